@@ -1,0 +1,23 @@
+# The libraries of others that the project builds on; README.md lists them with their Debian packages.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PNG REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(Boost 1.74 REQUIRED) # headers alone: Boost.Multiprecision
+
+add_library(halo_warnings INTERFACE)
+target_compile_options(halo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+if(HALO_VERIFY)
+  target_compile_definitions(halo_warnings INTERFACE HALO_VERIFY=1)
+endif()
+
+if(HALO_LLVM)
+  find_package(LLVM 19.1 CONFIG)
+  find_package(Clang 19.1 CONFIG HINTS ${LLVM_DIR}/../clang)
+  if(NOT LLVM_FOUND OR NOT Clang_FOUND)
+    message(STATUS "LLVM/Clang 19 not found: the CPU back end is left out (apt-get install llvm-19-dev libclang-19-dev clang-19)")
+    set(HALO_LLVM OFF)
+  endif()
+endif()

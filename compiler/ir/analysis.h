@@ -1,0 +1,34 @@
+// Questions about a StencilProgram that several rooms ask.
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/program.h"
+
+namespace halo::ir {
+
+// True for each expression that has one value per launch (see program.h).
+std::vector<bool> uniform_exprs(const Program& program);
+
+// True for each expression that `roots` need, themselves included.
+std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots);
+
+// Each field's inferred halo: how far any statement reads past the domain, by axis and side. Faces that are free are
+// never read past and have none.
+void infer_halos(Program& program);
+
+// Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins passes
+// them on to its readers.
+void infer_margins(Program& program);
+
+// A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another of the
+// same stage writes. Stages run in order.
+struct Stage {
+    std::vector<int> statements;  // indices into Program::statements, in order
+};
+std::vector<Stage> form_stages(const Program& program);
+
+// Fields that need an array: all but lets that are read in their own stage only.
+std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages);
+
+}  // namespace halo::ir

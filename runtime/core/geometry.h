@@ -1,0 +1,31 @@
+// How every array of a program lies in memory. All arrays of one run share one geometry, counted in elements, so one
+// index reaches the same cell in each.
+//
+//   row:   [ pad: multiple of 32 elements, halo at its right end | nx cells | halo, rounded up to 32 ]
+//   array: rows `pitch` apart, planes `slice` apart, halo rows and planes before and after
+//
+// The first cell of every row is aligned to 32 elements (128 bytes for f32), so vector loads of interior cells are
+// aligned, and a row's last vector may run past nx inside the pad without leaving the array.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/core/launch_plan.h"
+
+namespace halo::rt {
+
+struct Geometry {
+    int rank = 1;
+    std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
+    std::int64_t pitch = 0;     // elements between rows
+    std::int64_t slice = 0;     // elements between planes
+    std::int64_t origin = 0;    // element of cell (0,0,0)
+    std::int64_t elements = 0;  // whole array
+};
+
+// Throws Error (error.h) where a row or the whole array is too large to index.
+Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
+                       const std::array<std::array<int, 2>, kMaxRank>& halo);
+
+}  // namespace halo::rt
