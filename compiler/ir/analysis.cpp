@@ -1,0 +1,224 @@
+#include "compiler/ir/analysis.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halo::ir {
+
+namespace {
+
+ExprId value_of(const Statement& statement) {
+    return std::visit([](const auto& node) { return node.value; }, statement);
+}
+
+// The accesses of one root after the other. A root costs what it reaches and no more, so programs of many
+// statements stay linear.
+class AccessWalk {
+public:
+    explicit AccessWalk(const Program& program)
+        : program_(program), seen_by_(program.exprs.size(), 0), uniform_(uniform_exprs(program)) {}
+
+    template <class Visit>
+    void for_each_access(ExprId root, Visit&& visit) {
+        ++turn_;
+        pending_.assign(1, root);
+        while (!pending_.empty()) {
+            const ExprId id = pending_.back();
+            pending_.pop_back();
+            if (uniform_[id.index] || seen_by_[id.index] == turn_) continue;
+            seen_by_[id.index] = turn_;
+            const Expr& expr = program_[id];
+            if (const Access* access = std::get_if<Access>(&expr.node)) visit(*access);
+            for_each_operand(expr, [&](ExprId operand) { pending_.push_back(operand); });
+        }
+    }
+
+private:
+    const Program& program_;
+    std::vector<std::uint32_t> seen_by_;
+    std::vector<bool> uniform_;
+    std::vector<ExprId> pending_;
+    std::uint32_t turn_ = 0;
+};
+
+bool is_written_within_step(const Program& program, const Access& access) {
+    const Role role = program[access.field].role;
+    return access.time == 0 && (role == Role::intermediate || role == Role::output);
+}
+
+// How wide a reader's margin at one face is because of one access. `reach` is how far the access goes past
+// the face (negative: away from it); `here` and `opposite` are the margins of what it reads, 0 where that has
+// a value everywhere.
+int margin_of_read(BoundaryKind kind, int reach, int here, int opposite) {
+    int margin = here > 0 ? std::max(0, here + reach) : 0;
+    const bool shows_undefined =
+        kind == BoundaryKind::free || (kind == BoundaryKind::periodic && opposite > 0);
+    if (reach > 0 && shows_undefined) margin = std::max(margin, reach);
+    return margin;
+}
+
+void widen(Margins& margins, const Program& program, const Access& access,
+           const std::vector<Margins>& of_field) {
+    const Field& field = program[access.field];
+    // A state keeps its old value inside its margins, so its new level has a value everywhere; what is made
+    // within the step has none there.
+    const Margins& read = is_written_within_step(program, access) ? of_field[access.field.index] : Margins{};
+    for (int axis = 0; axis < program.rank(); ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const int reach = side == 0 ? -access.offset[axis] : access.offset[axis];
+            const int margin = margin_of_read(field.boundary[axis][side].kind, reach, read[axis][side],
+                                              read[axis][1 - side]);
+            margins[axis][side] = std::max(margins[axis][side], margin);
+        }
+    }
+}
+
+bool is_at_offset(const Access& access) {
+    return access.offset != Offset{};
+}
+
+// What one statement reads of another's result.
+struct Dependence {
+    int reader = 0;
+    int writer = 0;
+    bool at_offset = false;
+};
+
+std::vector<Dependence> find_dependences(const Program& program) {
+    // Each (field, time) has one writer: time 1 of states, time 0 of the rest.
+    std::vector<int> writer_of_field(program.fields.size(), -1);
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+        if (const Assign* assign = std::get_if<Assign>(&program.statements[i])) {
+            writer_of_field[assign->target.index] = static_cast<int>(i);
+        }
+    }
+    std::vector<Dependence> dependences;
+    AccessWalk walk(program);
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+        walk.for_each_access(value_of(program.statements[i]), [&](const Access& access) {
+            const int writer = writer_of_field[access.field.index];
+            if (writer < 0 || writer >= static_cast<int>(i)) return;
+            if (std::get<Assign>(program.statements[writer]).time != access.time) return;
+            dependences.push_back({static_cast<int>(i), writer, is_at_offset(access)});
+        });
+    }
+    return dependences;
+}
+
+}  // namespace
+
+std::vector<bool> uniform_exprs(const Program& program) {
+    std::vector<bool> uniform(program.exprs.size());
+    for (std::size_t i = 0; i < program.exprs.size(); ++i) {
+        const Expr& expr = program.exprs[i];
+        bool is_uniform = !std::holds_alternative<Access>(expr.node);
+        // Weights of a `param coef` are read where they are used, from constant memory: the host adds nothing
+        // to them.
+        if (std::holds_alternative<CoefElement>(expr.node)) is_uniform = false;
+        if (const Coordinate* coordinate = std::get_if<Coordinate>(&expr.node)) {
+            is_uniform = coordinate->kind == CoordinateKind::extent;
+        }
+        for_each_operand(expr, [&](ExprId operand) { is_uniform = is_uniform && uniform[operand.index]; });
+        uniform[i] = is_uniform;
+    }
+    return uniform;
+}
+
+std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots) {
+    std::vector<bool> reachable(program.exprs.size());
+    for (ExprId root : roots)
+        reachable[root.index] = true;
+    for (std::size_t i = program.exprs.size(); i-- > 0;) {  // users come after their operands
+        if (!reachable[i]) continue;
+        for_each_operand(program.exprs[i], [&](ExprId operand) { reachable[operand.index] = true; });
+    }
+    return reachable;
+}
+
+void infer_halos(Program& program) {
+    for (Field& field : program.fields)
+        field.halo = {};
+    AccessWalk walk(program);
+    for (const Statement& statement : program.statements) {
+        walk.for_each_access(value_of(statement), [&](const Access& access) {
+            Field& field = program.fields[access.field.index];
+            for (int axis = 0; axis < program.rank(); ++axis) {
+                const int side = access.offset[axis] < 0 ? 0 : 1;
+                if (field.boundary[axis][side].kind == BoundaryKind::free) continue;
+                int& halo = field.halo[axis][side];
+                halo = std::max(halo, std::abs(access.offset[axis]));
+            }
+        });
+    }
+}
+
+void infer_margins(Program& program) {
+    std::vector<Margins> of_field(program.fields.size(), Margins{});
+    AccessWalk walk(program);
+    for (Statement& statement : program.statements) {
+        Margins margins{};
+        walk.for_each_access(value_of(statement),
+                             [&](const Access& access) { widen(margins, program, access, of_field); });
+        if (Assign* assign = std::get_if<Assign>(&statement)) {
+            assign->margins = margins;
+            of_field[assign->target.index] = margins;
+        } else {
+            std::get<Reduce>(statement).margins = margins;
+        }
+    }
+}
+
+std::vector<Stage> form_stages(const Program& program) {
+    const std::vector<Dependence> dependences = find_dependences(program);
+    const int count = static_cast<int>(program.statements.size());
+
+    // As early as what a statement reads allows: dependences come sorted by reader.
+    std::vector<int> stage_of(count, 0);
+    for (const Dependence& dependence : dependences) {
+        const int earliest = stage_of[dependence.writer] + (dependence.at_offset ? 1 : 0);
+        stage_of[dependence.reader] = std::max(stage_of[dependence.reader], earliest);
+    }
+    const int stages = count == 0 ? 0 : 1 + *std::max_element(stage_of.begin(), stage_of.end());
+
+    // Then each let as late as its readers allow, so that it needs no array where one stage alone reads it.
+    std::vector<int> latest(count, stages);
+    for (std::size_t i = dependences.size(); i-- > 0;) {
+        const auto [reader, writer, at_offset] = dependences[i];
+        // All dependences of later readers are done, so the reader's place is final: settle it the first
+        // time.
+        const Assign* assign = std::get_if<Assign>(&program.statements[reader]);
+        if (assign && program[assign->target].role == Role::intermediate && latest[reader] < stages) {
+            stage_of[reader] = std::max(stage_of[reader], latest[reader]);
+        }
+        latest[writer] = std::min(latest[writer], stage_of[reader] - (at_offset ? 1 : 0));
+    }
+    for (int i = 0; i < count; ++i) {  // lets that read no other statement are no reader above
+        const Assign* assign = std::get_if<Assign>(&program.statements[i]);
+        const bool is_let = assign && program[assign->target].role == Role::intermediate;
+        if (is_let && latest[i] < stages) stage_of[i] = std::max(stage_of[i], latest[i]);
+    }
+
+    std::vector<Stage> result(stages);
+    for (int i = 0; i < count; ++i)
+        result[stage_of[i]].statements.push_back(i);
+    return result;
+}
+
+std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages) {
+    std::vector<int> stage_of(program.statements.size(), 0);
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+        for (int statement : stages[stage].statements)
+            stage_of[statement] = static_cast<int>(stage);
+    }
+    std::vector<bool> stored(program.fields.size());
+    for (std::size_t i = 0; i < program.fields.size(); ++i) {
+        stored[i] = program.fields[i].role != Role::intermediate;
+    }
+    for (const Dependence& dependence : find_dependences(program)) {
+        if (stage_of[dependence.reader] == stage_of[dependence.writer]) continue;
+        stored[std::get<Assign>(program.statements[dependence.writer]).target.index] = true;
+    }
+    return stored;
+}
+
+}  // namespace halo::ir

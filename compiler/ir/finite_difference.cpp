@@ -1,0 +1,95 @@
+#include "compiler/ir/finite_difference.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "compiler/support/error.h"
+
+namespace halo::ir {
+
+namespace {
+
+void require_distinct(const std::vector<Rational>& nodes) {
+    std::vector<Rational> sorted = nodes;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+        throw InternalError("finite difference over nodes that are not distinct");
+    }
+}
+
+// weights[i][k]: of node i for derivative k, on the nodes met so far.
+using WeightTable = std::vector<std::vector<Rational>>;
+
+// Multiplies the weights of node j by (x - x_i) / (x_j - x_i), as Lagrange's polynomials do when node i
+// joins.
+void extend_node(std::vector<Rational>& weights, int highest, const Rational& to_new,
+                 const Rational& distance) {
+    for (int k = highest; k >= 1; --k) {
+        weights[k] = (to_new * weights[k] - Rational(k) * weights[k - 1]) / distance;
+    }
+    weights[0] = to_new * weights[0] / distance;
+}
+
+}  // namespace
+
+std::vector<Rational> difference_weights(int derivative, const std::vector<Rational>& nodes,
+                                         const Rational& at) {
+    const int count = static_cast<int>(nodes.size());
+    if (derivative < 0 || count <= derivative) throw InternalError("finite difference with too few nodes");
+    require_distinct(nodes);
+
+    WeightTable table(nodes.size(), std::vector<Rational>(derivative + 1));
+    table[0][0] = Rational(1);
+    Rational previous_product(1);  // of the distances from the previous node to those before it
+    Rational to_new = nodes[0] - at;
+    for (int i = 1; i < count; ++i) {
+        const int highest = std::min(i, derivative);
+        const Rational to_previous = to_new;
+        to_new = nodes[i] - at;
+        Rational product(1);
+        for (int j = 0; j < i; ++j) {
+            const Rational distance = nodes[i] - nodes[j];
+            product = product * distance;
+            if (j ==
+                i - 1) {  // the new node's weights come from its predecessor's, before those are extended
+                const Rational ratio = previous_product / product;
+                for (int k = highest; k >= 1; --k) {
+                    table[i][k] = ratio * (Rational(k) * table[j][k - 1] - to_previous * table[j][k]);
+                }
+                table[i][0] = -(ratio * to_previous * table[j][0]);
+            }
+            extend_node(table[j], highest, to_new, distance);
+        }
+        previous_product = product;
+    }
+
+    std::vector<Rational> weights;
+    weights.reserve(nodes.size());
+    for (const std::vector<Rational>& node : table)
+        weights.push_back(node[derivative]);
+    return weights;
+}
+
+int centred_radius(int derivative, int accuracy) {
+    return (derivative + 1) / 2 - 1 + accuracy / 2;
+}
+
+std::vector<Tap> centred_difference(int derivative, int accuracy) {
+    if (derivative < 1 || accuracy < 2 || accuracy % 2 != 0) {
+        throw InternalError("centred difference of an order that has none");
+    }
+    const int radius = centred_radius(derivative, accuracy);
+    std::vector<Rational> nodes;
+    for (int offset = -radius; offset <= radius; ++offset)
+        nodes.emplace_back(std::int64_t{offset});
+    const std::vector<Rational> weights = difference_weights(derivative, nodes);
+
+    std::vector<Tap> taps;
+    for (int offset = -radius; offset <= radius; ++offset) {
+        const Rational& weight = weights[offset + radius];
+        if (!weight.is_zero()) taps.push_back({offset, weight});
+    }
+    return taps;
+}
+
+}  // namespace halo::ir
