@@ -1,0 +1,131 @@
+// Device: the small set of operations that a back end implements, and all that Session (session.h) asks of
+// one.
+//
+// Addresses are of the device's own memory, carried as void*; only a back end may look behind them. Copies,
+// fills, launches and replays of one device happen in the order of the calls; they may return before the work
+// is done, but copies from the device do not, and synchronize() waits for everything. A device is used by one
+// thread at a time. Every operation throws Error (error.h) with a text for the user.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/core/geometry.h"
+#include "runtime/core/halo_fill.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::rt {
+
+struct MemoryInfo {
+    std::int64_t free_bytes = 0;  // 0 for both where it is not known
+    std::int64_t total_bytes = 0;
+};
+
+// What the compiler of a back end made of a kernel; -1 where not known.
+struct KernelInfo {
+    int registers = -1;             // a thread
+    std::int64_t spill_bytes = -1;  // a thread
+    std::int64_t static_shared_bytes = -1;
+};
+
+// A kernel that is ready to launch, with the block's threads and dynamic shared bytes of its plan. Owned by
+// its module.
+class Kernel {
+public:
+    virtual ~Kernel() = default;
+    virtual KernelInfo info() const { return {}; }
+};
+
+class Module {
+public:
+    virtual ~Module() = default;
+    // The kernel named plan.name, or nullptr where this module has none of that name. Prepared on the first
+    // call.
+    virtual Kernel* find_kernel(const KernelPlan& plan) = 0;
+    // Sets a constant array, by its symbol; false where this module has none. Waits for running kernels.
+    virtual bool set_constant(const std::string& symbol, const void* data, std::int64_t bytes) = 0;
+};
+
+// Recorded launches, copies and fills, to be replayed at once (a CUDA graph).
+class Recording {
+public:
+    virtual ~Recording() = default;
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual std::string description()
+        const = 0;  // "NVIDIA H200, sm_90, 132 SMs, driver 13.0": one line for people
+    virtual MemoryInfo memory() const = 0;
+
+    // Aligned to 256 bytes or more; contents undefined. bytes >= 1.
+    virtual void* allocate(std::int64_t bytes) = 0;
+    virtual void release(void* address) noexcept = 0;
+
+    virtual void set_bytes(void* address, int byte, std::int64_t bytes) = 0;  // as memset
+    virtual void copy_to_device(void* address, const void* host,
+                                std::int64_t bytes) = 0;  // host is free to reuse
+    virtual void copy_to_host(void* host, const void* address, std::int64_t bytes) = 0;
+    virtual void copy_on_device(void* destination, const void* source, std::int64_t bytes) = 0;
+
+    // The cells of an array (its address is that of its first element) from and to a dense host array of the
+    // same element type, x fastest, without halo.
+    virtual void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) = 0;
+    virtual void download_cells(void* dense, const void* array, const Geometry& geometry,
+                                ElementType type) = 0;
+
+    virtual void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) = 0;
+
+    // Loads what the back end's compiler made (a CUBIN or PTX; an object file). `name` is for messages.
+    virtual std::unique_ptr<Module> load(std::string_view code, const std::string& name) = 0;
+
+    // arguments[i] points at the value of the kernel's parameter i: void* for arrays, float or double, int32,
+    // int64. The values are copied before the call returns.
+    virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
+    virtual void synchronize() = 0;
+
+    // Optional. Between begin_recording() and end_recording() launches, copies on the device, set_bytes and
+    // halo passes are noted and not run; any other call is a mistake.
+    virtual bool can_record() const { return false; }
+    virtual void begin_recording() {}
+    virtual std::unique_ptr<Recording> end_recording() { return nullptr; }
+    virtual void replay(Recording&) {}
+};
+
+// Owns one allocation of a device, which must outlive it.
+class DeviceMemory {
+public:
+    DeviceMemory() = default;
+    DeviceMemory(Device& device, std::int64_t bytes)
+        : device_(&device), address_(device.allocate(bytes)), bytes_(bytes) {}
+    DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
+    DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+    ~DeviceMemory() {
+        if (device_ != nullptr) device_->release(address_);
+    }
+    void* address() const { return address_; }
+    std::int64_t bytes() const { return bytes_; }
+
+private:
+    void swap(DeviceMemory& other) noexcept {
+        std::swap(device_, other.device_);
+        std::swap(address_, other.address_);
+        std::swap(bytes_, other.bytes_);
+    }
+    Device* device_ = nullptr;
+    void* address_ = nullptr;
+    std::int64_t bytes_ = 0;
+};
+
+}  // namespace halo::rt

@@ -1,0 +1,62 @@
+// Filling the halo cells of one array: what lies past each face, as its field's boundary says.
+//
+// A fill is a list of passes, run in order; the units of one pass are independent of each other, so a thread
+// pool may split them. First the images (periodic, clamp, mirror) along x, then y, then z, each over the
+// halos already filled, which maps every axis of an edge or corner cell by its own rule. Then the constants
+// of fixed faces, last axis first, each over everything, so that the first fixed axis in declaration order
+// has the last word. Past a free face nothing is written but what other axes' passes carry there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/core/geometry.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::rt {
+
+// Where a read at `index` (any integer) along an axis of n >= 1 cells goes.
+struct HaloSource {
+    enum class Kind : std::uint8_t { cell, fixed, free };
+    Kind kind = Kind::cell;
+    std::int64_t cell = 0;  // of `cell`: in [0, n)
+    int side = 0;           // of `fixed` and `free`: the face, 0 low, 1 high
+};
+HaloSource halo_source(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int64_t n);
+
+// Offsets and strides in elements, relative to the start of the array.
+struct HaloPass {
+    struct Layer {
+        std::int64_t destination = 0;
+        std::int64_t source = 0;  // where `constant` is false
+        double value = 0;         // where it is true; rounded to the field's type when stored
+        bool constant = false;
+    };
+    std::vector<Layer> layers;
+    std::int64_t row_length = 1;   // contiguous elements that a layer sets per unit
+    std::int64_t inner_units = 1;  // units are numbered inner + inner_units * outer
+    std::int64_t outer_units = 1;
+    std::int64_t inner_stride = 0;
+    std::int64_t outer_stride = 0;
+    std::int64_t units() const { return inner_units * outer_units; }
+};
+
+enum class HaloPart : std::uint8_t {
+    all,     // after an upload, or when a fixed value changed
+    images,  // after a kernel wrote the level: constants are still there
+    fixed    // constants alone: a level whose cells are about to be written
+};
+
+// The passes for a field's halo as wide as FieldPlan::halo says. Empty where there is nothing to fill.
+std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
+                                       const std::vector<double>& params, HaloPart part);
+
+// Runs units [begin, end) of one pass on an array in host memory; `array` is its first element, not cell
+// (0,0,0).
+void run_halo_pass(const HaloPass& pass, ElementType type, void* array, std::int64_t begin, std::int64_t end);
+
+// All passes, one after the other, on the calling thread.
+void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);
+
+}  // namespace halo::rt

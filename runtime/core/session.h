@@ -1,0 +1,93 @@
+// Session: one LaunchPlan on one grid on one device, from initial values to results.
+//
+// All levels of all fields live on the device in one Geometry; they start at zero (or NaN, see
+// SessionOptions). Time levels are named as in a spec: 0 is t, -1 is t-1. After each step t+1 has become t by
+// exchange of pointers. Host arrays are dense, x fastest: element x + nx * (y + ny * z). Names, sizes and
+// values are checked; mistakes throw Error with code bad_argument. One thread at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/device.h"
+#include "runtime/core/error.h"
+#include "runtime/core/geometry.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::rt {
+
+struct SessionOptions {
+    bool poison = false;  // start all cells and halos as NaN, so that a value never set is seen
+    bool record = true;   // replay recorded steps where the device can
+};
+
+struct RunOptions {
+    std::int64_t steps = 0;  // at most
+    // Stop once it is not 0. In it, param index p + r (p = number of the plan's params) is the value of
+    // reduction r.
+    std::optional<HostScalar> until;
+    std::int64_t check_every = 1;  // steps between looks at `until`; each look waits for the device
+    std::int64_t batch = 0;        // steps between calls of keep_going; 0 for one call at the end
+    // Called with the steps done so far, with the device idle; false stops after the finished step.
+    std::function<bool(std::int64_t done)> keep_going;
+};
+
+struct RunResult {
+    enum class Stop : std::uint8_t { steps, until, asked };
+    std::int64_t steps = 0;
+    Stop stop = Stop::steps;
+};
+
+class Session {
+public:
+    // `modules` hold the plan's kernels and constants between them. The device must outlive the session.
+    // Throws out_of_memory with the bytes that the grid needs and those free.
+    Session(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+            std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options = {});
+    ~Session();
+    Session(Session&&) noexcept;
+    Session& operator=(Session&&) noexcept;
+
+    const LaunchPlan& plan() const;
+    const Geometry& geometry() const;
+    Device& device() const;
+    std::int64_t cells() const;        // of the grid
+    std::int64_t array_bytes() const;  // all levels of all fields, on the device
+    std::int64_t steps_done() const;
+
+    void set_param(const std::string& name, double value);
+    double param(const std::string& name) const;  // throws where it has neither a value nor a default
+    void set_coef(const std::string& name, std::span<const double> values);  // row-major over its ranges
+
+    // One level of a field. time: 0, or -1 … -history. Values convert to and from the field's type. Uploaded
+    // levels get their halos before the next step.
+    void upload(const std::string& field, int time, std::span<const double> values);
+    void upload(const std::string& field, int time, std::span<const float> values);
+    void download(const std::string& field, int time, std::span<double> values);
+    void download(const std::string& field, int time, std::span<float> values);
+    std::vector<double> download(const std::string& field, int time = 0);
+
+    // Throws bad_argument before the first step where a param has no value yet.
+    void step(std::int64_t count = 1);
+    RunResult run(const RunOptions& options);
+    void synchronize();
+
+    double reduction(const std::string& name);                  // of the last step; throws before the first
+    double evaluate(const HostScalar& scalar) const;            // with the params' present values
+    double evaluate_with_reductions(const HostScalar& scalar);  // as RunOptions::until
+
+    // What the back end made of kernel `index` of the plan.
+    KernelInfo kernel_info(int index) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace halo::rt

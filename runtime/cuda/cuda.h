@@ -1,0 +1,55 @@
+// The CUDA back end: NVIDIA GPUs through the driver API, opened when first used. Builds without the CUDA
+// toolkit and starts on a machine without a driver.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/core/device.h"
+#include "runtime/core/error.h"
+
+namespace halo::rt {
+
+struct CudaDeviceInfo {
+    int ordinal = 0;
+    std::string name;
+    int major = 0, minor = 0;  // compute capability
+    int multiprocessors = 0;
+    std::int64_t total_bytes = 0;
+    std::int64_t max_shared_bytes_per_block = 0;  // opted in
+    int max_threads_per_block = 0;
+    int registers_per_multiprocessor = 0;
+    double memory_clock_ghz = 0;
+    int memory_bus_bits = 0;
+    std::string arch() const { return "sm_" + std::to_string(major * 10 + minor); }
+};
+
+struct CudaStatus {
+    bool driver = false;
+    int driver_version = 0;  // of CUDA it supports: 13000 for 13.0
+    std::vector<CudaDeviceInfo> devices;
+    std::string why;  // no driver or no device: the reason and the mend; empty where there is a device
+};
+CudaStatus cuda_status();  // never throws
+
+// A span of device time between two points in the order of work.
+class CudaTimer {
+public:
+    virtual ~CudaTimer() = default;
+    virtual void start() = 0;
+    virtual void stop() = 0;
+    virtual double milliseconds() = 0;  // waits for stop()'s point
+};
+
+class CudaDevice : public Device {
+public:
+    virtual const CudaDeviceInfo& info() const = 0;
+    virtual std::unique_ptr<CudaTimer> make_timer() = 0;
+};
+
+// Throws Error: no_device, driver_too_old.
+std::unique_ptr<CudaDevice> open_cuda_device(int ordinal = 0);
+
+}  // namespace halo::rt
