@@ -93,8 +93,8 @@ struct Expr {
     SourceRange where;  // for messages; empty where a pass made the node
 };
 
-// An expression is *uniform* when it reads no field, no launch-time weight and no idx or pos: it has one value per launch. Uniform arithmetic
-// is f64 and is done once on the host; a convert rounds it where it meets a field's type.
+// An expression is *uniform* when it reads no field, no launch-time weight and no idx or pos: it has one value per
+// launch. Uniform arithmetic is f64 and is done once on the host; a convert rounds it where it meets a field's type.
 
 // ---- declarations ----------------------------------------------------------------------------------------------
 
