@@ -9,6 +9,9 @@ find_package(Boost 1.74 REQUIRED) # headers alone: Boost.Multiprecision
 
 add_library(halo_warnings INTERFACE)
 target_compile_options(halo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(halo_warnings INTERFACE -Wno-restrict) # false alarms on std::string, GCC bug 105329
+endif()
 if(HALO_VERIFY)
   target_compile_definitions(halo_warnings INTERFACE HALO_VERIFY=1)
 endif()

@@ -1,0 +1,196 @@
+#include "compiler/kernel/build.h"
+
+#include <utility>
+
+#include "compiler/support/error.h"
+
+namespace halo::kernel {
+namespace {
+
+template <class Kind>
+Expr make(Type type, Kind kind) {
+    return Expr(std::make_shared<const Node>(Node{type, std::move(kind)}));
+}
+
+// i32 with i64 gives i64; everything else must agree.
+Type common_type(const Expr& left, const Expr& right) {
+    if (left.type() == right.type()) return left.type();
+    if (is_integer(left.type()) && is_integer(right.type())) return Type::i64;
+    throw InternalError("kernel expression of mixed types");
+}
+
+bool is_int(const Expr& expr, std::int64_t value) {
+    const std::int64_t* literal = int_value(expr);
+    return literal && *literal == value;
+}
+
+// x + literal, split.
+std::pair<Expr, std::int64_t> split_literal(const Expr& expr) {
+    if (const std::int64_t* literal = int_value(expr)) return {Expr(), *literal};
+    if (const auto* sum = std::get_if<Binary>(&expr->kind)) {
+        const std::int64_t* literal = int_value(sum->right);
+        if (literal && sum->op == Operator::add) return {sum->left, *literal};
+        if (literal && sum->op == Operator::sub) return {sum->left, -*literal};
+    }
+    return {expr, 0};
+}
+
+Expr add_integers(const Expr& left, const Expr& right, bool subtract, Type type) {
+    auto [a, m] = split_literal(left);
+    auto [b, n] = split_literal(right);
+    const std::int64_t literal = subtract ? m - n : m + n;
+    Expr sum = a;
+    if (b) {
+        if (!a && !subtract) {
+            sum = b;
+        } else if (!a) {
+            return make(type, Binary{Operator::sub, int_literal(literal, type), b});
+        } else {
+            sum = make(type, Binary{subtract ? Operator::sub : Operator::add, a, b});
+        }
+    }
+    if (!sum) return int_literal(literal, type);
+    if (literal == 0) return sum;
+    return literal > 0 ? make(type, Binary{Operator::add, sum, int_literal(literal)})
+                       : make(type, Binary{Operator::sub, sum, int_literal(-literal)});
+}
+
+Expr compare(Operator op, Expr left, Expr right) {
+    if (const auto *a = int_value(left), *b = int_value(right); a && b) {
+        const bool truth = op == Operator::less            ? *a < *b
+                           : op == Operator::less_equal    ? *a <= *b
+                           : op == Operator::greater       ? *a > *b
+                           : op == Operator::greater_equal ? *a >= *b
+                           : op == Operator::equal         ? *a == *b
+                                                           : *a != *b;
+        return make(Type::boolean, IntLiteral{truth});
+    }
+    common_type(left, right);
+    return make(Type::boolean, Binary{op, std::move(left), std::move(right)});
+}
+
+}  // namespace
+
+Expr::Expr(int literal) : Expr(int_literal(literal)) {}
+
+Type Expr::type() const {
+    return node_->type;
+}
+
+Expr int_literal(std::int64_t value, Type type) {
+    return make(type, IntLiteral{value});
+}
+Expr real_literal(double value, Type type) {
+    return make(type, RealLiteral{value});
+}
+Expr variable(std::string name, Type type) {
+    return make(type, Variable{std::move(name)});
+}
+Expr builtin(Builtin index) {
+    return make(Type::i32, BuiltinIndex{index});
+}
+Expr element(std::string array, std::vector<Expr> indices, Type type) {
+    return make(type, Element{std::move(array), std::move(indices)});
+}
+Expr address_of(std::string array, Expr index, Type type) {
+    return make(type, AddressOf{std::move(array), std::move(index)});
+}
+Expr convert(Expr operand, Type type) {
+    if (operand.type() == type) return operand;
+    if (const std::int64_t* literal = int_value(operand); literal && is_integer(type)) {
+        return int_literal(*literal, type);
+    }
+    return make(type, Convert{std::move(operand)});
+}
+Expr select(Expr condition, Expr then, Expr otherwise) {
+    const Type type = common_type(then, otherwise);
+    return make(type, Select{std::move(condition), std::move(then), std::move(otherwise)});
+}
+Expr call(Function function, std::vector<Expr> arguments) {
+    const Type type = arguments.front().type();
+    return make(type, Call{function, std::move(arguments)});
+}
+Expr call_helper(std::string function, std::vector<Expr> arguments, Type type) {
+    return make(type, CallHelper{std::move(function), std::move(arguments)});
+}
+Expr logical_not(Expr operand) {
+    return make(Type::boolean, Not{std::move(operand)});
+}
+
+Expr operator+(Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    if (is_integer(type)) return add_integers(left, right, false, type);
+    return make(type, Binary{Operator::add, std::move(left), std::move(right)});
+}
+Expr operator-(Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    if (is_integer(type)) return add_integers(left, right, true, type);
+    return make(type, Binary{Operator::sub, std::move(left), std::move(right)});
+}
+Expr operator*(Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    if (is_integer(type)) {
+        if (is_int(left, 0) || is_int(right, 0)) return int_literal(0, type);
+        if (is_int(left, 1)) return right;
+        if (is_int(right, 1)) return left;
+        if (const auto *a = int_value(left), *b = int_value(right); a && b) return int_literal(*a * *b, type);
+    }
+    return make(type, Binary{Operator::mul, std::move(left), std::move(right)});
+}
+Expr operator/(Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    if (is_integer(type) && is_int(right, 1)) return left;
+    return make(type, Binary{Operator::div, std::move(left), std::move(right)});
+}
+Expr operator%(Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    return make(type, Binary{Operator::mod, std::move(left), std::move(right)});
+}
+Expr operator-(Expr operand) {
+    const Type type = operand.type();
+    if (const std::int64_t* literal = int_value(operand)) return int_literal(-*literal, type);
+    return make(type, Negate{std::move(operand)});
+}
+Expr operator<(Expr left, Expr right) {
+    return compare(Operator::less, std::move(left), std::move(right));
+}
+Expr operator<=(Expr left, Expr right) {
+    return compare(Operator::less_equal, std::move(left), std::move(right));
+}
+Expr operator>(Expr left, Expr right) {
+    return compare(Operator::greater, std::move(left), std::move(right));
+}
+Expr operator>=(Expr left, Expr right) {
+    return compare(Operator::greater_equal, std::move(left), std::move(right));
+}
+Expr operator==(Expr left, Expr right) {
+    return compare(Operator::equal, std::move(left), std::move(right));
+}
+Expr operator!=(Expr left, Expr right) {
+    return compare(Operator::not_equal, std::move(left), std::move(right));
+}
+Expr operator&&(Expr left, Expr right) {
+    if (!left) return right;
+    if (!right) return left;
+    return make(Type::boolean, Binary{Operator::logical_and, std::move(left), std::move(right)});
+}
+Expr operator||(Expr left, Expr right) {
+    if (!left) return right;
+    if (!right) return left;
+    return make(Type::boolean, Binary{Operator::logical_or, std::move(left), std::move(right)});
+}
+Expr min(Expr left, Expr right) {
+    common_type(left, right);
+    return call(Function::min, {std::move(left), std::move(right)});
+}
+Expr max(Expr left, Expr right) {
+    common_type(left, right);
+    return call(Function::max, {std::move(left), std::move(right)});
+}
+
+const std::int64_t* int_value(const Expr& expr) {
+    const auto* literal = std::get_if<IntLiteral>(&expr->kind);
+    return literal ? &literal->value : nullptr;
+}
+
+}  // namespace halo::kernel

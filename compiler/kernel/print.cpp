@@ -1,0 +1,348 @@
+#include "compiler/kernel/print.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/kernel/build.h"
+#include "compiler/kernel/wrap.h"
+
+namespace halo::kernel {
+namespace {
+
+// C's precedence levels, the tighter the larger.
+enum Precedence { kNone, kConditional, kOr, kAnd, kEquality, kRelation, kSum, kProduct, kPrefix, kPostfix };
+
+struct OperatorText {
+    const char* text;
+    int precedence;
+};
+
+OperatorText operator_text(Operator op) {
+    switch (op) {
+        case Operator::add:
+            return {"+", kSum};
+        case Operator::sub:
+            return {"-", kSum};
+        case Operator::mul:
+            return {"*", kProduct};
+        case Operator::div:
+            return {"/", kProduct};
+        case Operator::mod:
+            return {"%", kProduct};
+        case Operator::less:
+            return {"<", kRelation};
+        case Operator::less_equal:
+            return {"<=", kRelation};
+        case Operator::greater:
+            return {">", kRelation};
+        case Operator::greater_equal:
+            return {">=", kRelation};
+        case Operator::equal:
+            return {"==", kEquality};
+        case Operator::not_equal:
+            return {"!=", kEquality};
+        case Operator::logical_and:
+            return {"&&", kAnd};
+        case Operator::logical_or:
+            return {"||", kOr};
+    }
+    return {"?", kNone};
+}
+
+std::string parenthesise(std::string text, int precedence, int outer) {
+    return precedence < outer ? "(" + text + ")" : text;
+}
+
+template <class... Visitors>
+struct Overload : Visitors... {
+    using Visitors::operator()...;
+};
+template <class... Visitors>
+Overload(Visitors...) -> Overload<Visitors...>;
+
+}  // namespace
+
+std::string Printer::type_name(Type type) const {
+    switch (type) {
+        case Type::boolean:
+            return "bool";
+        case Type::i32:
+            return "int";
+        case Type::i64:
+            return "long long";
+        case Type::f32:
+            return "float";
+        case Type::f64:
+            return "double";
+    }
+    return "?";
+}
+
+std::string Printer::builtin_name(Builtin builtin) const {
+    static constexpr const char* kNames[] = {"thread_x", "thread_y", "thread_z", "block_x",
+                                             "block_y",  "block_z",  "blocks_x", "blocks_y"};
+    return kNames[static_cast<int>(builtin)];
+}
+
+std::string Printer::function_name(Function function, Type type) const {
+    static constexpr const char* kNames[] = {"sqrt",  "cbrt", "exp",  "log",   "sin",  "cos",  "tan",
+                                             "asin",  "acos", "atan", "sinh",  "cosh", "tanh", "fabs",
+                                             "floor", "ceil", "pow",  "atan2", "fma",  "fmin", "fmax"};
+    std::string name = kNames[static_cast<int>(function)];
+    if (is_integer(type)) return function == Function::min ? "min" : function == Function::max ? "max" : name;
+    return type == Type::f32 ? name + "f" : name;
+}
+
+std::string Printer::unroll_pragma(Unroll unroll) const {
+    return unroll == Unroll::full        ? "unroll"
+           : unroll == Unroll::none      ? "no unroll"
+           : unroll == Unroll::vectorize ? "vectorize"
+                                         : "";
+}
+
+std::string Printer::constant_array(const ConstantArray& array) const {
+    return fmt::format("constant {} {}[{}];", type_name(array.type), array.name, array.size);
+}
+
+std::string Printer::parameter(const Parameter& parameter) const {
+    const std::string type = type_name(parameter.type);
+    switch (parameter.kind) {
+        case Parameter::Kind::scalar:
+            return type + " " + parameter.name;
+        case Parameter::Kind::input:
+            return "const " + type + "* " + parameter.name;
+        case Parameter::Kind::output:
+            return type + "* " + parameter.name;
+    }
+    return "";
+}
+
+std::string Printer::signature(const KernelFunction& function) const {
+    std::string text =
+        (function.kind == KernelFunction::Kind::kernel ? "kernel " : "helper ") + function.name + "(";
+    for (std::size_t p = 0; p < function.parameters.size(); ++p) {
+        text += (p ? ", " : "") + parameter(function.parameters[p]);
+    }
+    return text + ")";
+}
+
+std::string Printer::prelude(const Program&) const {
+    return "";
+}
+std::string Printer::prologue(const KernelFunction&) const {
+    return "";
+}
+
+std::string Printer::dynamic_shared(const DeclareArray& array) const {
+    return fmt::format("dynamic_shared({}) {} {}{};", array.offset, type_name(array.type), array.name,
+                       array_dims(array));
+}
+
+std::string Printer::real_literal(double value, Type type) const {
+    const bool single = type == Type::f32;
+    if (std::isnan(value) || std::isinf(value)) {
+        return fmt::format("{}{}", value < 0 ? "-" : "", std::isnan(value) ? "NAN" : "INFINITY");
+    }
+    std::string text = single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return single ? text + "f" : text;
+}
+
+std::string Printer::arguments(const std::vector<Expr>& arguments) const {
+    std::string text;
+    for (const Expr& argument : arguments)
+        text += (text.empty() ? "" : ", ") + expression(argument);
+    return text;
+}
+
+std::string Printer::expression(const Expr& expr, int outer) const {
+    return std::visit(
+        Overload{
+            [&](const IntLiteral& literal) -> std::string {
+                if (expr.type() == Type::boolean) return literal.value ? "true" : "false";
+                return parenthesise(fmt::format("{}", literal.value), literal.value < 0 ? kPrefix : kPostfix,
+                                    outer);
+            },
+            [&](const RealLiteral& literal) -> std::string {
+                return parenthesise(real_literal(literal.value, expr.type()),
+                                    std::signbit(literal.value) ? kPrefix : kPostfix, outer);
+            },
+            [&](const Variable& name) -> std::string { return name.name; },
+            [&](const BuiltinIndex& index) -> std::string { return builtin_name(index.builtin); },
+            [&](const Element& element) -> std::string {
+                std::string text = element.array;
+                for (const Expr& index : element.indices)
+                    text += "[" + expression(index) + "]";
+                return text;
+            },
+            [&](const AddressOf& address) -> std::string {
+                if (const std::int64_t* literal = int_value(address.index); literal && *literal == 0) {
+                    return address.array;
+                }
+                return parenthesise(address.array + " + " + expression(address.index, kSum), kSum, outer);
+            },
+            [&](const Negate& negate) -> std::string {
+                std::string operand = expression(negate.operand, kPrefix);
+                if (operand.front() == '-') operand = "(" + operand + ")";
+                return parenthesise("-" + operand, kPrefix, outer);
+            },
+            [&](const Not& negate) -> std::string {
+                return parenthesise("!" + expression(negate.operand, kPrefix), kPrefix, outer);
+            },
+            [&](const Convert& convert) -> std::string {
+                return fmt::format("static_cast<{}>({})", type_name(expr.type()),
+                                   expression(convert.operand));
+            },
+            [&](const Binary& binary) -> std::string {
+                const auto [op, precedence] = operator_text(binary.op);
+                const bool mixes_logic =
+                    binary.op == Operator::logical_or;  // compilers warn of && inside || without parentheses
+                const std::string left = expression(binary.left, mixes_logic ? kAnd + 1 : precedence);
+                const std::string right = expression(binary.right, mixes_logic ? kAnd + 1 : precedence + 1);
+                return parenthesise(fmt::format("{} {} {}", left, op, right), precedence, outer);
+            },
+            [&](const Select& select) -> std::string {
+                return parenthesise(
+                    fmt::format("{} ? {} : {}", expression(select.condition, kConditional + 1),
+                                expression(select.then, kConditional + 1),
+                                expression(select.otherwise, kConditional)),
+                    kConditional, outer);
+            },
+            [&](const Call& call) -> std::string {
+                return function_name(call.function, expr.type()) + "(" + arguments(call.arguments) + ")";
+            },
+            [&](const CallHelper& call) -> std::string {
+                return call.function + "(" + arguments(call.arguments) + ")";
+            },
+        },
+        expr->kind);
+}
+
+void Printer::line(int depth, const std::string& text) {
+    text_ += wrap_line(text, depth * 4);
+}
+
+std::string Printer::array_dims(const DeclareArray& array) const {
+    std::string text;
+    for (const Expr& dim : array.dims)
+        text += "[" + expression(dim) + "]";
+    return text;
+}
+
+void Printer::loop(const For& loop, int depth) {
+    if (const std::string pragma = unroll_pragma(loop.unroll); !pragma.empty()) {
+        // Pragmas start in the first column, where clang-format leaves them.
+        text_ += "#pragma " + pragma + "\n";
+    }
+    const std::int64_t* step = int_value(loop.step);
+    const std::string advance =
+        step && *step == 1 ? "++" + loop.var : loop.var + " += " + expression(loop.step);
+    line(depth, fmt::format("for ({} {} = {}; {} < {}; {}) {{", type_name(loop.type), loop.var,
+                            expression(loop.begin), loop.var, expression(loop.end, kRelation + 1), advance));
+    block(loop.body, depth + 1);
+    line(depth, "}");
+}
+
+void Printer::guard(const If& guard, int depth) {
+    const std::string head = "if (" + expression(guard.condition) + ")";
+    if (guard.otherwise.empty() && guard.then.size() == 1) {
+        const auto& only = guard.then.front().kind;
+        if (std::holds_alternative<Return>(only)) return line(depth, head + " return;");
+        if (const auto* assign = std::get_if<Assign>(&only)) {
+            const std::string text =
+                fmt::format("{} {} = {};", head, expression(assign->target), expression(assign->value));
+            if (fits(text, depth * 4)) return line(depth, text);
+        }
+    }
+    line(depth, head + " {");
+    block(guard.then, depth + 1);
+    if (!guard.otherwise.empty()) {
+        line(depth, "} else {");
+        block(guard.otherwise, depth + 1);
+    }
+    line(depth, "}");
+}
+
+void Printer::block(const Block& block, int depth) {
+    for (const Statement& inner : block)
+        statement(inner, depth);
+}
+
+void Printer::statement(const Statement& statement, int depth) {
+    std::visit(
+        Overload{
+            [&](const Declare& declare) {
+                line(depth, fmt::format("{}{} {} = {};", declare.mutable_value ? "" : "const ",
+                                        type_name(declare.type), declare.name, expression(declare.value)));
+            },
+            [&](const DeclarePointer& declare) {
+                line(depth, fmt::format("{}{}* {} = {};", declare.writable ? "" : "const ",
+                                        type_name(declare.type), declare.name, expression(declare.value)));
+            },
+            [&](const DeclareArray& array) {
+                if (array.memory == Memory::dynamic_shared) return line(depth, dynamic_shared(array));
+                line(depth,
+                     fmt::format("{}{} {}{};", array.memory == Memory::shared ? shared_qualifier() : "",
+                                 type_name(array.type), array.name, array_dims(array)));
+            },
+            [&](const Assign& assign) {
+                line(depth, fmt::format("{} = {};", expression(assign.target), expression(assign.value)));
+            },
+            [&](const LoadVector& load) {
+                line(depth,
+                     fmt::format("load{}(&{}, {});", load.width, expression(load.to), expression(load.from)));
+            },
+            [&](const StoreVector& store) {
+                line(depth, fmt::format("store{}({}, &{});", store.width, expression(store.to),
+                                        expression(store.from)));
+            },
+            [&](const For& inner) { loop(inner, depth); },
+            [&](const If& inner) { guard(inner, depth); },
+            [&](const Barrier&) { line(depth, barrier()); },
+            [&](const Return&) { line(depth, "return;"); },
+            [&](const CallStatement& call) {
+                line(depth, fmt::format("{}({});", call.function, arguments(call.arguments)));
+            },
+            [&](const Comment& comment) { text_ += wrap_comment(comment.text, depth * 4); },
+            [&](const BlankLine&) { text_ += "\n"; },
+        },
+        statement.kind);
+}
+
+void Printer::function(const KernelFunction& function) {
+    for (const std::string& comment : function.comment)
+        text_ += wrap_comment(comment, 0);
+    line(0, signature(function) + " {");
+    text_ += prologue(function);
+    block(function.body, 1);
+    line(0, "}");
+}
+
+std::string Printer::print(const Program& program) {
+    text_.clear();
+    for (const std::string& comment : program.header)
+        text_ += comment.empty() ? "//\n" : wrap_comment(comment, 0);
+    const std::string helpers = prelude(program);
+    if (!helpers.empty()) text_ += "\n" + helpers;
+    if (!program.constants.empty()) text_ += "\n";
+    for (const NamedConstant& constant : program.constants) {
+        const std::string text = fmt::format("constexpr int {} = {};", constant.name, constant.value);
+        line(0, constant.comment.empty() ? text : text + "  // " + constant.comment);
+    }
+    if (!program.constant_arrays.empty()) text_ += "\n";
+    for (const ConstantArray& array : program.constant_arrays) {
+        line(0, constant_array(array) + (array.comment.empty() ? "" : "  // " + array.comment));
+    }
+    for (const KernelFunction& each : program.functions) {
+        text_ += "\n";
+        function(each);
+    }
+    return text_;
+}
+
+std::string print(const Program& program) {
+    return Printer().print(program);
+}
+
+}  // namespace halo::kernel

@@ -1,0 +1,52 @@
+// Prints a KernelProgram as C-like text: the common base of every back end's printer, and, as it stands, the
+// neutral form that tests compare. A back end overrides the words that differ; it takes no decisions.
+#pragma once
+
+#include <string>
+
+#include "compiler/kernel/program.h"
+
+namespace halo::kernel {
+
+class Printer {
+public:
+    virtual ~Printer() = default;
+    std::string print(const Program& program);
+
+protected:
+    // Words of the language printed to.
+    virtual std::string type_name(Type type) const;
+    virtual std::string builtin_name(Builtin builtin) const;
+    virtual std::string function_name(Function function, Type type) const;
+    virtual std::string barrier() const { return "barrier();"; }
+    virtual std::string shared_qualifier() const { return "shared "; }
+    virtual std::string unroll_pragma(Unroll unroll) const;
+    virtual std::string constant_array(const ConstantArray& array) const;
+    // The function's head, from its first word to the closing parenthesis of its parameters.
+    virtual std::string signature(const KernelFunction& function) const;
+    // Text between the header comment and the constants: includes and helpers.
+    virtual std::string prelude(const Program& program) const;
+    virtual std::string prologue(const KernelFunction& function) const;  // first lines of a body, indented
+    virtual std::string parameter(const Parameter& parameter) const;
+    virtual std::string dynamic_shared(const DeclareArray& array) const;
+
+    std::string expression(const Expr& expr, int outer_precedence = 0) const;
+
+private:
+    void block(const Block& block, int depth);
+    void statement(const Statement& statement, int depth);
+    void function(const KernelFunction& function);
+    void line(int depth, const std::string& text);  // wraps past the column limit
+    void loop(const For& loop, int depth);
+    void guard(const If& guard, int depth);
+    std::string array_dims(const DeclareArray& array) const;
+    std::string arguments(const std::vector<Expr>& arguments) const;
+    std::string real_literal(double value, Type type) const;
+
+    std::string text_;
+};
+
+// The neutral form.
+std::string print(const Program& program);
+
+}  // namespace halo::kernel

@@ -1,0 +1,270 @@
+// KernelProgram: kernels as structured code, between the schedule's decisions and their text.
+//
+// A program is a list of functions over buffers and scalars: loops, guards, local and shared arrays,
+// barriers. Every decision is taken by now: an expression printed inline stays inline, a value with a name
+// was given it by a Declare. Expressions are immutable values that share their nodes; statements are plain
+// variants in blocks, and layout (comments, blank lines) is part of the program. print.h shows one, verify.h
+// says what a well-formed one is, and compiler/emit prints it as CUDA or C++.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace halo::kernel {
+
+enum class Type : std::uint8_t { boolean, i32, i64, f32, f64 };
+constexpr bool is_integer(Type type) {
+    return type == Type::i32 || type == Type::i64;
+}
+constexpr bool is_real(Type type) {
+    return type == Type::f32 || type == Type::f64;
+}
+constexpr int size_of(Type type) {
+    return type == Type::f64 || type == Type::i64 ? 8 : type == Type::boolean ? 1 : 4;
+}
+
+// ---- expressions
+// -----------------------------------------------------------------------------------------------
+
+struct Node;
+
+// A handle to an immutable node; empty where there is none. An int converts to an i32 literal.
+class Expr {
+public:
+    Expr() = default;
+    Expr(int literal);
+    explicit Expr(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+    explicit operator bool() const { return node_ != nullptr; }
+    const Node& operator*() const { return *node_; }
+    const Node* operator->() const { return node_.get(); }
+    Type type() const;
+
+private:
+    std::shared_ptr<const Node> node_;
+};
+
+enum class Operator : std::uint8_t {
+    add,
+    sub,
+    mul,
+    div,
+    mod,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    logical_and,
+    logical_or
+};
+enum class Function : std::uint8_t {
+    sqrt,
+    cbrt,
+    exp,
+    log,
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    tanh,
+    abs,
+    floor,
+    ceil,
+    pow,
+    atan2,
+    fma,
+    min,
+    max
+};
+enum class Builtin : std::uint8_t {
+    thread_x,
+    thread_y,
+    thread_z,
+    block_x,
+    block_y,
+    block_z,
+    blocks_x,
+    blocks_y
+};  // threadIdx, blockIdx, gridDim
+
+struct IntLiteral {
+    std::int64_t value = 0;
+};
+struct RealLiteral {
+    double value = 0;  // exactly what the node's type holds
+};
+struct Variable {  // a parameter, local or named constant
+    std::string name;
+};
+struct BuiltinIndex {
+    Builtin builtin;
+};
+struct Element {  // array[index]…: a parameter pointer (one index), a local, shared or constant array
+    std::string array;
+    std::vector<Expr> indices;
+};
+struct AddressOf {  // array + index: a pointer into a parameter; the type is that of its elements
+    std::string array;
+    Expr index;
+};
+struct Negate {
+    Expr operand;
+};
+struct Not {
+    Expr operand;
+};
+struct Convert {
+    Expr operand;
+};
+struct Binary {
+    Operator op;
+    Expr left, right;
+};
+struct Select {
+    Expr condition, then, otherwise;
+};
+struct Call {
+    Function function;
+    std::vector<Expr> arguments;
+};
+struct CallHelper {  // a function of the prelude or of this program, for its value
+    std::string function;
+    std::vector<Expr> arguments;
+};
+
+struct Node {
+    Type type = Type::i32;
+    std::variant<IntLiteral, RealLiteral, Variable, BuiltinIndex, Element, AddressOf, Negate, Not, Convert,
+                 Binary, Select, Call, CallHelper>
+        kind;
+};
+
+// ---- statements
+// ------------------------------------------------------------------------------------------------
+
+struct Statement;
+using Block = std::vector<Statement>;
+
+struct Declare {  // `const` unless it is assigned later
+    Type type;
+    std::string name;
+    Expr value;
+    bool mutable_value = false;
+};
+struct DeclarePointer {  // a row of a parameter: const T* name = value (an AddressOf)
+    Type type;
+    std::string name;
+    Expr value;
+    bool writable = false;
+};
+enum class Memory : std::uint8_t {
+    registers,      // a thread's own
+    shared,         // a block's
+    dynamic_shared  // a block's, at byte `offset` of the launch's dynamic shared memory
+};
+struct DeclareArray {
+    Type type;
+    std::string name;
+    std::vector<Expr> dims;
+    Memory memory = Memory::registers;
+    std::int64_t offset = 0;
+};
+struct Assign {  // target: Variable or Element
+    Expr target;
+    Expr value;
+};
+struct LoadVector {  // to[0 … width) = from[0 … width); `from` is aligned to the vector
+    Expr to;         // Element
+    Expr from;       // AddressOf
+    int width = 4;
+};
+struct StoreVector {
+    Expr to;    // AddressOf, aligned
+    Expr from;  // Element
+    int width = 4;
+};
+enum class Unroll : std::uint8_t { leave, full, none, vectorize };
+struct For {  // for (int var = begin; var < end; var += step)
+    std::string var;
+    Expr begin, end;
+    Expr step = 1;
+    Unroll unroll = Unroll::leave;
+    Block body;
+    Type type = Type::i32;
+};
+struct If {
+    Expr condition;
+    Block then;
+    Block otherwise;
+};
+struct Barrier {};  // __syncthreads
+struct Return {};
+struct CallStatement {  // a function of the prelude or of this program
+    std::string function;
+    std::vector<Expr> arguments;
+};
+struct Comment {
+    std::string text;
+};
+struct BlankLine {};
+
+struct Statement {
+    std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, StoreVector, For, If, Barrier,
+                 Return, CallStatement, Comment, BlankLine>
+        kind;
+    template <class Kind>
+    Statement(Kind statement) : kind(std::move(statement)) {}
+};
+
+// ---- functions
+// -------------------------------------------------------------------------------------------------
+
+struct Parameter {
+    enum class Kind : std::uint8_t {
+        scalar,
+        input,
+        output
+    };  // input: const T* __restrict__; output: T* __restrict__
+    Type type = Type::f32;
+    std::string name;
+    Kind kind = Kind::scalar;
+    bool restricted = true;
+};
+struct KernelFunction {
+    enum class Kind : std::uint8_t { kernel, helper };
+    Kind kind = Kind::kernel;
+    std::string name;
+    std::vector<std::string> comment;  // lines above the function
+    std::vector<Parameter> parameters;
+    int threads = 0;     // of a block; 0 on the CPU
+    int min_blocks = 0;  // 0: leave it to the compiler
+    Block body;
+};
+struct NamedConstant {
+    std::string name;
+    std::int64_t value = 0;
+    std::string comment;
+};
+struct ConstantArray {  // __constant__ memory set at launch time
+    Type type = Type::f32;
+    std::string name;
+    std::int64_t size = 0;
+    std::string comment;
+};
+struct Program {
+    std::vector<std::string> header;  // comment lines at the top of the text
+    std::vector<NamedConstant> constants;
+    std::vector<ConstantArray> constant_arrays;
+    std::vector<KernelFunction> functions;  // helpers before the kernels that call them
+};
+
+}  // namespace halo::kernel
