@@ -1,0 +1,23 @@
+// Text to tree. docs/language.md has the grammar.
+//
+// All mistakes of a file are reported in one go, one message each: after a mistake the parser goes on with
+// the next statement. Whatever the text, time and memory are proportional to its length, and the stack is
+// bounded.
+#pragma once
+
+#include "compiler/support/diagnostics.h"
+#include "compiler/support/source.h"
+#include "compiler/syntax/tree.h"
+
+namespace halo::syntax {
+
+inline constexpr std::size_t kMaxFileBytes = 4u << 20;  // longer files are refused (file-too-large)
+inline constexpr int kMaxNesting = 200;                 // of brackets, signs, conditionals (nesting-too-deep)
+
+// Reports to the sink; the tree holds what could be read.
+File parse(const SourceFile& source, DiagnosticSink& sink);
+
+// The words that can be the name of nothing: they are part of expressions or open a block.
+bool is_reserved(std::string_view word);
+
+}  // namespace halo::syntax

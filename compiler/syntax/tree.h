@@ -1,0 +1,320 @@
+// The tree of a .halo file: what the user wrote, with places, before any name is looked up.
+//
+// Expressions live in one arena (File::exprs) and are named by ExprId; operands come before their users.
+// Statements are plain structs. Every alternative is in a std::variant, so that a visitor without one does
+// not build. What could not be read is left out: a Missing expression, or a statement that is absent. It has
+// had its message; later rooms are silent about it (see Stencil::unread_names).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/support/rational.h"
+#include "compiler/support/source.h"
+
+namespace halo::syntax {
+
+struct ExprId {
+    std::uint32_t index = 0;
+    friend bool operator==(ExprId, ExprId) = default;
+};
+
+struct Name {
+    std::string text;
+    SourceRange where;
+};
+
+// ---- expressions
+// -----------------------------------------------------------------------------------------------
+
+struct Missing {};  // did not parse; its message has been given
+
+struct Number {  // exact; the text as written is the node's range
+    Rational value;
+};
+
+struct NameUse {  // u, lambda, x
+    std::string name;
+};
+
+struct Member {  // v.x, f.3: component or column; `member` may be digits
+    ExprId base;
+    Name member;
+};
+
+struct Index {  // u[t+1, x-1], c[r], w[i, j]
+    ExprId base;
+    std::vector<ExprId> subscripts;  // at least one
+};
+
+struct Argument {
+    std::optional<Name> keyword;  // order=8
+    ExprId value;
+};
+struct CallExpr {  // laplacian(u), d(u, x, order=8)
+    Name callee;
+    std::vector<Argument> arguments;
+};
+
+enum class UnaryKind : std::uint8_t { negate, plus, logical_not };
+struct UnaryExpr {
+    UnaryKind kind;
+    ExprId operand;
+};
+
+enum class BinaryKind : std::uint8_t {
+    add,
+    subtract,
+    multiply,
+    divide,
+    power,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    logical_and,
+    logical_or
+};
+struct BinaryExpr {
+    BinaryKind kind;
+    ExprId left, right;
+    SourceRange operator_where;
+};
+
+struct Conditional {  // if condition then value else otherwise
+    ExprId condition, then, otherwise;
+};
+
+struct RangeIndex {  // i in low..high, both inclusive
+    Name name;
+    ExprId low, high;
+};
+enum class FoldKind : std::uint8_t { sum, prod, min, max };
+struct Fold {  // sum(i in a..b, j in c..d) body; the last index runs fastest
+    FoldKind kind;
+    std::vector<RangeIndex> indices;  // at least one
+    ExprId body;
+};
+
+struct List {  // [4/5, -1/5]; only as the value of a coef
+    std::vector<ExprId> elements;
+};
+
+struct Expr {
+    SourceRange where;           // without the parentheses around it
+    bool parenthesised = false;  // (a + b)
+    std::variant<Missing, Number, NameUse, Member, Index, CallExpr, UnaryExpr, BinaryExpr, Conditional, Fold,
+                 List>
+        node;
+};
+
+// No expression is higher than this (operators on one level count), so recursion over a tree is safe.
+inline constexpr int kMaxExpressionHeight = 1000;
+
+// ---- statements of a stencil
+// -----------------------------------------------------------------------------------
+
+struct TypeRef {  // f32, `f16 as f32`; any names: sema knows the types
+    Name storage;
+    std::optional<Name> arithmetic;
+};
+
+struct Definition {  // NAME [: type] [= value]
+    Name name;
+    std::optional<TypeRef> type;
+    std::optional<ExprId> value;
+};
+struct ParamDecl {  // param dt = 0.1, lambda: f64
+    std::vector<Definition> params;
+    SourceRange where;
+};
+struct ConstDecl {  // const r = 4, every one has a value
+    std::vector<Definition> consts;
+    SourceRange where;
+};
+
+struct AxisValue {  // x = 1/63
+    Name axis;
+    ExprId value;
+};
+struct SpacingDecl {
+    std::vector<AxisValue> values;
+    SourceRange where;
+};
+struct OriginDecl {
+    std::vector<AxisValue> values;
+    SourceRange where;
+};
+
+struct CoefRange {  // low..high, both inclusive
+    ExprId low, high;
+};
+struct CoefDecl {  // [param] coef w[-1..1, -1..1] [: type] = [[…], […], […]]
+    bool is_param = false;
+    Name name;
+    std::vector<CoefRange> ranges;  // at least one
+    std::optional<TypeRef> type;
+    ExprId value;  // a List (of Lists, where there are several ranges), or one expression
+    SourceRange where;
+};
+
+enum class Side : std::uint8_t { low, high };
+struct FaceRef {  // x, x.low, x.high
+    Name axis;
+    std::optional<Side> side;  // none: both
+    SourceRange where;
+};
+struct HaloEntry {                // halo 1; halo x 4; halo x.low 1
+    std::optional<FaceRef> face;  // none: all axes
+    ExprId width;
+    SourceRange where;
+};
+struct BoundaryEntry {            // boundary periodic; boundary x fixed 1; boundary x.low fixed 1
+    std::optional<FaceRef> face;  // none: all faces
+    Name kind;                    // as written: sema knows the kinds
+    std::optional<ExprId> value;  // what follows the kind
+    SourceRange where;
+};
+struct FieldDecl {  // field u, v: f32 { halo 1  boundary periodic }
+    std::vector<Name> names;
+    TypeRef type;
+    std::vector<HaloEntry> halos;
+    std::vector<BoundaryEntry> boundaries;
+    SourceRange where;
+};
+
+struct DefDecl {  // def f(a, b) = expression
+    Name name;
+    std::vector<Name> parameters;
+    ExprId value;
+    SourceRange where;
+};
+
+struct LetDecl {  // let mu = expression; let mu { boundary clamp } = expression
+    Name name;
+    std::vector<HaloEntry> halos;
+    std::vector<BoundaryEntry> boundaries;
+    ExprId value;
+    SourceRange where;
+};
+
+struct Assignment {  // u[t+1] = expression; df = expression
+    ExprId target;   // NameUse, Index or Member
+    ExprId value;
+    SourceRange where;
+};
+
+struct ReduceDecl {  // reduce change = max(expression)
+    Name name;
+    Name operation;  // as written: sema knows sum, min, max, norm2
+    ExprId value;
+    SourceRange where;
+};
+
+struct AccuracyDecl {  // accuracy 8
+    ExprId order;
+    SourceRange where;
+};
+
+struct ScheduleBlock {  // schedule { stream tile=64x4 }
+    std::string text;   // between the braces, comments out, one space between words: as for --schedule
+    SourceRange where;
+};
+
+using StencilStatement = std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl,
+                                      DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock>;
+
+struct Stencil {
+    Name name;
+    std::vector<Name> axes;
+    std::vector<StencilStatement> statements;  // in order
+    // Every name in a statement that could not be read. Its declaration or assignment may be what is missing,
+    // so no further message about such a name helps.
+    std::vector<std::string> unread_names;
+    SourceRange where;
+};
+
+// ---- statements of a run
+// ---------------------------------------------------------------------------------------
+
+struct GridStatement {  // grid 128, 128, 128
+    std::vector<ExprId> extents;
+    SourceRange where;
+};
+struct StepsStatement {  // steps 5000 [until change < 1e-6]
+    ExprId count;
+    std::optional<ExprId> until;
+    SourceRange where;
+};
+struct InitStatement {  // init u = expression
+    Name field;
+    ExprId value;
+    SourceRange where;
+};
+struct FilePath {  // a string, without its quotes
+    std::string text;
+    SourceRange where;
+};
+struct LoadStatement {  // load u from "start.npy"
+    Name field;
+    FilePath path;
+    SourceRange where;
+};
+struct SaveStatement {  // save u to "u.npy" [every 100]
+    Name field;
+    FilePath path;
+    std::optional<ExprId> every;
+    SourceRange where;
+};
+enum class CutKind : std::uint8_t { index, position };
+struct Cut {  // at z = 64, at idx(z) = 64: a cell's index; at pos(z) = 0.5: the cell nearest to a coordinate
+    Name axis;
+    CutKind kind = CutKind::index;
+    ExprId value;
+};
+struct PlotStatement {  // plot u [at z = 64] to "u.png" [every 100]
+    Name field;
+    std::optional<Cut> cut;
+    FilePath path;
+    std::optional<ExprId> every;
+    SourceRange where;
+};
+struct OverrideStatement {  // dt = 0.1; c = [1, 2]
+    Name name;
+    ExprId value;
+    SourceRange where;
+};
+
+using RunStatement = std::variant<GridStatement, StepsStatement, InitStatement, LoadStatement, SaveStatement,
+                                  PlotStatement, OverrideStatement>;
+
+struct Run {
+    Name name;  // of the stencil
+    std::vector<RunStatement> statements;
+    std::vector<std::string> unread_names;  // as in Stencil
+    SourceRange where;
+};
+
+// ---- the file
+// --------------------------------------------------------------------------------------------------
+
+struct Comment {  // from # to the end of the line
+    SourceRange where;
+};
+
+struct File {
+    std::vector<Expr> exprs;
+    std::vector<Stencil> stencils;
+    std::vector<Run> runs;
+    std::vector<Comment> comments;  // in order
+    bool is_complete = true;        // false where something at file level could not be read
+
+    const Expr& operator[](ExprId id) const { return exprs[id.index]; }
+};
+
+}  // namespace halo::syntax
