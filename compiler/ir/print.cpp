@@ -1,0 +1,341 @@
+#include "compiler/ir/print.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace halo::ir {
+
+namespace {
+
+// Binding strength, weakest first.
+enum class Precedence {
+    select,
+    logical_or,
+    logical_and,
+    logical_not,
+    comparison,
+    sum,
+    product,
+    negation,
+    primary
+};
+
+Precedence next(Precedence precedence) {
+    return static_cast<Precedence>(static_cast<int>(precedence) + 1);
+}
+
+Precedence precedence_of(BinaryOp op) {
+    switch (op) {
+        case BinaryOp::add:
+        case BinaryOp::sub:
+            return Precedence::sum;
+        case BinaryOp::mul:
+        case BinaryOp::div:
+            return Precedence::product;
+        case BinaryOp::min:
+        case BinaryOp::max:
+            return Precedence::primary;
+        case BinaryOp::less:
+        case BinaryOp::less_equal:
+        case BinaryOp::greater:
+        case BinaryOp::greater_equal:
+        case BinaryOp::equal:
+        case BinaryOp::not_equal:
+            return Precedence::comparison;
+        case BinaryOp::logical_and:
+            return Precedence::logical_and;
+        case BinaryOp::logical_or:
+            return Precedence::logical_or;
+    }
+    return Precedence::primary;
+}
+
+bool is_operation(const Expr& expr) {
+    bool any = false;
+    for_each_operand(expr, [&](ExprId) { any = true; });
+    return any;
+}
+
+// A rounded leaf is short enough to repeat.
+bool worth_a_number(const Program& program, ExprId id) {
+    const Expr& expr = program[id];
+    if (!is_operation(expr)) return false;
+    const Unary* unary = std::get_if<Unary>(&expr.node);
+    return !(unary && unary->op == UnaryOp::convert && !is_operation(program[unary->operand]));
+}
+
+class Printer {
+public:
+    explicit Printer(const Program& program) : program_(program), number_(program.exprs.size(), 0) {}
+
+    std::string expression(ExprId id) {
+        write(id, Precedence::select);
+        return std::move(text_);
+    }
+
+    std::string whole() {
+        header();
+        count_uses();
+        for (const Statement& statement : program_.statements) {
+            std::visit([&](const auto& alternative) { write_statement(alternative); }, statement);
+        }
+        return std::move(text_);
+    }
+
+private:
+    template <class... Args>
+    void put(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    }
+
+    // ---- expressions
+
+    void write(ExprId id, Precedence at_least) {
+        if (id.index >= program_.exprs.size()) return put("<no expression {}>", id.index);
+        if (number_[id.index] != 0) return put("%{}", number_[id.index]);
+        const Expr& expr = program_[id];
+        std::visit([&](const auto& node) { write_node(expr, node, at_least); }, expr.node);
+    }
+
+    template <class Body>
+    void bracketed(Precedence own, Precedence at_least, Body&& body) {
+        const bool needed = own < at_least;
+        if (needed) text_ += '(';
+        body();
+        if (needed) text_ += ')';
+    }
+
+    void write_node(const Expr& expr, const Constant& node, Precedence at_least) {
+        if (expr.type == Scalar::boolean) return put("{}", node.value.is_zero() ? "false" : "true");
+        const Precedence own = node.value.is_negative()   ? Precedence::negation
+                               : !node.value.is_integer() ? Precedence::product
+                                                          : Precedence::primary;
+        bracketed(own, at_least, [&] { text_ += node.value.to_string(); });
+    }
+    void write_node(const Expr&, const ParamRef& node, Precedence) {
+        if (node.param.index >= program_.params.size()) return put("<no param {}>", node.param.index);
+        text_ += program_[node.param].name;
+    }
+    void write_node(const Expr&, const CoefElement& node, Precedence) {
+        if (node.coef.index >= program_.coefs.size()) return put("<no coef {}>", node.coef.index);
+        put("{}#{}", program_[node.coef].name, node.element);
+    }
+    void write_node(const Expr&, const Access& node, Precedence) {
+        if (node.field.index >= program_.fields.size()) return put("<no field {}>", node.field.index);
+        text_ += program_[node.field].name;
+        std::string inside;
+        if (node.time != 0) inside = fmt::format("t{:+}", node.time);
+        for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis) {
+            if (node.offset[axis] == 0) continue;
+            if (!inside.empty()) inside += ", ";
+            inside += fmt::format("{}{:+}", program_.axes[axis].name, node.offset[axis]);
+        }
+        if (!inside.empty()) put("[{}]", inside);
+    }
+    void write_node(const Expr&, const Coordinate& node, Precedence) {
+        static constexpr const char* kNames[] = {"idx", "pos", "len"};
+        const bool known = node.axis >= 0 && node.axis < program_.rank();
+        put("{}({})", kNames[static_cast<int>(node.kind)],
+            known ? program_.axes[node.axis].name : "<no axis>");
+    }
+    void write_node(const Expr& expr, const Unary& node, Precedence at_least) {
+        switch (node.op) {
+            case UnaryOp::convert:
+                put("{}(", name_of(expr.type));
+                write(node.operand, Precedence::select);
+                text_ += ')';
+                return;
+            case UnaryOp::negate:
+                return bracketed(Precedence::negation, at_least, [&] {
+                    text_ += '-';
+                    write(node.operand, Precedence::primary);
+                });
+            case UnaryOp::logical_not:
+                return bracketed(Precedence::logical_not, at_least, [&] {
+                    text_ += "not ";
+                    write(node.operand, Precedence::logical_not);
+                });
+        }
+    }
+    void write_node(const Expr&, const Binary& node, Precedence at_least) {
+        if (node.op == BinaryOp::min || node.op == BinaryOp::max) {
+            return write_call(name_of(node.op), {node.left, node.right});
+        }
+        const Precedence own = precedence_of(node.op);
+        const bool chains = own != Precedence::comparison;  // a < b < c is nothing
+        bracketed(own, at_least, [&] {
+            write(node.left, chains ? own : next(own));
+            put(" {} ", name_of(node.op));
+            write(node.right, next(own));
+        });
+    }
+    void write_node(const Expr&, const Fma& node, Precedence) { write_call("fma", {node.a, node.b, node.c}); }
+    void write_node(const Expr&, const Select& node, Precedence at_least) {
+        bracketed(Precedence::select, at_least, [&] {
+            text_ += "if ";
+            write(node.condition, next(Precedence::select));
+            text_ += " then ";
+            write(node.then, next(Precedence::select));
+            text_ += " else ";
+            write(node.otherwise, Precedence::select);
+        });
+    }
+    void write_node(const Expr&, const Call& node, Precedence) {
+        write_call(name_of(node.function), node.arguments);
+    }
+    void write_call(std::string_view name, const std::vector<ExprId>& arguments) {
+        put("{}(", name);
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            if (i != 0) text_ += ", ";
+            write(arguments[i], Precedence::select);
+        }
+        text_ += ')';
+    }
+
+    // ---- declarations
+
+    void header() {
+        put("stencil {}(", program_.name);
+        for (std::size_t i = 0; i < program_.axes.size(); ++i)
+            put("{}{}", i == 0 ? "" : ", ", program_.axes[i].name);
+        text_ += ")\n";
+        for (const Axis& axis : program_.axes) {
+            put("axis {} spacing ", axis.name);
+            write(axis.spacing, Precedence::select);
+            text_ += " origin ";
+            write(axis.origin, Precedence::select);
+            text_ += '\n';
+        }
+        for (const Param& param : program_.params) {
+            put("param {}", param.name);
+            if (param.default_value) put(" = {}", *param.default_value);
+            text_ += '\n';
+        }
+        for (const Coef& coef : program_.coefs)
+            write_coef(coef);
+        for (const Field& field : program_.fields)
+            write_field(field);
+        text_ += '\n';
+    }
+
+    void write_coef(const Coef& coef) {
+        put("param coef {}: {}[", coef.name, name_of(coef.type));
+        for (std::size_t i = 0; i < coef.low.size() && i < coef.high.size(); ++i)
+            put("{}{}..{}", i == 0 ? "" : ", ", coef.low[i], coef.high[i]);
+        text_ += "] =";
+        for (double value : coef.defaults)
+            put(" {}", value);
+        text_ += '\n';
+    }
+
+    void write_field(const Field& field) {
+        put("field {}: {} {}", field.name, name_of(field.type), name_of(field.role));
+        if (field.history != 0) put(", history {}", field.history);
+        write_widths(", halo", field.halo);
+        text_ += ", boundary";
+        for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis) {
+            put(" {}", program_.axes[axis].name);
+            for (const Face& face : field.boundary[axis]) {
+                put(" {}", name_of(face.kind));
+                if (face.kind != BoundaryKind::fixed) continue;
+                text_ += '(';
+                write(face.value, Precedence::select);
+                text_ += ')';
+            }
+        }
+        text_ += '\n';
+    }
+
+    void write_widths(std::string_view label, const Margins& widths) {
+        std::string inside;
+        for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis) {
+            if (widths[axis][0] == 0 && widths[axis][1] == 0) continue;
+            inside += fmt::format(" {} {} {}", program_.axes[axis].name, widths[axis][0], widths[axis][1]);
+        }
+        if (!inside.empty()) put("{}{}", label, inside);
+    }
+
+    // ---- statements
+
+    static ExprId root_of(const Statement& statement) {
+        return std::visit([](const auto& alternative) { return alternative.value; }, statement);
+    }
+
+    void count_uses() {
+        const std::size_t n = program_.exprs.size();
+        uses_.assign(n, 0);
+        reached_.assign(n, false);
+        for (const Statement& statement : program_.statements) {
+            const ExprId root = root_of(statement);
+            if (root.index < n) reached_[root.index] = true, ++uses_[root.index];
+        }
+        for (std::size_t i = n; i-- > 0;) {
+            if (!reached_[i]) continue;
+            for_each_operand(program_.exprs[i], [&](ExprId operand) {
+                if (operand.index < n) reached_[operand.index] = true, ++uses_[operand.index];
+            });
+        }
+    }
+
+    // Gives the shared operations under `root` that have no number yet one, each on a line of its own.
+    void write_shared(ExprId root) {
+        const std::size_t n = program_.exprs.size();
+        if (root.index >= n) return;
+        std::vector<bool> needed(n, false);
+        needed[root.index] = true;
+        for (std::size_t i = root.index + 1; i-- > 0;) {
+            if (!needed[i] || number_[i] != 0) continue;
+            for_each_operand(program_.exprs[i], [&](ExprId operand) {
+                if (operand.index < n) needed[operand.index] = true;
+            });
+        }
+        for (std::uint32_t i = 0; i <= root.index; ++i) {
+            if (!needed[i] || number_[i] != 0 || uses_[i] < 2 || !worth_a_number(program_, {i})) continue;
+            const int number = ++last_number_;
+            put("%{} = ", number);
+            write({i}, Precedence::select);
+            text_ += '\n';
+            number_[i] = number;
+        }
+    }
+
+    void write_statement(const Assign& assign) {
+        write_shared(assign.value);
+        const bool known = assign.target.index < program_.fields.size();
+        text_ += known ? program_[assign.target].name : "<no field>";
+        if (assign.time != 0) put("[t{:+}]", assign.time);
+        text_ += " = ";
+        write(assign.value, Precedence::select);
+        write_widths("    margins", assign.margins);
+        text_ += '\n';
+    }
+
+    void write_statement(const Reduce& reduce) {
+        write_shared(reduce.value);
+        put("reduce {} = {}{}(", reduce.name, reduce.square_root ? "sqrt of " : "", name_of(reduce.op));
+        write(reduce.value, Precedence::select);
+        text_ += ')';
+        write_widths("    margins", reduce.margins);
+        text_ += '\n';
+    }
+
+    const Program& program_;
+    std::string text_;
+    std::vector<int> number_;  // 0: written out in place
+    int last_number_ = 0;
+    std::vector<int> uses_;
+    std::vector<bool> reached_;
+};
+
+}  // namespace
+
+std::string print(const Program& program) {
+    return Printer(program).whole();
+}
+
+std::string print(const Program& program, ExprId expr) {
+    return Printer(program).expression(expr);
+}
+
+}  // namespace halo::ir

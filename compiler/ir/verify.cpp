@@ -1,0 +1,266 @@
+#include "compiler/ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/print.h"
+
+namespace halo::ir {
+
+namespace {
+
+bool is_floating(Scalar type) {
+    return type == Scalar::f32 || type == Scalar::f64;
+}
+
+bool is_logical(BinaryOp op) {
+    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
+}
+
+bool is_comparison(BinaryOp op) {
+    return op >= BinaryOp::less && op <= BinaryOp::not_equal;
+}
+
+std::size_t arity_of(Function function) {
+    return function == Function::pow || function == Function::atan2 ? 2 : 1;
+}
+
+class Verifier {
+public:
+    explicit Verifier(const Program& program) : program_(program) {}
+
+    std::vector<std::string> run() {
+        check_header();
+        for (std::uint32_t i = 0; i < program_.exprs.size(); ++i)
+            check_expr(i);
+        // What follows walks expressions, which is safe only in an arena that is in order.
+        if (!broken_.empty()) return std::move(broken_);
+        uniform_ = uniform_exprs(program_);
+        for (const Axis& axis : program_.axes) {
+            check_uniform(axis.spacing, "spacing of " + axis.name);
+            check_uniform(axis.origin, "origin of " + axis.name);
+        }
+        for (const Field& field : program_.fields)
+            check_field(field);
+        check_statements();
+        return std::move(broken_);
+    }
+
+private:
+    template <class... Args>
+    void broken(fmt::format_string<Args...> format, Args&&... args) {
+        broken_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    // ---- arena
+
+    void check_header() {
+        if (program_.axes.empty() || program_.axes.size() > kMaxRank)
+            broken("a program has one to {} axes, this one {}", kMaxRank, program_.axes.size());
+        for (const Coef& coef : program_.coefs) {
+            std::size_t elements = 1;
+            if (coef.low.size() != coef.high.size() || coef.low.empty()) {
+                broken("coef {} has no range", coef.name);
+                continue;
+            }
+            for (std::size_t i = 0; i < coef.low.size(); ++i)
+                elements *=
+                    coef.high[i] < coef.low[i] ? 0 : static_cast<std::size_t>(coef.high[i] - coef.low[i] + 1);
+            if (elements != coef.defaults.size())
+                broken("coef {} has {} elements and {} defaults", coef.name, elements, coef.defaults.size());
+        }
+    }
+
+    void check_expr(std::uint32_t i) {
+        const Expr& expr = program_.exprs[i];
+        bool in_order = true;
+        for_each_operand(expr, [&](ExprId operand) { in_order = in_order && operand.index < i; });
+        if (!in_order) return broken("expression {} comes before its operand", i);
+        std::visit([&](const auto& node) { check_node(i, expr.type, node); }, expr.node);
+    }
+
+    Scalar type_of(ExprId id) const { return program_[id].type; }
+
+    void expect(std::uint32_t i, bool holds, const char* promise) {
+        if (!holds) broken("expression {}: {}", i, promise);
+    }
+
+    void check_node(std::uint32_t i, Scalar type, const Constant& node) {
+        expect(i, type != Scalar::boolean || node.value == Rational(0) || node.value == Rational(1),
+               "a boolean constant is 0 or 1");
+    }
+    void check_node(std::uint32_t i, Scalar type, const ParamRef& node) {
+        expect(i, node.param.index < program_.params.size(), "there is no such param");
+        expect(i, type == Scalar::f64, "a param is f64");
+    }
+    void check_node(std::uint32_t i, Scalar type, const CoefElement& node) {
+        if (node.coef.index >= program_.coefs.size())
+            return broken("expression {}: there is no such coef", i);
+        const Coef& coef = program_[node.coef];
+        expect(i, node.element >= 0 && std::cmp_less(node.element, coef.defaults.size()),
+               "there is no such element of the coef");
+        expect(i, type == coef.type, "a coef's element has the coef's type");
+    }
+    void check_node(std::uint32_t i, Scalar type, const Access& node) {
+        if (node.field.index >= program_.fields.size())
+            return broken("expression {}: there is no such field", i);
+        const Field& field = program_[node.field];
+        expect(i, type == field.type, "an access has the field's type");
+        expect(i, node.time <= 1 && node.time >= -field.history, "a read outside the levels that are kept");
+        expect(i, node.time != 1 || field.role == Role::state, "only a state has a level t+1");
+        for (std::size_t axis = program_.axes.size(); axis < kMaxRank; ++axis)
+            expect(i, node.offset[axis] == 0, "an offset along an axis that is not there");
+    }
+    void check_node(std::uint32_t i, Scalar type, const Coordinate& node) {
+        expect(i, node.axis >= 0 && node.axis < program_.rank(), "a coordinate of an axis that is not there");
+        expect(i, is_floating(type), "a coordinate is a number");
+    }
+    void check_node(std::uint32_t i, Scalar type, const Unary& node) {
+        const Scalar operand = type_of(node.operand);
+        switch (node.op) {
+            case UnaryOp::negate:
+                return expect(i, is_floating(type) && operand == type, "negation keeps a floating type");
+            case UnaryOp::logical_not:
+                return expect(i, type == Scalar::boolean && operand == type, "not takes and gives a boolean");
+            case UnaryOp::convert:
+                expect(i, is_floating(type), "a conversion gives a number");
+                return expect(i, operand != type, "a conversion changes the type");
+        }
+    }
+    void check_node(std::uint32_t i, Scalar type, const Binary& node) {
+        const Scalar left = type_of(node.left);
+        expect(i, left == type_of(node.right), "operands of one type");
+        expect(i, is_logical(node.op) == (left == Scalar::boolean),
+               "numbers for arithmetic, booleans for logic");
+        const bool boolean_result = is_logical(node.op) || is_comparison(node.op);
+        expect(i, type == (boolean_result ? Scalar::boolean : left),
+               "the result's type is the operands' or boolean");
+    }
+    void check_node(std::uint32_t i, Scalar type, const Fma& node) {
+        expect(i,
+               is_floating(type) && type_of(node.a) == type && type_of(node.b) == type &&
+                   type_of(node.c) == type,
+               "fma has operands and result of one floating type");
+    }
+    void check_node(std::uint32_t i, Scalar type, const Select& node) {
+        expect(i, type_of(node.condition) == Scalar::boolean, "a condition is boolean");
+        expect(i, type_of(node.then) == type && type_of(node.otherwise) == type,
+               "both branches have the result's type");
+    }
+    void check_node(std::uint32_t i, Scalar type, const Call& node) {
+        expect(i, node.arguments.size() == arity_of(node.function), "a function has the arguments it takes");
+        expect(i, is_floating(type), "a function gives a number");
+        for (ExprId argument : node.arguments)
+            expect(i, type_of(argument) == type, "a function's arguments have its result's type");
+    }
+
+    // ---- declarations
+
+    void check_uniform(ExprId id, const std::string& what) {
+        if (id.index >= program_.exprs.size()) return broken("{} has no expression", what);
+        if (!uniform_[id.index]) broken("{} is not uniform: {}", what, print(program_, id));
+        if (!is_floating(type_of(id))) broken("{} is no number", what);
+    }
+
+    void check_widths(const Margins& widths, const std::string& what) {
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+            for (int width : widths[axis]) {
+                if (width < 0) broken("{} is negative", what);
+                if (width != 0 && axis >= program_.axes.size())
+                    broken("{} lies along an axis that is not there", what);
+            }
+        }
+    }
+
+    void check_field(const Field& field) {
+        if (!is_floating(field.type)) broken("field {} holds no numbers", field.name);
+        if (field.history < 0) broken("field {} has a negative history", field.name);
+        if (field.history > 0 && field.role != Role::state)
+            broken("field {} is no state, yet has a past", field.name);
+        check_widths(field.halo, "halo of " + field.name);
+        for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
+            const auto& [low, high] = field.boundary[axis];
+            if ((low.kind == BoundaryKind::periodic) != (high.kind == BoundaryKind::periodic))
+                broken("field {} is periodic at one face of an axis alone", field.name);
+            for (const Face& face : {low, high})
+                if (face.kind == BoundaryKind::fixed)
+                    check_uniform(face.value, "fixed value of " + field.name);
+        }
+    }
+
+    // ---- the step
+
+    void check_statements() {
+        written_.assign(program_.fields.size(), false);
+        for (const Statement& statement : program_.statements)
+            std::visit([&](const auto& alternative) { check_statement(alternative); }, statement);
+        for (std::size_t i = 0; i < program_.fields.size(); ++i) {
+            const Field& field = program_.fields[i];
+            if (!written_[i] && field.role != Role::input)
+                broken("{} {} is never written", name_of(field.role), field.name);
+        }
+    }
+
+    void check_reads(ExprId root, const std::string& statement) {
+        std::vector<bool> needed(root.index + std::size_t{1}, false);
+        needed[root.index] = true;
+        for (std::size_t i = needed.size(); i-- > 0;) {
+            if (!needed[i]) continue;
+            const Expr& expr = program_.exprs[i];
+            for_each_operand(expr, [&](ExprId operand) { needed[operand.index] = true; });
+            const Access* access = std::get_if<Access>(&expr.node);
+            if (!access || written_[access->field.index]) continue;
+            const Field& field = program_[access->field];
+            const bool made_in_step = field.role == Role::output || field.role == Role::intermediate;
+            if (access->time == 1 || (access->time == 0 && made_in_step))
+                broken("{} reads {} before it is written", statement, field.name);
+        }
+    }
+
+    void check_statement(const Assign& assign) {
+        if (assign.target.index >= program_.fields.size()) return broken("an assignment to no field");
+        const Field& field = program_[assign.target];
+        if (assign.value.index >= program_.exprs.size())
+            return broken("{} is given no expression", field.name);
+        check_reads(assign.value, "the statement for " + field.name);
+        if (field.role == Role::input) broken("input {} is written", field.name);
+        if (assign.time != (field.role == Role::state ? 1 : 0))
+            broken("{} {} is written at time {:+}", name_of(field.role), field.name, assign.time);
+        if (type_of(assign.value) != field.type) broken("{} is given a value of another type", field.name);
+        if (written_[assign.target.index]) broken("{} is written twice", field.name);
+        written_[assign.target.index] = true;
+        check_widths(assign.margins, "a margin of the statement for " + field.name);
+    }
+
+    void check_statement(const Reduce& reduce) {
+        if (reduce.value.index >= program_.exprs.size())
+            return broken("reduction {} has no expression", reduce.name);
+        check_reads(reduce.value, "reduction " + reduce.name);
+        if (!is_floating(type_of(reduce.value))) broken("reduction {} is not over numbers", reduce.name);
+        if (reduce.square_root && reduce.op != ReduceOp::sum)
+            broken("reduction {} takes the root of no sum", reduce.name);
+        check_widths(reduce.margins, "a margin of reduction " + reduce.name);
+        if (std::count(reductions_.begin(), reductions_.end(), reduce.name) != 0)
+            broken("reduction {} is there twice", reduce.name);
+        reductions_.push_back(reduce.name);
+    }
+
+    const Program& program_;
+    std::vector<std::string> broken_;
+    std::vector<bool> uniform_;
+    std::vector<bool> written_;
+    std::vector<std::string> reductions_;
+};
+
+}  // namespace
+
+std::vector<std::string> verify(const Program& program) {
+    return Verifier(program).run();
+}
+
+}  // namespace halo::ir
