@@ -1,4 +1,5 @@
-// Schedule: how one stage of a program runs on a target. Plain data; nothing in it can change what is computed.
+// Schedule: how one stage of a program runs on a target. Plain data; nothing in it can change what is
+// computed.
 #pragma once
 
 #include <array>
@@ -18,12 +19,15 @@ enum class Strategy : std::uint8_t {
 struct Schedule {
     Strategy strategy = Strategy::direct;
     std::array<int, 3> threads{32, 1, 1};  // of a block
-    std::array<int, 3> cells{1, 1, 1};     // of a thread; cells[0] is the vector width
-    int planes = 0;        // stream: planes a block walks; 0 for all of them
-    int min_blocks = 0;    // blocks an SM that registers are limited for; 0 leaves it to the compiler
-    int shared_padding = 0;  // tile and stream: elements added to each row of a shared tile
+    // Of a thread. direct and stream: a box of neighbouring cells, cells[0] of them one vector. tile: the
+    // cells of the block's tile that lie `threads` apart, so that a warp's are neighbours.
+    std::array<int, 3> cells{1, 1, 1};
+    int planes = 0;          // stream: planes a block walks; 0 for all of them
+    int min_blocks = 0;      // blocks an SM that registers are limited for; 0 leaves it to the compiler
+    int shared_padding = 0;  // tile and stream: elements added to each row of a shared tile (shared_layout.h)
 
-    // A block's cells along an axis. Along the stream axis: `planes` (see lower/stream.h).
+    // A block's cells along an axis. Along the stream axis (the slowest), where threads and cells are 1, a
+    // block walks `planes`.
     int tile(int axis) const { return threads[axis] * cells[axis]; }
     friend bool operator==(const Schedule&, const Schedule&) = default;
 };
@@ -33,11 +37,24 @@ struct Target {
     std::string name = "sm_90";
     int max_threads_per_block = 1024;
     int max_threads[3] = {1024, 1024, 64};
+    int warp = 32;  // threads that run in step
     int max_registers_per_thread = 255;
     int registers_per_sm = 65536;
-    std::int64_t max_shared_bytes = 232448;        // a block, opted in
-    std::int64_t static_shared_bytes = 49152;      // a block, without opting in
+    int max_threads_per_sm = 2048;
+    int max_blocks_per_sm = 32;
+    int sms = 132;
+    std::int64_t max_shared_bytes = 232448;     // a block, opted in
+    std::int64_t static_shared_bytes = 49152;   // a block, without opting in
+    std::int64_t shared_bytes_per_sm = 233472;  // of all blocks of an SM, 1 KB of each taken by the system
     std::int64_t max_blocks[3] = {2147483647, 65535, 65535};
+
+    // What the memories deliver, in bytes a second, measured on an H200: copies of large arrays, copies
+    // within the L2 cache, and what loads of all SMs get from L1 or shared memory. For choosing and
+    // explaining; no limit.
+    double dram_bandwidth = 4.29e12;
+    double l2_bandwidth = 7.2e12;
+    double l1_bandwidth = 2.0e13;
+    std::int64_t l2_bytes = 62914560;
 };
 
 }  // namespace halo::schedule
