@@ -79,6 +79,7 @@ private:
     std::deque<Diagnostic> kept_;
     Diagnostic dropped_{};  // takes the labels and notes of a report that is not kept
     std::size_t error_count_ = 0;
+    std::size_t total_ = 0;                       // reports at places that had none
     std::unordered_set<std::uint64_t> reported_;  // ranges that have a message
 };
 

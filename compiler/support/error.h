@@ -1,5 +1,5 @@
-// Errors that are not the user's: a broken promise between rooms. The command turns one into a message that asks for
-// a report; mistakes in a spec are diagnostics (diagnostics.h), never exceptions.
+// Errors that are not the user's: a broken promise between rooms. The command turns one into a message that
+// asks for a report; mistakes in a spec are diagnostics (diagnostics.h), never exceptions.
 #pragma once
 
 #include <stdexcept>

@@ -17,7 +17,8 @@ public:
     Rational(std::int64_t integer);
     Rational(std::int64_t numerator, std::int64_t denominator);  // denominator != 0
 
-    // "12", "0.25", "6.02e23", exactly. nullopt where the text is no decimal number or its exponent is past ±9999.
+    // "12", "0.25", "6.02e23", exactly. nullopt where the text is no decimal number or its exponent is past
+    // ±9999.
     static std::optional<Rational> parse(std::string_view decimal);
     static Rational from_double(double finite);  // exactly
 
@@ -25,10 +26,10 @@ public:
     bool is_negative() const;
     bool is_integer() const;
     std::optional<std::int64_t> as_int64() const;  // nullopt where it is no integer or does not fit
-    std::size_t bits() const;                      // size of numerator and denominator together, to bound work
+    std::size_t bits() const;  // size of numerator and denominator together, to bound work
 
-    double to_double() const;  // correctly rounded, ties to even; overflows to infinity
-    float to_float() const;    // correctly rounded from the exact value (not through double)
+    double to_double() const;       // correctly rounded, ties to even; overflows to infinity
+    float to_float() const;         // correctly rounded from the exact value (not through double)
     std::string to_string() const;  // "4/5", "-3"
 
     Rational operator-() const;
