@@ -1,0 +1,71 @@
+// The subcommands of haloc, each in its own file cmd_*.cpp. A command returns how it ended, or throws
+// CommandError, rt::Error, UnsupportedError or InternalError, which main() turns into one message and an exit
+// code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/console.h"
+#include "compiler/driver/exit_code.h"
+
+namespace halo::driver {
+
+// Where a file name is asked for, "-" is standard input.
+struct CheckOptions {
+    std::vector<std::string> files;
+    bool json = false;
+};
+ExitCode check(const CheckOptions& options, const Console& console);
+
+enum class EmitTarget : std::uint8_t { cuda, cpu, plan, stencil, kernel };
+struct EmitOptions {
+    std::string file;
+    std::string output;  // empty: standard output
+    EmitTarget target = EmitTarget::cuda;
+    std::string stencil;                // empty: the only one
+    std::vector<std::string> schedule;  // one for all stages, or one a stage
+    bool strict_fp = false;
+};
+ExitCode emit(const EmitOptions& options, const Console& console);
+
+// As written on the command line; NAME=VALUE parts are taken apart in run_request.cpp.
+struct RunArguments {
+    std::string file;
+    std::string run_name;  // empty: the only one
+    std::string device = "auto";
+    std::string grid;
+    std::optional<std::int64_t> steps;
+    std::vector<std::string> set, save, load, plot, schedule;
+    bool no_files = false;  // drop the saves and plots of the run block
+    bool strict_fp = false;
+    bool timings = false;
+    bool json = false;
+};
+ExitCode run(const RunArguments& arguments, const Console& console);
+
+struct ExplainOptions {
+    std::string file;
+    std::string stencil;
+    std::string grid;
+    std::vector<std::string> schedule;
+    bool strict_fp = false;
+    bool json = false;
+};
+ExitCode explain(const ExplainOptions& options, const Console& console);
+
+struct FormatOptions {
+    std::vector<std::string> files;
+    bool in_place = false;
+    bool check = false;
+};
+ExitCode format(const FormatOptions& options, const Console& console);
+
+struct DoctorOptions {
+    bool json = false;
+};
+ExitCode doctor(const DoctorOptions& options, const Console& console);
+
+}  // namespace halo::driver

@@ -1,0 +1,232 @@
+// haloc: the command. Options are read here; the commands are in cmd_*.cpp.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+
+#include "compiler/driver/commands.h"
+#include "compiler/support/error.h"
+#include "runtime/core/error.h"
+
+namespace halo::driver {
+namespace {
+
+constexpr const char* kDescription =
+    "haloc compiles stencil programs written as formulas (.halo files) to CUDA and C++, and runs them.";
+
+constexpr const char* kFooter = R"(Start with:
+  haloc check heat3d.halo              is the spec right?
+  haloc run heat3d.halo                run it on the best device of this machine
+  haloc run heat3d.halo --grid 64,64,64 --steps 100 --set dt=0.1
+  haloc emit heat3d.halo -o heat3d.cu  write the CUDA, with a C launcher heat3d.h
+  haloc doctor                         what is found on this machine, and what is missing
+
+`haloc COMMAND --help` tells more about a command.
+
+Exit codes: 0 done; 1 a mistake in the spec; 2 the command was used wrongly; 3 device or run-time trouble (no device,
+not enough memory, numbers no longer finite); 4 a file cannot be read or written; 5 a mistake in haloc itself;
+130 interrupted (what was asked for has been saved).)";
+
+constexpr const char* kRunFooter =
+    R"(What the file's run block says is the default, and each part of it can be given here instead.
+  haloc run heat3d.halo --steps 100 --set dt=0.1 --set lambda=1/2
+  haloc run heat3d.halo --save u=final.npy --plot u=final.png
+  haloc run heat3d.halo --plot u@z=10=low.png --device cpu --timings
+Files are read and written relative to the current directory. Arrays in .npy files list the axes from slowest to
+fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for that
+field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at once.)";
+
+constexpr const char* kScheduleHelp =
+    "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
+    "stage in order";
+
+class CommandLine {
+public:
+    explicit CommandLine(Console& console) : console_(console), app_(kDescription, "haloc") {
+        app_.footer(kFooter);
+        app_.require_subcommand(1);
+        app_.set_version_flag("--version", "haloc " HALO_VERSION);
+        app_.get_formatter()->column_width(34);
+        add_check();
+        add_emit();
+        add_run();
+        add_explain();
+        add_format();
+        add_doctor();
+    }
+
+    ExitCode main(int argc, const char* const* argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::Success& asked) {  // --help, --version
+            app_.exit(asked);
+            return ExitCode::ok;
+        } catch (const CLI::ParseError& mistake) {
+            throw CommandError(ExitCode::usage, mistake.what(), usage_hint());
+        }
+        console_.set_quiet(quiet_);
+        return chosen_();
+    }
+
+private:
+    CLI::App* command(const std::string& name, const std::string& description) {
+        CLI::App* sub = app_.add_subcommand(name, description);
+        sub->add_flag("-q,--quiet", quiet_, "no progress and no remarks; mistakes are still reported");
+        return sub;
+    }
+    void add_check() {
+        CLI::App* sub = command("check", "Say whether a spec is right, and if not, where and why");
+        sub->add_option("FILE", check_.files, "spec, or - for standard input")->required();
+        sub->add_flag("--json", check_.json, "the messages as JSON on standard output, for editors");
+        sub->callback([this] { chosen_ = [this] { return check(check_, console_); }; });
+    }
+    void add_emit() {
+        CLI::App* sub = command("emit", "Write the code that a spec becomes");
+        sub->add_option("FILE", emit_.file, "spec, or - for standard input")->required();
+        sub->add_option(
+            "-o,--output", emit_.output,
+            "file to write (.cu gets a C launcher .h beside it); standard output where it is not given");
+        sub->add_option(
+               "--target", emit_.target,
+               "cuda (default); cpu: the C++ of the CPU back end; plan: the launch plan as JSON; stencil, "
+               "kernel: the intermediate representations")
+            ->transform(CLI::CheckedTransformer(targets_).description(""))
+            ->option_text("cuda|cpu|plan|stencil|kernel");
+        sub->add_option("--stencil", emit_.stencil, "which stencil, where the file has several");
+        sub->add_option("--schedule", emit_.schedule, kScheduleHelp)->allow_extra_args(false);
+        sub->add_flag("--strict-fp", emit_.strict_fp, "keep the order of arithmetic as written");
+        sub->callback([this] { chosen_ = [this] { return emit(emit_, console_); }; });
+    }
+    void add_run() {
+        CLI::App* sub = command("run", "Run a spec");
+        sub->footer(kRunFooter);
+        sub->add_option("FILE", run_.file, "spec, or - for standard input")->required();
+        sub->add_option("RUN", run_.run_name, "which run block (or stencil), where the file has several");
+        sub->add_option(
+            "--device", run_.device,
+            "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
+        sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
+        sub->add_option("--steps", run_.steps, "time steps")->check(CLI::NonNegativeNumber);
+        repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--load", run_.load, "FIELD=FILE.npy: initial data");
+        repeatable(sub, "--save", run_.save, "FIELD[=FILE.npy]: write a field at the end");
+        repeatable(sub, "--plot", run_.plot,
+                   "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
+        repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
+        sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
+        sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_flag("--timings", run_.timings, "say where the time went");
+        sub->add_flag("--json", run_.json, "the result as JSON on standard output");
+        sub->callback([this] { chosen_ = [this] { return run(run_, console_); }; });
+    }
+    void add_explain() {
+        CLI::App* sub = command("explain", "Say how a spec would run on a GPU, and why");
+        sub->add_option("FILE", explain_.file, "spec, or - for standard input")->required();
+        sub->add_option("--stencil", explain_.stencil, "which stencil, where the file has several");
+        sub->add_option("--grid", explain_.grid,
+                        "cells along each axis; the run block's, where it is not given");
+        repeatable(sub, "--schedule", explain_.schedule, kScheduleHelp);
+        sub->add_flag("--strict-fp", explain_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_flag("--json", explain_.json, "as JSON");
+        sub->callback([this] { chosen_ = [this] { return explain(explain_, console_); }; });
+    }
+    void add_format() {
+        CLI::App* sub = command("fmt", "Print a spec in the usual layout");
+        sub->add_option("FILE", format_.files, "specs, or - for standard input")->required();
+        auto* in_place =
+            sub->add_flag("-w,--write", format_.in_place, "rewrite the files instead of printing");
+        sub->add_flag("--check", format_.check,
+                      "change nothing; exit with 1 and name the files not in the usual layout")
+            ->excludes(in_place);
+        sub->callback([this] { chosen_ = [this] { return format(format_, console_); }; });
+    }
+    void add_doctor() {
+        CLI::App* sub =
+            command("doctor", "Say what is found on this machine, what is missing and how to get it");
+        sub->add_flag("--json", doctor_.json, "as JSON");
+        sub->callback([this] { chosen_ = [this] { return doctor(doctor_, console_); }; });
+    }
+
+    // An option that can be given many times, one value each, so that it never swallows a following argument.
+    static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
+                           const std::string& description) {
+        sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
+    }
+    std::string usage_hint() const {
+        for (const CLI::App* sub : app_.get_subcommands())
+            return "see haloc " + sub->get_name() + " --help";
+        return "see haloc --help";
+    }
+
+    Console& console_;
+    CLI::App app_;
+    std::function<ExitCode()> chosen_;
+    bool quiet_ = false;
+    CheckOptions check_;
+    EmitOptions emit_;
+    RunArguments run_;
+    ExplainOptions explain_;
+    FormatOptions format_;
+    DoctorOptions doctor_;
+    std::map<std::string, EmitTarget> targets_{{"cuda", EmitTarget::cuda},
+                                               {"cpu", EmitTarget::cpu},
+                                               {"plan", EmitTarget::plan},
+                                               {"stencil", EmitTarget::stencil},
+                                               {"kernel", EmitTarget::kernel}};
+};
+
+constexpr const char* kReport =
+    "this is a mistake in haloc, not in your spec: please report it with the spec";
+
+ExitCode exit_code(rt::ErrorCode code) {
+    switch (code) {
+        case rt::ErrorCode::bad_argument:
+            return ExitCode::usage;
+        case rt::ErrorCode::io:
+            return ExitCode::file;
+        case rt::ErrorCode::interrupted:
+            return ExitCode::interrupted;
+        case rt::ErrorCode::compile_failed:
+        case rt::ErrorCode::internal:
+            return ExitCode::internal;
+        case rt::ErrorCode::no_device:
+        case rt::ErrorCode::driver_too_old:
+        case rt::ErrorCode::out_of_memory:
+        case rt::ErrorCode::launch_failed:
+            return ExitCode::device;
+    }
+    return ExitCode::internal;
+}
+
+ExitCode guarded_main(int argc, const char* const* argv) {
+    Console console;
+    try {
+        return CommandLine(console).main(argc, argv);
+    } catch (const CommandError& trouble) {
+        console.error(trouble.what(), trouble.hint());
+        return trouble.code();
+    } catch (const UnsupportedError& trouble) {
+        console.error(trouble.what());
+        return ExitCode::usage;
+    } catch (const rt::Error& trouble) {
+        ExitCode code = exit_code(trouble.code());
+        console.error(trouble.what(), code == ExitCode::internal ? kReport : "");
+        return code;
+    } catch (const std::bad_alloc&) {
+        console.error("this machine has not enough memory for that", "try a smaller grid");
+        return ExitCode::device;
+    } catch (const std::exception& trouble) {
+        console.error(trouble.what(), kReport);
+        return ExitCode::internal;
+    }
+}
+
+}  // namespace
+}  // namespace halo::driver
+
+int main(int argc, char** argv) {
+    return static_cast<int>(halo::driver::guarded_main(argc, argv));
+}

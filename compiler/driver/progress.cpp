@@ -1,0 +1,123 @@
+#include "compiler/driver/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace halo::driver {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr std::chrono::seconds kPlainLine{5};
+
+std::string repeat(std::string_view text, int count) {
+    std::string result;
+    for (int i = 0; i < count; ++i)
+        result += text;
+    return result;
+}
+
+// Three significant digits without an exponent: 312, 31.2, 3.12, 0.00312.
+std::string three_digits(double value) {
+    if (value <= 0 || !std::isfinite(value)) return "0";
+    int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(value))), 0, 9);
+    return fmt::format("{:.{}f}", value, decimals);
+}
+
+}  // namespace
+
+std::string format_rate(double cells_per_second) {
+    return three_digits(cells_per_second / 1e9) + " GStencil/s";
+}
+
+std::string format_seconds(double seconds) {
+    if (seconds < 0.9995) return fmt::format("{} ms", three_digits(seconds * 1e3));
+    if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+    auto whole = static_cast<std::int64_t>(std::llround(std::min(seconds, 1e15)));
+    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string format_bytes(double bytes) {
+    constexpr std::array<const char*, 6> units{"B", "kB", "MB", "GB", "TB", "PB"};
+    std::size_t unit = 0;
+    while (bytes >= 999.5 && unit + 1 < units.size()) {
+        bytes /= 1000;
+        ++unit;
+    }
+    if (unit == 0) return fmt::format("{} B", std::llround(bytes));
+    return fmt::format("{} {}", three_digits(bytes), units[unit]);
+}
+
+Progress::Progress(const Console& console, std::string name, std::int64_t cells, std::int64_t steps)
+    : console_(console),
+      name_(std::move(name)),
+      cells_(cells),
+      steps_(steps),
+      start_(Clock::now()),
+      drawn_(start_) {}
+
+Progress::~Progress() {
+    clear();
+}
+
+void Progress::update(std::int64_t steps_done) {
+    done_ = steps_done;
+    if (console_.quiet()) return;
+    Clock::time_point now = Clock::now();
+    bool terminal = console_.error_is_terminal();
+    if (now - drawn_ < (terminal ? Clock::duration(kRedraw) : Clock::duration(kPlainLine))) return;
+    drawn_ = now;
+    double seconds = std::chrono::duration<double>(now - start_).count();
+    if (!terminal) {
+        console_.message(line(seconds, false));
+        return;
+    }
+    int room = console_.width() - 1;  // the last column makes some terminals wrap
+    std::string text = line(seconds, room >= 60);
+    int columns = 0;
+    std::string fitting;
+    for (std::size_t i = 0; i < text.size() && columns < room; ++i) {
+        std::size_t end = i + 1;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+            ++end;
+        fitting += text.substr(i, end - i);
+        i = end - 1;
+        ++columns;
+    }
+    fitting += std::string(
+        static_cast<std::size_t>(std::clamp(drawn_columns_ - columns, 0, std::max(0, room - columns))), ' ');
+    std::fprintf(stderr, "\r%s", fitting.c_str());
+    std::fflush(stderr);
+    drawn_columns_ = columns;
+}
+
+void Progress::clear() {
+    if (drawn_columns_ == 0) return;
+    int columns = std::min(drawn_columns_, console_.width() - 1);
+    std::fprintf(stderr, "\r%s\r", std::string(static_cast<std::size_t>(std::max(0, columns)), ' ').c_str());
+    std::fflush(stderr);
+    drawn_columns_ = 0;
+}
+
+std::string Progress::line(double seconds, bool with_bar) const {
+    double share = steps_ > 0 ? static_cast<double>(done_) / static_cast<double>(steps_) : 1;
+    std::string bar;
+    if (with_bar) {
+        constexpr int kBar = 20;
+        int full = std::clamp(static_cast<int>(share * kBar), 0, kBar);
+        bar = console_.utf8() ? repeat("━", full) + repeat("─", kBar - full)
+                              : repeat("#", full) + repeat("-", kBar - full);
+        bar += ' ';
+    }
+    std::string left = done_ > 0 ? format_seconds(seconds * (1 / share - 1)) + " left" : "";
+    double rate = seconds > 0 ? static_cast<double>(cells_) * static_cast<double>(done_) / seconds : 0;
+    return fmt::format("{} {:3.0f} % {}{} of {} steps  {}  {}", name_, std::floor(share * 100), bar, done_,
+                       steps_, format_rate(rate), left);
+}
+
+}  // namespace halo::driver
