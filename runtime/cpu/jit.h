@@ -1,8 +1,10 @@
-// C++ text to machine code, in this process: clang, then LLVM's ORC. No compiler, header or file of the machine is
-// used, so the text includes nothing: mathematics is __builtin_sqrt and its like, which end in this process's libm.
+// C++ text to machine code, in this process: clang, then LLVM's ORC. No compiler, header or file of the
+// machine is used, so the text includes nothing: mathematics is __builtin_sqrt and its like, which end in
+// this process's libm.
 //
-// The text is compiled as C++17 at -O3 for this machine's processor, with nothing contracted or reassociated and no
-// errno from mathematics. What was compiled once is taken from the disk cache (runtime/core) the next time.
+// The text is compiled as C++17 at -O3 for this machine's processor, with nothing contracted or reassociated
+// and no errno from mathematics. What was compiled once is taken from the disk cache (runtime/core) the next
+// time.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +31,29 @@ struct JitOptions {
     std::map<std::string, void*> symbols;  // what the text may call or name, besides libc and libm
     // Asked for names found nowhere else; null where it knows none either.
     std::function<void*(const std::string&)> resolve;
-    int optimization = 3;        // 0 … 3
-    bool vector_math = false;    // vectorise exp, sin … with libmvec: up to 4 units in the last place off
-    bool line_table = false;     // keep what line() needs
-    bool export_data = false;    // make data() list the module's variables, also those of functions
+    int optimization = 3;      // 0 … 3
+    bool vector_math = false;  // vectorise exp, sin … with libmvec: up to 4 units in the last place off
+    bool line_table = false;   // keep what line() needs
+    bool export_data = false;  // make data() list the module's variables, also those of functions
     bool use_cache = true;
 };
 
-// Code in memory, until the module goes. Calls from several threads are safe once it is made.
+// The object file (ELF) that the text becomes, from the disk cache where it is there. Throws Error:
+// compile_failed where the text is refused (a defect of ours: the message shows the text around the first
+// complaint), no_device where this build has no compiler.
+struct CompiledObject {
+    std::string bytes;
+    bool from_cache = false;
+    double seconds = 0;  // that it took
+};
+CompiledObject compile_object(const std::string& text, const JitOptions& options = {});
+
+// Code in memory, until the module goes. Once made, it may be used from several threads.
 class JitModule {
 public:
-    // Throws Error where the text is refused (an internal error: it shows the text around the first complaint) and
-    // where there is no compiler.
-    JitModule(const std::string& text, const JitOptions& options);
+    // Loads an object; of the options, those about symbols and lines matter. Throws Error: compile_failed
+    // where it names something that nobody knows, or is no object file for this machine.
+    explicit JitModule(const CompiledObject& object, const JitOptions& options = {});
     ~JitModule();
     JitModule(JitModule&&) noexcept;
     JitModule& operator=(JitModule&&) noexcept;
@@ -52,18 +64,17 @@ public:
         return reinterpret_cast<Signature*>(find(name));
     }
 
-    // The line of the text, from 1, that the machine code at an address was made from.
-    std::optional<int> line(const void* code) const;
+    // The line of the text, from 1, that the machine code before a return address was made from; nullopt
+    // where it is none of ours or was compiled without line_table.
+    std::optional<int> line(const void* return_address) const;
 
     struct Variable {
         std::string name;  // as the linker knows it
         void* address = nullptr;
         std::size_t bytes = 0;
     };
-    const std::vector<Variable>& data() const;
-
-    bool from_cache() const;
-    double compile_seconds() const;
+    const std::vector<Variable>& variables()
+        const;  // all, also those of functions; in the order of their addresses
 
 private:
     struct Code;
