@@ -29,19 +29,21 @@ public:
     explicit DiskCache(std::filesystem::path folder, std::int64_t max_bytes = kDefaultBytes);
 
     // The bytes stored under a key (of hash_key), or nullopt. A hit makes the entry young again.
-    std::optional<std::string> get(const std::string& key);
-    void put(const std::string& key, std::string_view bytes);
+    std::optional<std::string> get(const std::string& key) const;
+    // False where the entry could not be kept: a full disk, a read-only folder, more bytes than the bound.
+    bool put(const std::string& key, std::string_view bytes) const;
 
-    bool usable() const { return why_.empty(); }
+    bool usable() const { return why_.empty(); }     // entries can be kept; a read-only folder is still read
     const std::string& why() const { return why_; }  // why it is not usable; empty where it is
     const std::filesystem::path& folder() const { return folder_; }
 
 private:
     void open_folder();
-    void trim(std::int64_t incoming);
+    void trim(std::int64_t incoming) const;
 
     std::filesystem::path folder_;
     std::int64_t max_bytes_ = 0;
+    bool readable_ = false;
     std::string why_;
 };
 

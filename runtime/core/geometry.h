@@ -1,11 +1,11 @@
-// How every array of a program lies in memory. All arrays of one run share one geometry, counted in elements, so one
-// index reaches the same cell in each.
+// How every array of a program lies in memory. All arrays of one run share one geometry, counted in elements,
+// so one index reaches the same cell in each.
 //
 //   row:   [ pad: multiple of 32 elements, halo at its right end | nx cells | halo, rounded up to 32 ]
 //   array: rows `pitch` apart, planes `slice` apart, halo rows and planes before and after
 //
-// The first cell of every row is aligned to 32 elements (128 bytes for f32), so vector loads of interior cells are
-// aligned, and a row's last vector may run past nx inside the pad without leaving the array.
+// The first cell of every row is aligned to 32 elements (128 bytes for f32), so vector loads of interior
+// cells are aligned, and a row's last vector may run past nx inside the pad without leaving the array.
 #pragma once
 
 #include <array>

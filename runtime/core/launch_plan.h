@@ -1,5 +1,5 @@
-// LaunchPlan: all that the runtime must know to run compiled kernels. Plain data, made by the compiler, written to
-// JSON for offline use, understood by every back end. Nothing here knows of the compiler.
+// LaunchPlan: all that the runtime must know to run compiled kernels. Plain data, made by the compiler,
+// written to JSON for offline use, understood by every back end. Nothing here knows of the compiler.
 #pragma once
 
 #include <array>
@@ -13,18 +13,54 @@ namespace halo::rt {
 inline constexpr int kMaxRank = 3;
 
 enum class ElementType : std::uint8_t { f32, f64 };
-constexpr std::int64_t size_of(ElementType type) { return type == ElementType::f32 ? 4 : 8; }
+constexpr std::int64_t size_of(ElementType type) {
+    return type == ElementType::f32 ? 4 : 8;
+}
 
 // A scalar computed on the host in double from params and grid: a postfix program.
 struct HostScalar {
     enum class Op : std::uint8_t {
-        constant, param, extent,  // push: value; params[index]; cells along axis `index`
-        negate, logical_not, sqrt, rsqrt, cbrt, exp, log, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, abs,
-        floor, ceil,              // replace the top
-        add, sub, mul, div, min, max, pow, atan2, less, less_equal, greater, greater_equal, equal, not_equal,
-        logical_and, logical_or,  // replace the top two (the deeper is the left operand); truth is 0 or 1
-        fma, select,              // replace the top three: a*b+c; condition, then, otherwise
-        round_f32                 // round the top to float
+        constant,
+        param,
+        extent,  // push: value; params[index]; cells along axis `index`
+        negate,
+        logical_not,
+        sqrt,
+        rsqrt,
+        cbrt,
+        exp,
+        log,
+        sin,
+        cos,
+        tan,
+        asin,
+        acos,
+        atan,
+        sinh,
+        cosh,
+        tanh,
+        abs,
+        floor,
+        ceil,  // replace the top
+        add,
+        sub,
+        mul,
+        div,
+        min,
+        max,
+        pow,
+        atan2,
+        less,
+        less_equal,
+        greater,
+        greater_equal,
+        equal,
+        not_equal,
+        logical_and,
+        logical_or,  // replace the top two (the deeper is the left operand); truth is 0 or 1
+        fma,
+        select,    // replace the top three: a*b+c; condition, then, otherwise
+        round_f32  // round the top to float
     };
     struct Step {
         Op op = Op::constant;
@@ -84,9 +120,9 @@ struct Argument {
 };
 
 struct KernelPlan {
-    std::string name;                      // the symbol in the text
-    std::array<int, 3> threads{1, 1, 1};   // a block's threads (1s on the CPU)
-    std::array<int, 3> tile{1, 1, 1};      // a block's cells; blocks along an axis = ceil(extent / tile)
+    std::string name;                     // the symbol in the text
+    std::array<int, 3> threads{1, 1, 1};  // a block's threads (1s on the CPU)
+    std::array<int, 3> tile{1, 1, 1};     // a block's cells; blocks along an axis = ceil(extent / tile)
     std::int64_t dynamic_shared_bytes = 0;
     std::vector<Argument> arguments;
     // Levels whose halo images this kernel does NOT write itself and the runtime must fill after it (CPU).
@@ -112,7 +148,7 @@ struct LaunchPlan {
     std::vector<HostScalar> spacing, origin;  // by axis, for coordinates in output
     std::vector<ParamPlan> params;
     std::vector<CoefPlan> coefs;
-    std::vector<FieldPlan> fields;  // those with an array
+    std::vector<FieldPlan> fields;    // those with an array
     std::vector<KernelPlan> kernels;  // one time step, in order
     std::vector<ReductionPlan> reductions;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share

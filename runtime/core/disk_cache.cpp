@@ -1,0 +1,243 @@
+#include "runtime/core/disk_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace halo::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kMagic = "halocline cache 1\n";
+constexpr std::string_view kSuffix = ".bin";
+constexpr std::string_view kTemporaryPrefix = "writing-";
+constexpr std::size_t kDigits = 64;
+constexpr std::size_t kHeader = kMagic.size() + kDigits + 1;
+
+class Sha256 {
+public:
+    Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+        EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+    }
+    void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+    std::string digits() {
+        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+        unsigned length = 0;
+        EVP_DigestFinal_ex(context_.get(), digest.data(), &length);
+        std::string text;
+        for (unsigned i = 0; i < length; ++i)
+            text += fmt::format("{:02x}", digest[i]);
+        return text;
+    }
+
+private:
+    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+std::string checksum(std::string_view bytes) {
+    Sha256 hash;
+    hash.add(bytes);
+    return hash.digits();
+}
+
+// Keys become file names: nothing else is let through.
+bool is_key(std::string_view text) {
+    return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+class FileDescriptor {
+public:
+    explicit FileDescriptor(int number) : number_(number) {}
+    ~FileDescriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    FileDescriptor(const FileDescriptor&) = delete;
+    FileDescriptor& operator=(const FileDescriptor&) = delete;
+    explicit operator bool() const { return number_ >= 0; }
+    int number() const { return number_; }
+    bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+private:
+    int number_;
+};
+
+std::optional<std::string> read_all(int file) {
+    struct stat status{};
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        const ssize_t count = ::read(file, bytes.data() + have, bytes.size() - have);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return std::nullopt;
+        have += static_cast<std::size_t>(count);
+    }
+    return bytes;
+}
+
+bool write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(file, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+// The folder from the environment; empty where there is none, with the reason in `why`.
+fs::path user_folder(std::string& why) {
+    const auto variable = [](const char* name) {
+        const char* value = std::getenv(name);
+        return std::string_view(value == nullptr ? "" : value);
+    };
+    if (const auto own = variable("HALOCLINE_CACHE"); !own.empty()) {
+        if (own != "off") return own;
+        why = "HALOCLINE_CACHE=off";
+        return {};
+    }
+    if (const fs::path base = variable("XDG_CACHE_HOME"); base.is_absolute()) return base / "halocline";
+    if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".cache" / "halocline";
+    why = "neither HALOCLINE_CACHE, XDG_CACHE_HOME nor HOME names a folder";
+    return {};
+}
+
+}  // namespace
+
+std::string hash_key(const std::vector<std::string_view>& parts) {
+    Sha256 hash;
+    for (const std::string_view part : parts) {
+        hash.add(fmt::format("{}:", part.size()));
+        hash.add(part);
+    }
+    return hash.digits();
+}
+
+DiskCache DiskCache::in_user_folder(std::int64_t max_bytes) {
+    std::string why;
+    fs::path folder = user_folder(why);
+    DiskCache cache(std::move(folder), max_bytes);
+    if (!why.empty()) cache.why_ = why;
+    return cache;
+}
+
+DiskCache::DiskCache(fs::path folder, std::int64_t max_bytes)
+    : folder_(std::move(folder)), max_bytes_(max_bytes) {
+    open_folder();
+}
+
+void DiskCache::open_folder() {
+    if (folder_.empty()) {
+        why_ = "no folder is named";
+        return;
+    }
+    std::error_code error;
+    if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), error);
+    if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
+        why_ = fmt::format("{} cannot be made: {}", folder_.string(), std::strerror(errno));
+        return;
+    }
+    struct stat status{};
+    if (::stat(folder_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+        why_ = fmt::format("{} is not a folder", folder_.string());
+    } else if (status.st_uid != ::geteuid()) {
+        // Code is loaded from here, so nobody else may have a hand in it.
+        why_ = fmt::format("{} belongs to another user", folder_.string());
+    } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        why_ = fmt::format("others may write to {}; chmod go-w mends that", folder_.string());
+    } else {
+        readable_ = true;
+        if (::access(folder_.c_str(), W_OK | X_OK) != 0)
+            why_ = fmt::format("{} is read-only", folder_.string());
+    }
+}
+
+std::optional<std::string> DiskCache::get(const std::string& key) const {
+    if (!readable_ || !is_key(key)) return std::nullopt;
+    const fs::path path = folder_ / (key + std::string(kSuffix));
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return std::nullopt;
+    std::optional<std::string> entry = read_all(file.number());
+    const bool whole = entry && entry->size() >= kHeader && entry->starts_with(kMagic) &&
+                       std::string_view(*entry).substr(kMagic.size(), kDigits) ==
+                           checksum(std::string_view(*entry).substr(kHeader));
+    if (!whole) {
+        ::unlink(path.c_str());
+        return std::nullopt;
+    }
+    ::futimens(file.number(), nullptr);  // used now: the last to be thrown away
+    return entry->substr(kHeader);
+}
+
+bool DiskCache::put(const std::string& key, std::string_view bytes) const {
+    const auto size = static_cast<std::int64_t>(kHeader + bytes.size());
+    if (!usable() || !is_key(key) || size > max_bytes_) return false;
+    trim(size);
+    static std::atomic<unsigned> counter{0};
+    const std::string temporary_name = fmt::format("{}{}-{}", kTemporaryPrefix, ::getpid(), counter++);
+    const fs::path temporary = folder_ / temporary_name;
+    FileDescriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return false;
+    const std::string header = std::string(kMagic) + checksum(bytes) + "\n";
+    bool good = write_all(file.number(), header) && write_all(file.number(), bytes);
+    good = file.close() && good;
+    const fs::path path = folder_ / (key + std::string(kSuffix));
+    if (good && ::rename(temporary.c_str(), path.c_str()) == 0) return true;
+    ::unlink(temporary.c_str());
+    return false;
+}
+
+// Makes room for `incoming` bytes. Other processes may do the same meanwhile: a file that is gone is no
+// trouble.
+void DiskCache::trim(std::int64_t incoming) const {
+    struct Entry {
+        fs::path path;
+        fs::file_time_type time;
+        std::int64_t bytes = 0;
+    };
+    std::vector<Entry> entries;
+    std::int64_t total = incoming;
+    const auto now = fs::file_time_type::clock::now();
+    std::error_code error;
+    for (fs::directory_iterator file(folder_, error), end; !error && file != end; file.increment(error)) {
+        const std::string name = file->path().filename().string();
+        std::error_code gone;
+        const auto time = file->last_write_time(gone);
+        if (gone) continue;
+        if (name.starts_with(kTemporaryPrefix)) {  // left by a process that died
+            if (now - time > std::chrono::hours(1)) fs::remove(file->path(), gone);
+        } else if (is_key(file->path().stem().string()) && name.ends_with(kSuffix)) {
+            const auto bytes = static_cast<std::int64_t>(file->file_size(gone));
+            if (gone) continue;
+            entries.push_back({file->path(), time, bytes});
+            total += bytes;
+        }
+    }
+    if (total <= max_bytes_) return;
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
+    const std::int64_t goal = max_bytes_ - max_bytes_ / 4;  // so that the next calls need not trim
+    for (const Entry& entry : entries) {
+        if (total <= goal) break;
+        std::error_code gone;
+        fs::remove(entry.path, gone);
+        total -= entry.bytes;
+    }
+}
+
+}  // namespace halo::rt

@@ -1,0 +1,67 @@
+#include "runtime/core/geometry.h"
+
+#include <fmt/format.h>
+
+#include "runtime/core/error.h"
+#include "runtime/core/text.h"
+
+namespace halo::rt {
+
+namespace {
+
+constexpr std::int64_t kAlignment = 32;  // elements
+constexpr std::int64_t kMaxExtent =
+    (std::int64_t{1} << 31) - 1;                              // kernels count cells along an axis in 32 bits
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // 8 bytes each stay within 63 bits
+
+std::int64_t round_up(std::int64_t value) {
+    return (value + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
+    if (rank < 1 || rank > kMaxRank)
+        throw Error(ErrorCode::bad_argument, fmt::format("a grid has 1 to {} axes, not {}", kMaxRank, rank));
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        if (axis >= rank && extent[axis] != 1)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("the grid has {} cells along axis {}, but the program has {} {}",
+                                    extent[axis], axis + 1, rank, rank == 1 ? "axis" : "axes"));
+        if (extent[axis] < 1 || extent[axis] > kMaxExtent)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("the grid has {} cells along axis {}; between 1 and {} are possible",
+                                    extent[axis], axis + 1, kMaxExtent));
+    }
+}
+
+}  // namespace
+
+Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
+                       const std::array<std::array<int, 2>, kMaxRank>& halo) {
+    check_extents(rank, extent);
+    for (int axis = 0; axis < rank; ++axis)
+        for (int width : halo[axis])
+            if (width < 0) throw Error(ErrorCode::bad_argument, "a halo cannot be narrower than 0 cells");
+
+    Geometry geometry;
+    geometry.rank = rank;
+    geometry.extent = extent;
+    const std::int64_t pad = round_up(halo[0][0]);
+    geometry.pitch = pad + round_up(extent[0] + halo[0][1]);
+    if (geometry.pitch > kMaxExtent)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("a row of {} cells and its halo are too long to index", extent[0]));
+    const auto padded = [&](int axis) {
+        return axis < rank ? extent[axis] + halo[axis][0] + halo[axis][1] : 1;
+    };
+    geometry.slice = geometry.pitch * padded(1);  // both below 2^32
+    if (geometry.slice > kMaxElements / padded(2))
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
+    geometry.elements = geometry.slice * padded(2);
+    geometry.origin = pad;
+    if (rank > 1) geometry.origin += halo[1][0] * geometry.pitch;
+    if (rank > 2) geometry.origin += halo[2][0] * geometry.slice;
+    return geometry;
+}
+
+}  // namespace halo::rt

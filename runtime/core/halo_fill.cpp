@@ -1,0 +1,183 @@
+#include "runtime/core/halo_fill.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace halo::rt {
+
+namespace {
+
+std::int64_t modulo(std::int64_t index, std::int64_t n) {
+    const std::int64_t rest = index % n;
+    return rest < 0 ? rest + n : rest;
+}
+
+// Reflections about the centres of both edge cells, repeated.
+std::int64_t fold(std::int64_t index, std::int64_t n) {
+    if (n == 1) return 0;
+    const std::int64_t period = 2 * (n - 1);
+    const std::int64_t place = modulo(index, period);
+    return place < n ? place : period - place;
+}
+
+HaloSource cell_source(std::int64_t cell) {
+    return {HaloSource::Kind::cell, cell, 0};
+}
+
+// Cells that a pass covers along an axis: with the field's halo or without.
+struct Span {
+    std::int64_t low = 0;
+    std::int64_t count = 1;
+};
+
+class PassMaker {
+public:
+    PassMaker(const FieldPlan& field, const Geometry& geometry, const std::vector<double>& params)
+        : field_(field), geometry_(geometry), params_(params), stride_{1, geometry.pitch, geometry.slice} {}
+
+    HaloPass make(int axis, bool constants) const;
+
+private:
+    Span span(int axis, bool with_halo) const {
+        if (axis >= geometry_.rank) return {0, 1};
+        if (!with_halo) return {0, geometry_.extent[axis]};
+        const auto& halo = field_.halo[axis];
+        return {-halo[0], geometry_.extent[axis] + halo[0] + halo[1]};
+    }
+    void add_layer(HaloPass& pass, int axis, std::int64_t index, std::int64_t start, bool constants) const;
+
+    const FieldPlan& field_;
+    const Geometry& geometry_;
+    const std::vector<double>& params_;
+    std::array<std::int64_t, kMaxRank> stride_;
+};
+
+void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int64_t start,
+                          bool constants) const {
+    const auto& faces = field_.boundary[axis];
+    const HaloSource source = halo_source(faces[0].kind, faces[1].kind, index, geometry_.extent[axis]);
+    HaloPass::Layer layer;
+    layer.destination = start + index * stride_[axis];
+    if (source.kind == HaloSource::Kind::fixed && constants) {
+        layer.constant = true;
+        layer.value = evaluate(faces[source.side].value, params_, geometry_.extent);
+        pass.layers.push_back(layer);
+    } else if (source.kind == HaloSource::Kind::cell && !constants) {
+        layer.source = start + source.cell * stride_[axis];
+        pass.layers.push_back(layer);
+    }
+}
+
+HaloPass PassMaker::make(int axis, bool constants) const {
+    HaloPass pass;
+    // The other two axes; the faster one is the row where it is x.
+    const int first = axis == 0 ? 1 : 0;
+    const int second = axis == 2 ? 1 : 2;
+    const Span inner = span(first, constants || first < axis);
+    const Span outer = span(second, constants || second < axis);
+    const std::int64_t start = geometry_.origin + inner.low * stride_[first] + outer.low * stride_[second];
+    if (first == 0) {
+        pass.row_length = inner.count;
+    } else {
+        pass.inner_units = inner.count;
+        pass.inner_stride = stride_[first];
+    }
+    pass.outer_units = outer.count;
+    pass.outer_stride = stride_[second];
+    const auto& halo = field_.halo[axis];
+    for (std::int64_t index = -halo[0]; index < 0; ++index)
+        add_layer(pass, axis, index, start, constants);
+    const std::int64_t n = geometry_.extent[axis];
+    for (std::int64_t index = n; index < n + halo[1]; ++index)
+        add_layer(pass, axis, index, start, constants);
+    return pass;
+}
+
+template <class Element>
+void run_units(const HaloPass& pass, Element* array, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t unit = begin; unit < end; ++unit) {
+        const std::int64_t inner = unit % pass.inner_units;
+        const std::int64_t outer = unit / pass.inner_units;
+        Element* base = array + inner * pass.inner_stride + outer * pass.outer_stride;
+        for (const HaloPass::Layer& layer : pass.layers) {
+            Element* destination = base + layer.destination;
+            if (layer.constant) {
+                std::fill_n(destination, pass.row_length, static_cast<Element>(layer.value));
+            } else if (pass.row_length == 1) {
+                *destination = base[layer.source];
+            } else {
+                std::memcpy(destination, base + layer.source, pass.row_length * sizeof(Element));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+HaloSource halo_source(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int64_t n) {
+    if (index >= 0 && index < n) return cell_source(index);
+    const int side = index < 0 ? 0 : 1;
+    const BoundaryKind kind = side == 0 ? low : high;
+    const BoundaryKind across = side == 0 ? high : low;
+    const std::int64_t edge = side == 0 ? 0 : n - 1;
+    switch (kind) {
+        case BoundaryKind::periodic:
+            return cell_source(modulo(index, n));
+        case BoundaryKind::clamp:
+            return cell_source(edge);
+        case BoundaryKind::fixed:
+            return {HaloSource::Kind::fixed, 0, side};
+        case BoundaryKind::free:
+            return {HaloSource::Kind::free, 0, side};
+        case BoundaryKind::mirror:
+            break;
+    }
+    const std::int64_t reflected = 2 * edge - index;
+    if (reflected >= 0 && reflected < n) return cell_source(reflected);
+    // A halo wider than the grid: the image lies past the other face.
+    switch (across) {
+        case BoundaryKind::periodic:
+            return cell_source(modulo(reflected, n));
+        case BoundaryKind::clamp:
+            return cell_source(n - 1 - edge);
+        case BoundaryKind::fixed:
+            return {HaloSource::Kind::fixed, 0, 1 - side};
+        case BoundaryKind::mirror:
+        case BoundaryKind::free:
+            break;  // nothing lies past a free face that could be shown: reflect on
+    }
+    return cell_source(fold(index, n));
+}
+
+std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
+                                       const std::vector<double>& params, HaloPart part) {
+    const PassMaker maker(field, geometry, params);
+    std::vector<HaloPass> passes;
+    const auto keep = [&](HaloPass pass) {
+        if (!pass.layers.empty()) passes.push_back(std::move(pass));
+    };
+    if (part != HaloPart::fixed)
+        for (int axis = 0; axis < geometry.rank; ++axis)
+            keep(maker.make(axis, false));
+    if (part != HaloPart::images)
+        for (int axis = geometry.rank - 1; axis >= 0; --axis)
+            keep(maker.make(axis, true));
+    return passes;
+}
+
+void run_halo_pass(const HaloPass& pass, ElementType type, void* array, std::int64_t begin,
+                   std::int64_t end) {
+    if (type == ElementType::f32)
+        run_units(pass, static_cast<float*>(array), begin, end);
+    else
+        run_units(pass, static_cast<double*>(array), begin, end);
+}
+
+void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array) {
+    for (const HaloPass& pass : passes)
+        run_halo_pass(pass, type, array, 0, pass.units());
+}
+
+}  // namespace halo::rt

@@ -1,0 +1,129 @@
+#include "runtime/core/plan_check.h"
+
+#include <fmt/format.h>
+
+#include "runtime/core/error.h"
+
+namespace halo::rt {
+
+namespace {
+
+template <class... Values>
+void require(bool good, fmt::format_string<Values...> text, Values&&... values) {
+    if (good) return;
+    throw Error(ErrorCode::bad_argument,
+                "the launch plan is damaged: " + fmt::format(text, std::forward<Values>(values)...));
+}
+
+template <class Item>
+bool in_range(int index, const std::vector<Item>& items) {
+    return index >= 0 && static_cast<std::size_t>(index) < items.size();
+}
+
+void check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
+    require(!scalar.steps.empty(), "a scalar has no value");
+    for (const auto& step : scalar.steps) {
+        if (step.op == HostScalar::Op::param)
+            require(in_range(step.index, plan.params), "a scalar reads parameter {}", step.index);
+        if (step.op == HostScalar::Op::extent)
+            require(step.index >= 0 && step.index < kMaxRank, "a scalar reads the extent of axis {}",
+                    step.index);
+    }
+}
+
+void check_level(const LaunchPlan& plan, const KernelPlan& kernel, int field, int time) {
+    require(in_range(field, plan.fields), "kernel '{}' takes field {}", kernel.name, field);
+    const FieldPlan& known = plan.fields[field];
+    require(time <= latest_time(known) && time >= -known.history, "kernel '{}' takes level {:+} of '{}'",
+            kernel.name, time, known.name);
+}
+
+void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
+    for (int axis = 0; axis < kMaxRank; ++axis)
+        require(kernel.threads[axis] >= 1 && kernel.tile[axis] >= 1, "kernel '{}' has an empty block",
+                kernel.name);
+    require(kernel.dynamic_shared_bytes >= 0, "kernel '{}' has a negative shared size", kernel.name);
+    for (const Argument& argument : kernel.arguments) {
+        switch (argument.kind) {
+            case Argument::Kind::field:
+                check_level(plan, kernel, argument.field, argument.time);
+                break;
+            case Argument::Kind::scalar:
+                check_scalar(plan, argument.scalar);
+                break;
+            case Argument::Kind::extent:
+                require(argument.index >= 0 && argument.index < kMaxRank,
+                        "kernel '{}' takes the extent of axis {}", kernel.name, argument.index);
+                break;
+            case Argument::Kind::pitch:
+            case Argument::Kind::slice:
+                break;
+            case Argument::Kind::partials:
+                require(in_range(argument.index, plan.reductions), "kernel '{}' takes reduction {}",
+                        kernel.name, argument.index);
+                break;
+            case Argument::Kind::coefs:
+                require(in_range(argument.index, plan.coefs), "kernel '{}' takes coefficient {}", kernel.name,
+                        argument.index);
+                break;
+        }
+    }
+    for (const auto& written : kernel.refresh_halos)
+        check_level(plan, kernel, written.field, written.time);
+}
+
+void check_field(const LaunchPlan& plan, const FieldPlan& field) {
+    require(field.history >= 0 && field.history <= 64, "field '{}' has {} past levels", field.name,
+            field.history);
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const int width = field.halo[axis][side];
+            require(width >= 0 && width <= plan.halo[axis][side],
+                    "field '{}' has a halo wider than its array", field.name);
+            const FacePlan& face = field.boundary[axis][side];
+            if (face.kind == BoundaryKind::fixed && axis < plan.rank) check_scalar(plan, face.value);
+        }
+    }
+}
+
+}  // namespace
+
+int latest_time(const FieldPlan& field) {
+    return field.role == Role::state ? 1 : 0;
+}
+
+int level_count(const FieldPlan& field) {
+    return latest_time(field) + 1 + field.history;
+}
+
+std::int64_t element_count(const CoefPlan& coef) {
+    std::int64_t count = 1;
+    for (std::size_t i = 0; i < coef.low.size(); ++i)
+        count *= std::int64_t{coef.high[i]} - coef.low[i] + 1;
+    return count;
+}
+
+void check_plan(const LaunchPlan& plan) {
+    require(plan.rank >= 1 && plan.rank <= kMaxRank, "it has {} axes", plan.rank);
+    for (const FieldPlan& field : plan.fields)
+        check_field(plan, field);
+    for (const CoefPlan& coef : plan.coefs) {
+        require(coef.low.size() == coef.high.size(), "the ranges of '{}' do not match", coef.name);
+        for (std::size_t i = 0; i < coef.low.size(); ++i)
+            require(coef.low[i] <= coef.high[i] && std::int64_t{coef.high[i]} - coef.low[i] < 65536,
+                    "a range of '{}' is empty or too long", coef.name);
+        require(element_count(coef) == static_cast<std::int64_t>(coef.defaults.size()),
+                "'{}' has {} weights in ranges for {}", coef.name, coef.defaults.size(), element_count(coef));
+    }
+    for (const KernelPlan& kernel : plan.kernels)
+        check_kernel(plan, kernel);
+    for (const ReductionPlan& reduction : plan.reductions)
+        require(in_range(reduction.kernel, plan.kernels), "reduction '{}' belongs to kernel {}",
+                reduction.name, reduction.kernel);
+    for (const HostScalar& scalar : plan.spacing)
+        check_scalar(plan, scalar);
+    for (const HostScalar& scalar : plan.origin)
+        check_scalar(plan, scalar);
+}
+
+}  // namespace halo::rt

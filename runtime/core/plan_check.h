@@ -1,0 +1,18 @@
+// Checks a LaunchPlan that may come from a file: every index that the runtime will follow is in its range.
+#pragma once
+
+#include "runtime/core/launch_plan.h"
+
+namespace halo::rt {
+
+// Throws Error (bad_argument) that names what is wrong.
+void check_plan(const LaunchPlan& plan);
+
+// Levels kept of a field: t+1 (of a state), t, and its past.
+int level_count(const FieldPlan& field);
+// The latest level: 1 for a state, 0 for others. Levels run from it back to -history.
+int latest_time(const FieldPlan& field);
+// Elements of a coefficient, row-major over its ranges.
+std::int64_t element_count(const CoefPlan& coef);
+
+}  // namespace halo::rt

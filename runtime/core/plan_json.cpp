@@ -1,0 +1,317 @@
+#include "runtime/core/plan_json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "runtime/core/error.h"
+#include "runtime/core/plan_check.h"
+
+namespace halo::rt {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+// ---- enumerators by name
+// -----------------------------------------------------------------------------------------
+
+constexpr const char* kElementTypes[] = {"f32", "f64"};
+constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free"};
+constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
+constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch", "slice", "partials", "coefs"};
+constexpr const char* kReductions[] = {"sum", "min", "max"};
+constexpr const char* kOps[] = {
+    "constant", "param", "extent", "negate", "not",        "sqrt",    "rsqrt",         "cbrt",  "exp",
+    "log",      "sin",   "cos",    "tan",    "asin",       "acos",    "atan",          "sinh",  "cosh",
+    "tanh",     "abs",   "floor",  "ceil",   "add",        "sub",     "mul",           "div",   "min",
+    "max",      "pow",   "atan2",  "less",   "less_equal", "greater", "greater_equal", "equal", "not_equal",
+    "and",      "or",    "fma",    "select", "round_f32"};
+static_assert(std::size(kOps) == static_cast<std::size_t>(HostScalar::Op::round_f32) + 1);
+static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::coefs) + 1);
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw Error(ErrorCode::bad_argument, "this is no launch plan: " + text);
+}
+
+template <class Enum, std::size_t Count>
+const char* name_of(Enum value, const char* const (&names)[Count]) {
+    return names[static_cast<std::size_t>(value)];
+}
+
+template <class Enum, std::size_t Count>
+Enum value_of(const Json& json, const char* const (&names)[Count], const char* what) {
+    const auto text = json.get<std::string>();
+    for (std::size_t i = 0; i < Count; ++i)
+        if (text == names[i]) return static_cast<Enum>(i);
+    refuse(fmt::format("'{}' is no {}", text, what));
+}
+
+// ---- pieces
+// ------------------------------------------------------------------------------------------------------
+
+Json number_json(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+double number_from(const Json& json) {
+    if (!json.is_string()) return json.get<double>();
+    const auto text = json.get<std::string>();
+    if (text == "inf") return std::numeric_limits<double>::infinity();
+    if (text == "-inf") return -std::numeric_limits<double>::infinity();
+    if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+    refuse(fmt::format("'{}' is no number", text));
+}
+
+// A step is "add", ["constant", 0.5] or ["param", 1].
+Json scalar_json(const HostScalar& scalar) {
+    Json steps = Json::array();
+    for (const HostScalar::Step& step : scalar.steps) {
+        const char* name = name_of(step.op, kOps);
+        if (step.op == HostScalar::Op::constant)
+            steps.push_back(Json::array({name, number_json(step.value)}));
+        else if (step.op == HostScalar::Op::param || step.op == HostScalar::Op::extent)
+            steps.push_back(Json::array({name, step.index}));
+        else
+            steps.push_back(name);
+    }
+    return steps;
+}
+
+HostScalar scalar_from(const Json& json) {
+    HostScalar scalar;
+    for (const Json& entry : json) {
+        HostScalar::Step step;
+        step.op = value_of<HostScalar::Op>(entry.is_array() ? entry.at(0) : entry, kOps, "operation");
+        if (step.op == HostScalar::Op::constant)
+            step.value = number_from(entry.at(1));
+        else if (step.op == HostScalar::Op::param || step.op == HostScalar::Op::extent)
+            step.index = entry.at(1).get<int>();
+        scalar.steps.push_back(step);
+    }
+    return scalar;
+}
+
+template <class Item, class Convert>
+Json list_json(const std::vector<Item>& items, Convert&& convert) {
+    Json list = Json::array();
+    for (const Item& item : items)
+        list.push_back(convert(item));
+    return list;
+}
+
+template <class Convert>
+auto list_from(const Json& json, Convert&& convert) {
+    std::vector<decltype(convert(json))> items;
+    for (const Json& entry : json)
+        items.push_back(convert(entry));
+    return items;
+}
+
+// ---- parts of the plan
+// -------------------------------------------------------------------------------------------
+
+Json field_json(const FieldPlan& field) {
+    Json faces = Json::array();
+    for (const auto& axis : field.boundary) {
+        for (const FacePlan& face : axis) {
+            Json entry = {{"kind", name_of(face.kind, kBoundaries)}};
+            if (face.kind == BoundaryKind::fixed) entry["value"] = scalar_json(face.value);
+            faces.push_back(entry);
+        }
+    }
+    return {{"name", field.name},
+            {"type", name_of(field.type, kElementTypes)},
+            {"role", name_of(field.role, kRoles)},
+            {"history", field.history},
+            {"halo", field.halo},
+            {"faces", faces}};
+}
+
+FieldPlan field_from(const Json& json) {
+    FieldPlan field;
+    field.name = json.at("name");
+    field.type = value_of<ElementType>(json.at("type"), kElementTypes, "element type");
+    field.role = value_of<Role>(json.at("role"), kRoles, "role");
+    field.history = json.at("history");
+    field.halo = json.at("halo");
+    for (int face = 0; face < 2 * kMaxRank; ++face) {
+        const Json& entry = json.at("faces").at(face);
+        FacePlan& plan = field.boundary[face / 2][face % 2];
+        plan.kind = value_of<BoundaryKind>(entry.at("kind"), kBoundaries, "boundary");
+        if (plan.kind == BoundaryKind::fixed) plan.value = scalar_from(entry.at("value"));
+    }
+    return field;
+}
+
+Json argument_json(const Argument& argument) {
+    Json json = {{"kind", name_of(argument.kind, kArguments)}};
+    switch (argument.kind) {
+        case Argument::Kind::field:
+            json["field"] = argument.field;
+            json["time"] = argument.time;
+            break;
+        case Argument::Kind::scalar:
+            json["type"] = name_of(argument.type, kElementTypes);
+            json["value"] = scalar_json(argument.scalar);
+            break;
+        case Argument::Kind::extent:
+        case Argument::Kind::partials:
+        case Argument::Kind::coefs:
+            json["index"] = argument.index;
+            break;
+        case Argument::Kind::pitch:
+        case Argument::Kind::slice:
+            break;
+    }
+    return json;
+}
+
+Argument argument_from(const Json& json) {
+    Argument argument;
+    argument.kind = value_of<Argument::Kind>(json.at("kind"), kArguments, "kernel argument");
+    switch (argument.kind) {
+        case Argument::Kind::field:
+            argument.field = json.at("field");
+            argument.time = json.at("time");
+            break;
+        case Argument::Kind::scalar:
+            argument.type = value_of<ElementType>(json.at("type"), kElementTypes, "element type");
+            argument.scalar = scalar_from(json.at("value"));
+            break;
+        case Argument::Kind::extent:
+        case Argument::Kind::partials:
+        case Argument::Kind::coefs:
+            argument.index = json.at("index");
+            break;
+        case Argument::Kind::pitch:
+        case Argument::Kind::slice:
+            break;
+    }
+    return argument;
+}
+
+Json kernel_json(const KernelPlan& kernel) {
+    const auto written = [](const KernelPlan::Written& level) {
+        return Json{{"field", level.field}, {"time", level.time}};
+    };
+    return {{"name", kernel.name},
+            {"threads", kernel.threads},
+            {"tile", kernel.tile},
+            {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
+            {"arguments", list_json(kernel.arguments, argument_json)},
+            {"refresh_halos", list_json(kernel.refresh_halos, written)}};
+}
+
+KernelPlan kernel_from(const Json& json) {
+    KernelPlan kernel;
+    kernel.name = json.at("name");
+    kernel.threads = json.at("threads");
+    kernel.tile = json.at("tile");
+    kernel.dynamic_shared_bytes = json.at("dynamic_shared_bytes");
+    kernel.arguments = list_from(json.at("arguments"), argument_from);
+    kernel.refresh_halos = list_from(json.at("refresh_halos"), [](const Json& level) {
+        return KernelPlan::Written{level.at("field").get<int>(), level.at("time").get<int>()};
+    });
+    return kernel;
+}
+
+Json param_json(const ParamPlan& param) {
+    Json json = {{"name", param.name}};
+    if (param.default_value) json["default"] = number_json(*param.default_value);
+    return json;
+}
+
+ParamPlan param_from(const Json& json) {
+    ParamPlan param{json.at("name"), std::nullopt};
+    if (json.contains("default")) param.default_value = number_from(json.at("default"));
+    return param;
+}
+
+Json coef_json(const CoefPlan& coef) {
+    return {
+        {"name", coef.name}, {"symbol", coef.symbol}, {"type", name_of(coef.type, kElementTypes)},
+        {"low", coef.low},   {"high", coef.high},     {"defaults", list_json(coef.defaults, number_json)}};
+}
+
+CoefPlan coef_from(const Json& json) {
+    CoefPlan coef;
+    coef.name = json.at("name");
+    coef.symbol = json.at("symbol");
+    coef.type = value_of<ElementType>(json.at("type"), kElementTypes, "element type");
+    coef.low = json.at("low").get<std::vector<int>>();
+    coef.high = json.at("high").get<std::vector<int>>();
+    coef.defaults = list_from(json.at("defaults"), number_from);
+    return coef;
+}
+
+Json reduction_json(const ReductionPlan& reduction) {
+    return {{"name", reduction.name},
+            {"op", name_of(reduction.op, kReductions)},
+            {"square_root", reduction.square_root},
+            {"kernel", reduction.kernel}};
+}
+
+ReductionPlan reduction_from(const Json& json) {
+    ReductionPlan reduction;
+    reduction.name = json.at("name");
+    reduction.op = value_of<ReductionPlan::Op>(json.at("op"), kReductions, "reduction");
+    reduction.square_root = json.at("square_root");
+    reduction.kernel = json.at("kernel");
+    return reduction;
+}
+
+LaunchPlan plan_from(const Json& json) {
+    if (json.at("halocline_plan") != kFormat)
+        refuse(fmt::format("its format is {}, and this version reads {}", json.at("halocline_plan").dump(),
+                           kFormat));
+    LaunchPlan plan;
+    plan.name = json.at("name");
+    plan.rank = json.at("rank");
+    plan.axes = json.at("axes").get<std::vector<std::string>>();
+    plan.halo = json.at("halo");
+    plan.spacing = list_from(json.at("spacing"), scalar_from);
+    plan.origin = list_from(json.at("origin"), scalar_from);
+    plan.params = list_from(json.at("params"), param_from);
+    plan.coefs = list_from(json.at("coefs"), coef_from);
+    plan.fields = list_from(json.at("fields"), field_from);
+    plan.kernels = list_from(json.at("kernels"), kernel_from);
+    plan.reductions = list_from(json.at("reductions"), reduction_from);
+    return plan;
+}
+
+}  // namespace
+
+std::string plan_to_json(const LaunchPlan& plan) {
+    const Json json = {{"halocline_plan", kFormat},
+                       {"name", plan.name},
+                       {"rank", plan.rank},
+                       {"axes", plan.axes},
+                       {"halo", plan.halo},
+                       {"spacing", list_json(plan.spacing, scalar_json)},
+                       {"origin", list_json(plan.origin, scalar_json)},
+                       {"params", list_json(plan.params, param_json)},
+                       {"coefs", list_json(plan.coefs, coef_json)},
+                       {"fields", list_json(plan.fields, field_json)},
+                       {"kernels", list_json(plan.kernels, kernel_json)},
+                       {"reductions", list_json(plan.reductions, reduction_json)}};
+    return json.dump(2) + "\n";
+}
+
+LaunchPlan plan_from_json(std::string_view text) {
+    try {
+        LaunchPlan plan = plan_from(Json::parse(text));
+        check_plan(plan);
+        return plan;
+    } catch (const Json::exception& error) {
+        refuse(error.what());
+    }
+}
+
+}  // namespace halo::rt

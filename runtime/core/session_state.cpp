@@ -1,0 +1,310 @@
+#include "runtime/core/session_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "runtime/core/plan_check.h"
+#include "runtime/core/text.h"
+
+namespace halo::rt {
+
+namespace {
+
+constexpr std::int64_t kRecordedLaunches =
+    64;                         // enough that starting a recording costs nothing against running it
+constexpr int kNanByte = 0xff;  // all bits set is a NaN in f32 and f64
+
+std::int64_t modulo(std::int64_t index, std::int64_t n) {
+    const std::int64_t rest = index % n;
+    return rest < 0 ? rest + n : rest;
+}
+
+std::string levels_text(const LaunchPlan& plan) {
+    std::string text;
+    for (const FieldPlan& field : plan.fields) {
+        const int levels = level_count(field);
+        text += fmt::format("{}{} of '{}' ({})", text.empty() ? "" : ", ",
+                            levels == 1 ? "1 level" : fmt::format("{} levels", levels), field.name,
+                            field.type == ElementType::f32 ? "f32" : "f64");
+    }
+    return text;
+}
+
+}  // namespace
+
+Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRank>& extent,
+                      Device& the_device, std::vector<std::unique_ptr<Module>> the_modules,
+                      const SessionOptions& the_options)
+    : plan(std::move(the_plan)), options(the_options), device(&the_device), modules(std::move(the_modules)) {
+    check_plan(plan);
+    geometry = make_geometry(plan.rank, extent, plan.halo);
+    for (const ParamPlan& param : plan.params)
+        params.push_back(param.default_value);
+    for (const FieldPlan& field : plan.fields)
+        cycle = std::lcm(cycle, std::int64_t{level_count(field)});
+    find_kernels();
+    check_memory();
+    allocate_fields();
+    allocate_partials();
+    allocate_coefs();
+}
+
+void Session::State::find_kernels() {
+    for (const KernelPlan& kernel_plan : plan.kernels) {
+        Kernel* found = nullptr;
+        for (const auto& module : modules) {
+            found = module->find_kernel(kernel_plan);
+            if (found != nullptr) break;
+        }
+        if (found == nullptr)
+            throw Error(
+                ErrorCode::bad_argument,
+                fmt::format("kernel '{}' of the launch plan is not in the compiled code", kernel_plan.name));
+        kernels.push_back(found);
+        std::array<std::int64_t, 3> count{};
+        for (int axis = 0; axis < 3; ++axis)
+            count[axis] = (geometry.extent[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
+        blocks.push_back(count);
+    }
+}
+
+std::int64_t Session::State::block_count(int kernel) const {
+    return blocks[kernel][0] * blocks[kernel][1] * blocks[kernel][2];
+}
+
+std::int64_t Session::State::array_bytes() const {
+    std::int64_t bytes = 0;
+    for (const FieldPlan& field : plan.fields)
+        bytes += level_count(field) * geometry.elements * size_of(field.type);
+    return bytes;
+}
+
+void Session::State::check_memory() const {
+    const MemoryInfo memory = device->memory();
+    if (memory.total_bytes == 0) return;
+    double needed = 0;  // in double: the sum over fields may pass 63 bits
+    for (const FieldPlan& field : plan.fields)
+        needed += static_cast<double>(level_count(field)) * static_cast<double>(geometry.elements) *
+                  static_cast<double>(size_of(field.type));
+    for (const ReductionPlan& reduction : plan.reductions)
+        needed += 8.0 * static_cast<double>(block_count(reduction.kernel));
+    if (needed <= static_cast<double>(memory.free_bytes)) return;
+    constexpr double kMost = 9e18;
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("'{}' on {} cells needs {} for {}, but {} of {} are free on {}; use a smaller grid",
+                    plan.name, extent_text(plan.rank, geometry.extent),
+                    bytes_text(static_cast<std::int64_t>(std::min(needed, kMost))), levels_text(plan),
+                    bytes_text(memory.free_bytes), bytes_text(memory.total_bytes), device->description()));
+}
+
+void Session::State::allocate_fields() {
+    for (const FieldPlan& field : plan.fields) {
+        FieldState state;
+        const std::int64_t bytes = geometry.elements * size_of(field.type);
+        for (int slot = 0; slot < level_count(field); ++slot) {
+            Level level{DeviceMemory(*device, bytes), true};
+            device->set_bytes(level.memory.address(), options.poison ? kNanByte : 0, bytes);
+            state.slots.push_back(std::move(level));
+        }
+        state.images = make_halo_passes(field, geometry, {}, HaloPart::images);
+        fields.push_back(std::move(state));
+    }
+}
+
+void Session::State::allocate_partials() {
+    for (const ReductionPlan& reduction : plan.reductions)
+        partials.emplace_back(*device, 8 * block_count(reduction.kernel));
+}
+
+void Session::State::allocate_coefs() {
+    std::vector<bool> by_pointer(plan.coefs.size(), false);
+    for (const KernelPlan& kernel : plan.kernels)
+        for (const Argument& argument : kernel.arguments)
+            if (argument.kind == Argument::Kind::coefs) by_pointer[argument.index] = true;
+    for (std::size_t i = 0; i < plan.coefs.size(); ++i) {
+        const CoefPlan& coef = plan.coefs[i];
+        coefs.push_back(coef.defaults);
+        coef_arrays.emplace_back();
+        if (by_pointer[i])
+            coef_arrays.back() = DeviceMemory(*device, element_count(coef) * size_of(coef.type));
+        send_coef(static_cast<int>(i));
+    }
+}
+
+void Session::State::send_coef(int index) {
+    const CoefPlan& coef = plan.coefs[index];
+    const std::vector<double>& values = coefs[index];
+    const std::vector<float> narrow(values.begin(), values.end());
+    const void* data =
+        coef.type == ElementType::f32 ? static_cast<const void*>(narrow.data()) : values.data();
+    const std::int64_t bytes = static_cast<std::int64_t>(values.size()) * size_of(coef.type);
+    if (coef_arrays[index].address() != nullptr)
+        device->copy_to_device(coef_arrays[index].address(), data, bytes);
+    if (coef.symbol.empty()) return;
+    for (const auto& module : modules)
+        module->set_constant(coef.symbol, data, bytes);
+}
+
+std::vector<double> Session::State::param_values() const {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+        if (!params[i])
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("parameter '{}' of '{}' has no default and was not given a value",
+                                    plan.params[i].name, plan.name));
+        values.push_back(*params[i]);
+    }
+    return values;
+}
+
+// In `phase`, counted in steps: for a state, between steps and within one; for others within a step the phase
+// is the next one, as their levels move on before they are written.
+Level& Session::State::level(int field, int time, std::int64_t phase) {
+    auto& slots = fields[field].slots;
+    const std::int64_t age = latest_time(plan.fields[field]) - time;
+    return slots[modulo(age - phase, static_cast<std::int64_t>(slots.size()))];
+}
+
+void Session::State::fill_due_halos() {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        for (Level& level : fields[i].slots) {
+            if (!level.images_due) continue;
+            device->run_halo_passes(fields[i].images, plan.fields[i].type, level.memory.address());
+            level.images_due = false;
+        }
+    }
+}
+
+PreparedLaunch::Value Session::State::argument_value(const Argument& argument, std::int64_t phase,
+                                                     const std::vector<double>& values) {
+    PreparedLaunch::Value value{};
+    switch (argument.kind) {
+        case Argument::Kind::field: {
+            const FieldPlan& field = plan.fields[argument.field];
+            const std::int64_t shift = field.role == Role::state ? 0 : 1;
+            auto* array =
+                static_cast<char*>(level(argument.field, argument.time, phase + shift).memory.address());
+            value.address = array + geometry.origin * size_of(field.type);
+            break;
+        }
+        case Argument::Kind::scalar: {
+            const double number = rt::evaluate(argument.scalar, values, geometry.extent);
+            if (argument.type == ElementType::f32)
+                value.f32 = static_cast<float>(number);
+            else
+                value.f64 = number;
+            break;
+        }
+        case Argument::Kind::extent:
+            value.i32 = static_cast<std::int32_t>(geometry.extent[argument.index]);
+            break;
+        case Argument::Kind::pitch:
+            value.i32 = static_cast<std::int32_t>(geometry.pitch);
+            break;
+        case Argument::Kind::slice:
+            value.i64 = geometry.slice;
+            break;
+        case Argument::Kind::partials:
+            value.address = partials[argument.index].address();
+            break;
+        case Argument::Kind::coefs:
+            value.address = coef_arrays[argument.index].address();
+            break;
+    }
+    return value;
+}
+
+PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
+                                              const std::vector<double>& values) {
+    const KernelPlan& kernel_plan = plan.kernels[kernel];
+    PreparedLaunch launch;
+    launch.values.reserve(kernel_plan.arguments.size());
+    for (const Argument& argument : kernel_plan.arguments)
+        launch.values.push_back(argument_value(argument, phase, values));
+    for (auto& value : launch.values)
+        launch.pointers.push_back(&value);
+    for (const auto& written : kernel_plan.refresh_halos) {
+        if (fields[written.field].images.empty()) continue;
+        const std::int64_t shift = plan.fields[written.field].role == Role::state ? 0 : 1;
+        launch.refresh.push_back(
+            {written.field, level(written.field, written.time, phase + shift).memory.address()});
+    }
+    return launch;
+}
+
+// Computes all scalars anew and sets the constants past fixed faces in every level, also in those that
+// kernels write later: kernels leave them alone.
+void Session::State::prepare() {
+    if (!scalars_due) return;
+    const std::vector<double> values = param_values();
+    recording.reset();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
+        for (Level& level : fields[i].slots)
+            device->run_halo_passes(fixed, plan.fields[i].type, level.memory.address());
+    }
+    launches.clear();
+    for (std::int64_t phase = 0; phase < cycle; ++phase) {
+        launches.emplace_back();
+        for (std::size_t kernel = 0; kernel < plan.kernels.size(); ++kernel)
+            launches.back().push_back(prepare_launch(static_cast<int>(kernel), phase, values));
+    }
+    scalars_due = false;
+}
+
+void Session::State::run_step(std::int64_t phase) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        // An output with a past moves on before it is written; cells that this step leaves alone keep their
+        // value.
+        const FieldPlan& field = plan.fields[i];
+        if (field.role == Role::state || field.history == 0) continue;
+        const int index = static_cast<int>(i);
+        device->copy_on_device(level(index, 0, phase + 1).memory.address(),
+                               level(index, 0, phase).memory.address(),
+                               geometry.elements * size_of(field.type));
+    }
+    auto& step_launches = launches[phase % cycle];
+    for (std::size_t kernel = 0; kernel < step_launches.size(); ++kernel) {
+        PreparedLaunch& launch = step_launches[kernel];
+        device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());
+        for (const auto& refresh : launch.refresh)
+            device->run_halo_passes(fields[refresh.field].images, plan.fields[refresh.field].type,
+                                    refresh.array);
+    }
+}
+
+void Session::State::record() {
+    device->begin_recording();
+    for (std::int64_t phase = 0; phase < recorded_steps; ++phase)
+        run_step(phase);
+    recording = device->end_recording();
+}
+
+void Session::State::step(std::int64_t count) {
+    if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
+    if (count == 0) return;
+    prepare();
+    fill_due_halos();
+    const bool replayable = options.record && device->can_record() && !plan.kernels.empty();
+    const auto launches_per_cycle = static_cast<std::int64_t>(plan.kernels.size()) * cycle;
+    recorded_steps =
+        cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
+    while (count > 0) {
+        if (replayable && steps_done % cycle == 0 && count >= recorded_steps) {
+            if (recording == nullptr) record();
+            device->replay(*recording);
+            steps_done += recorded_steps;
+            count -= recorded_steps;
+        } else {
+            run_step(steps_done);
+            ++steps_done;
+            --count;
+        }
+    }
+}
+
+}  // namespace halo::rt

@@ -1,0 +1,102 @@
+// The inside of a Session. Not for other rooms.
+//
+// Rotation without moving pointers about: a field with L levels keeps them in slots 0 … L-1, and in phase p
+// (steps done so far) its level k steps before the latest is in slot (k - p) mod L. So everything repeats
+// after a cycle of lcm(L) steps, and the launches of each phase are prepared once, until a scalar changes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/core/session.h"
+
+namespace halo::rt {
+
+struct Level {
+    DeviceMemory memory;
+    bool images_due = false;  // uploaded since its halo was filled
+};
+
+struct FieldState {
+    std::vector<Level> slots;
+    std::vector<HaloPass> images;  // after each write
+    std::vector<HaloPass> fixed;   // once, and when a param changed
+};
+
+// A kernel with its arguments in one phase. `pointers` point into `values`: move it, do not copy.
+struct PreparedLaunch {
+    union Value {
+        void* address;
+        double f64;
+        float f32;
+        std::int32_t i32;
+        std::int64_t i64;
+    };
+    PreparedLaunch() = default;
+    PreparedLaunch(PreparedLaunch&&) = default;
+    PreparedLaunch& operator=(PreparedLaunch&&) = default;
+    PreparedLaunch(const PreparedLaunch&) = delete;
+    PreparedLaunch& operator=(const PreparedLaunch&) = delete;
+
+    std::vector<Value> values;
+    std::vector<void*> pointers;
+    struct Refresh {
+        int field = 0;
+        void* array = nullptr;
+    };
+    std::vector<Refresh> refresh;
+};
+
+struct Session::State {
+    LaunchPlan plan;
+    SessionOptions options;
+    Device* device = nullptr;
+    Geometry geometry;
+    std::vector<std::unique_ptr<Module>> modules;
+    std::vector<Kernel*> kernels;                     // by KernelPlan
+    std::vector<std::array<std::int64_t, 3>> blocks;  // by KernelPlan
+    std::vector<FieldState> fields;
+    std::vector<DeviceMemory> partials;  // by ReductionPlan
+    std::vector<std::optional<double>> params;
+    std::vector<std::vector<double>> coefs;
+    std::vector<DeviceMemory> coef_arrays;  // by CoefPlan; empty where no kernel takes a pointer
+    std::int64_t cycle = 1;
+    std::int64_t steps_done = 0;
+    bool scalars_due = true;                            // params changed since the launches were prepared
+    std::vector<std::vector<PreparedLaunch>> launches;  // [phase][kernel]
+    std::unique_ptr<Recording> recording;               // of `recorded_steps` steps from phase 0
+    std::int64_t recorded_steps = 0;
+
+    State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+          std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
+
+    // session_state.cpp
+    void find_kernels();
+    void allocate_fields();
+    void allocate_partials();
+    void allocate_coefs();
+    void check_memory() const;
+    void send_coef(int index);
+    std::int64_t block_count(int kernel) const;
+    std::int64_t array_bytes() const;          // all levels of all fields
+    std::vector<double> param_values() const;  // throws where one has none
+    Level& level(int field, int time, std::int64_t phase);
+    void fill_due_halos();
+    void prepare();
+    PreparedLaunch prepare_launch(int kernel, std::int64_t phase, const std::vector<double>& values);
+    PreparedLaunch::Value argument_value(const Argument& argument, std::int64_t phase,
+                                         const std::vector<double>& values);
+    void run_step(std::int64_t phase);
+    void step(std::int64_t count);
+    void record();
+
+    // session.cpp
+    int find_field(const std::string& name, int time) const;
+    double reduce(int index);
+};
+
+}  // namespace halo::rt
