@@ -1,5 +1,17 @@
-// The reference interpreter: what a StencilProgram means. Slow, plain, and independent of every other engine: it maps
-// each read past an edge by boundary.h and keeps no halo cells.
+// The reference interpreter: what a StencilProgram means. Slow, plain, and independent of every other engine:
+// it maps each read past an edge by boundary.h and keeps no halo cells.
+//
+// What every engine must reproduce, besides IEEE arithmetic in each node's type, rounded after each node:
+//   min, max    a < b ? a : b and a > b ? a : b: where either is NaN, the right operand
+//   rsqrt       1 / sqrt(x), two roundings
+//   pos(x)      idx(x) * spacing + origin, each part rounded to the node's type first, then two roundings
+//   sum         in f64 over the cells in memory order (x fastest); engines may add in another order, so sums
+//   agree
+//               within a bound only. The reduced expression is what is added: for norm2 it is the square
+//               already
+//   min, max    of a region: exact; NaN if any cell is; +inf and -inf of no cells
+//   margins     a state keeps its value at t there, an output and a let what they held (NaN before the first
+//   step) functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
 
 #include <array>
@@ -20,18 +32,19 @@ enum class Arithmetic : std::uint8_t {
 
 class Interpreter {
 public:
-    // extent: cells along each axis, >= 1. Throws std::invalid_argument for a param without default only at step().
+    // extent: cells along each axis, >= 1. Throws std::invalid_argument for a param without default only at
+    // step().
     Interpreter(const Program& program, std::array<std::int64_t, kMaxRank> extent, Arithmetic arithmetic);
     ~Interpreter();
 
     void set_param(const std::string& name, double value);
     void set_coef(const std::string& name, const std::vector<double>& values);
 
-    // One level of a field, x fastest, no halo: element x + nx * (y + ny * z). time: 0 now (for outputs: last written),
-    // -1 … -history the past. Values are kept as doubles that the field's type can hold.
+    // One level of a field, x fastest, no halo: element x + nx * (y + ny * z). time: 0 now (for outputs: last
+    // written), -1 … -history the past. Values are kept as doubles that the field's type can hold.
     std::vector<double>& field(const std::string& name, int time = 0);
 
-    void step();  // one time step; then t+1 is t
+    void step();                                      // one time step; then t+1 is t
     double reduction(const std::string& name) const;  // of the last step
 
 private:

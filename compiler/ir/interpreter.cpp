@@ -1,0 +1,215 @@
+#include "compiler/ir/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "compiler/ir/row_evaluator.h"
+
+namespace halo::ir {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<ExprId> roots_of(const Program& program) {
+    std::vector<ExprId> roots;
+    for (const Statement& statement : program.statements)
+        roots.push_back(std::visit([](const auto& alternative) { return alternative.value; }, statement));
+    return roots;
+}
+
+Extent checked_extent(const Program& program, Extent extent) {
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        if (axis >= program.rank()) extent[axis] = 1;
+        if (extent[axis] < 1 || extent[axis] > std::numeric_limits<std::int32_t>::max())
+            throw std::invalid_argument(fmt::format("axis {} cannot have {} cells", axis, extent[axis]));
+    }
+    return extent;
+}
+
+// Index of the declaration of that name; throws std::invalid_argument.
+template <class Declaration>
+std::size_t find_by_name(const std::vector<Declaration>& all, const std::string& name, const char* what) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Declaration& each) { return each.name == name; });
+    if (found == all.end()) throw std::invalid_argument(fmt::format("there is no {} {}", what, name));
+    return static_cast<std::size_t>(found - all.begin());
+}
+
+class Accumulator {
+public:
+    explicit Accumulator(ReduceOp op) : op_(op) {
+        if (op == ReduceOp::min) value_ = std::numeric_limits<double>::infinity();
+        if (op == ReduceOp::max) value_ = -std::numeric_limits<double>::infinity();
+    }
+    void add(double value) {
+        if (op_ == ReduceOp::sum) {
+            value_ += value;
+        } else if (std::isnan(value) || (op_ == ReduceOp::min ? value < value_ : value > value_)) {
+            value_ = value;
+        }
+    }
+    double value() const { return value_; }
+
+private:
+    ReduceOp op_;
+    double value_ = 0;
+};
+
+}  // namespace
+
+struct Interpreter::State {
+    Program program;
+    Extent extent;
+    Arithmetic arithmetic;
+    RowEvaluator evaluator;
+    std::vector<std::optional<double>> params;
+    Surroundings surroundings;
+    // By field: now, then the past. A state's next level is apart, so that a reference to `now` stays good.
+    std::vector<std::vector<std::vector<double>>> levels;
+    std::vector<std::vector<double>> next;
+    std::map<std::string, double> reductions;
+
+    State(const Program& source, const Extent& cells, Arithmetic how)
+        : program(source),
+          extent(checked_extent(program, cells)),
+          arithmetic(how),
+          evaluator(program, extent, how, roots_of(program)) {
+        const std::size_t count = static_cast<std::size_t>(extent[0] * extent[1] * extent[2]);
+        for (const Param& param : program.params)
+            params.push_back(param.default_value);
+        for (const Coef& coef : program.coefs)
+            surroundings.coefs.push_back(coef.defaults);
+        for (const Field& field : program.fields) {
+            const bool given = field.role == Role::input || field.role == Role::state;
+            const std::vector<double> initial(count, given ? 0.0 : kNaN);
+            levels.emplace_back(static_cast<std::size_t>(1 + field.history), initial);
+            next.emplace_back(field.role == Role::state ? count : 0, kNaN);
+        }
+    }
+
+    // What the user put in may hold more digits than the field's type.
+    void round_fields() {
+        if (arithmetic == Arithmetic::f64) return;
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            if (program.fields[i].type != Scalar::f32) continue;
+            for (std::vector<double>& level : levels[i])
+                for (double& value : level)
+                    value = static_cast<float>(value);
+        }
+    }
+
+    void begin_step() {
+        surroundings.params.clear();
+        for (std::size_t i = 0; i < params.size(); ++i) {
+            if (!params[i])
+                throw std::invalid_argument(fmt::format("param {} has no value", program.params[i].name));
+            surroundings.params.push_back(*params[i]);
+        }
+        round_fields();
+        surroundings.levels.assign(levels.size(), {});
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            surroundings.levels[i].push_back(next[i].empty() ? nullptr : next[i].data());
+            for (const std::vector<double>& level : levels[i])
+                surroundings.levels[i].push_back(level.data());
+        }
+        evaluator.begin_step(surroundings);
+    }
+
+    // Calls use(index of the first cell, values) for all cells of the region, piece by piece in memory order.
+    template <class Use>
+    void for_each_piece(ExprId root, const Margins& margins, Use&& use) {
+        std::array<std::int64_t, kMaxRank> begin{}, end{};
+        for (int axis = 0; axis < kMaxRank; ++axis) {
+            begin[axis] = margins[axis][0];
+            end[axis] = extent[axis] - margins[axis][1];
+        }
+        std::vector<double> values;
+        for (std::int64_t z = begin[2]; z < end[2]; ++z) {
+            for (std::int64_t y = begin[1]; y < end[1]; ++y) {
+                for (std::int64_t x = begin[0]; x < end[0]; x += RowEvaluator::kMaxCells) {
+                    const std::int64_t cells = std::min(RowEvaluator::kMaxCells, end[0] - x);
+                    evaluator.evaluate(root, x, y, z, cells, values);
+                    use(x + extent[0] * (y + extent[1] * z), values);
+                }
+            }
+        }
+    }
+
+    void run(const Assign& assign) {
+        const bool to_next = assign.time == 1;
+        std::vector<double>& now = levels[assign.target.index].front();
+        std::vector<double>& written = to_next ? next[assign.target.index] : now;
+        if (to_next) std::copy(now.begin(), now.end(), written.begin());  // margins keep their value
+        for_each_piece(assign.value, assign.margins,
+                       [&](std::int64_t first, const std::vector<double>& values) {
+                           std::copy(values.begin(), values.end(), written.begin() + first);
+                       });
+    }
+
+    void run(const Reduce& reduce) {
+        Accumulator accumulator(reduce.op);
+        for_each_piece(reduce.value, reduce.margins, [&](std::int64_t, const std::vector<double>& values) {
+            for (double value : values)
+                accumulator.add(value);
+        });
+        const double value = accumulator.value();
+        reductions[reduce.name] = reduce.square_root ? std::sqrt(value) : value;
+    }
+
+    void advance() {
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            if (next[i].empty()) continue;
+            for (std::vector<double>& level : levels[i])
+                std::swap(level, next[i]);  // the oldest is left in next
+        }
+    }
+};
+
+Interpreter::Interpreter(const Program& program, std::array<std::int64_t, kMaxRank> extent,
+                         Arithmetic arithmetic)
+    : state_(std::make_unique<State>(program, extent, arithmetic)) {}
+
+Interpreter::~Interpreter() = default;
+
+void Interpreter::set_param(const std::string& name, double value) {
+    state_->params[find_by_name(state_->program.params, name, "param")] = value;
+}
+
+void Interpreter::set_coef(const std::string& name, const std::vector<double>& values) {
+    std::vector<double>& coef = state_->surroundings.coefs[find_by_name(state_->program.coefs, name, "coef")];
+    if (values.size() != coef.size())
+        throw std::invalid_argument(
+            fmt::format("coef {} has {} elements, not {}", name, coef.size(), values.size()));
+    coef = values;
+}
+
+std::vector<double>& Interpreter::field(const std::string& name, int time) {
+    auto& levels = state_->levels[find_by_name(state_->program.fields, name, "field")];
+    if (time > 0 || std::cmp_greater_equal(-time, levels.size()))
+        throw std::invalid_argument(fmt::format("field {} keeps no level t{:+}", name, time));
+    return levels[static_cast<std::size_t>(-time)];
+}
+
+void Interpreter::step() {
+    state_->begin_step();
+    for (const Statement& statement : state_->program.statements)
+        std::visit([&](const auto& alternative) { state_->run(alternative); }, statement);
+    state_->advance();
+}
+
+double Interpreter::reduction(const std::string& name) const {
+    const auto found = state_->reductions.find(name);
+    if (found == state_->reductions.end())
+        throw std::invalid_argument(fmt::format("there is no reduction {}, or no step was taken", name));
+    return found->second;
+}
+
+}  // namespace halo::ir

@@ -1,0 +1,415 @@
+#include "compiler/ir/row_evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/boundary.h"
+#include "compiler/support/error.h"
+
+namespace halo::ir {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+T rounded(const Rational& value);
+template <>
+float rounded<float>(const Rational& value) {
+    return value.to_float();
+}
+template <>
+double rounded<double>(const Rational& value) {
+    return value.to_double();
+}
+
+template <class T, class Op>
+void map(const T* a, T* out, std::int64_t n, Op op) {
+    for (std::int64_t i = 0; i < n; ++i)
+        out[i] = op(a[i]);
+}
+
+template <class T, class Result, class Op>
+void map(const T* a, const T* b, Result* out, std::int64_t n, Op op) {
+    for (std::int64_t i = 0; i < n; ++i)
+        out[i] = static_cast<Result>(op(a[i], b[i]));
+}
+
+bool reads_position(const Expr& expr) {
+    const Coordinate* coordinate = std::get_if<Coordinate>(&expr.node);
+    return coordinate && coordinate->kind != CoordinateKind::extent;
+}
+
+}  // namespace
+
+template <>
+std::vector<float>& RowEvaluator::cells_of<float>(ExprId id) {
+    return rows_[id.index].f32;
+}
+template <>
+std::vector<double>& RowEvaluator::cells_of<double>(ExprId id) {
+    return rows_[id.index].f64;
+}
+template <>
+std::vector<std::uint8_t>& RowEvaluator::cells_of<std::uint8_t>(ExprId id) {
+    return rows_[id.index].boolean;
+}
+
+RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithmetic arithmetic,
+                           const std::vector<ExprId>& roots)
+    : program_(program), extent_(extent) {
+    const std::size_t n = program.exprs.size();
+    std::vector<ExprId> all = roots;
+    for (const Axis& axis : program.axes)
+        all.insert(all.end(), {axis.spacing, axis.origin});
+    for (const Field& field : program.fields) {
+        for (int axis = 0; axis < program.rank(); ++axis)
+            for (const Face& face : field.boundary[axis])
+                if (face.kind == BoundaryKind::fixed) all.push_back(face.value);
+    }
+    const std::vector<bool> needed = reachable_exprs(program, all);
+    type_.resize(n);
+    constant_.resize(n);
+    rows_.resize(n);
+    readings_.resize(n);
+    plans_.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const Expr& expr = program.exprs[i];
+        const bool widened = arithmetic == Arithmetic::f64 && expr.type == Scalar::f32;
+        type_[i] = widened ? Scalar::f64 : expr.type;
+        bool constant = !std::holds_alternative<Access>(expr.node) && !reads_position(expr);
+        for_each_operand(expr, [&](ExprId operand) { constant = constant && constant_[operand.index]; });
+        constant_[i] = constant;
+        if (!needed[i]) continue;
+        const std::size_t cells = kMaxCells;
+        if (type_[i] == Scalar::f32) rows_[i].f32.resize(cells);
+        if (type_[i] == Scalar::f64) rows_[i].f64.resize(cells);
+        if (type_[i] == Scalar::boolean) rows_[i].boolean.resize(cells);
+        if (constant) step_constants_.push_back({i});
+        if (const Access* access = std::get_if<Access>(&expr.node)) prepare_reading({i}, *access);
+    }
+    for (ExprId root : roots) {
+        const std::vector<bool> wanted = reachable_exprs(program, {root});
+        plans_[root.index].clear();
+        for (std::uint32_t i = 0; i <= root.index; ++i)
+            if (wanted[i] && !constant_[i]) plans_[root.index].push_back({i});
+    }
+}
+
+std::int32_t RowEvaluator::source_code(const Field& field, int axis, std::int64_t index) const {
+    const BoundaryKind low = field.boundary[axis][0].kind;
+    const BoundaryKind high = field.boundary[axis][1].kind;
+    const std::optional<std::int64_t> cell = source_index(low, high, index, extent_[axis]);
+    if (cell) return static_cast<std::int32_t>(*cell);
+    return -1 - outside_side(low, high, index, extent_[axis]);
+}
+
+void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
+    Reading& reading = readings_[id.index];
+    const Field& field = program_[access.field];
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        reading.source[axis].resize(static_cast<std::size_t>(extent_[axis]), 0);
+        if (axis >= program_.rank()) continue;
+        for (std::int64_t i = 0; i < extent_[axis]; ++i)
+            reading.source[axis][i] = source_code(field, axis, i + access.offset[axis]);
+    }
+    reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, extent_[0]);
+    reading.straight_end =
+        std::clamp<std::int64_t>(extent_[0] - access.offset[0], reading.straight_begin, extent_[0]);
+}
+
+void RowEvaluator::begin_step(const Surroundings& surroundings) {
+    surroundings_ = &surroundings;
+    x_ = y_ = z_ = 0;
+    for (ExprId id : step_constants_) {
+        cells_ = 1;
+        evaluate_node(id);
+        Row& row = rows_[id.index];
+        if (!row.f32.empty()) std::fill(row.f32.begin(), row.f32.end(), row.f32.front());
+        if (!row.f64.empty()) std::fill(row.f64.begin(), row.f64.end(), row.f64.front());
+        if (!row.boolean.empty()) std::fill(row.boolean.begin(), row.boolean.end(), row.boolean.front());
+    }
+    for (std::size_t i = 0; i < readings_.size(); ++i) {
+        const Access* access = std::get_if<Access>(&program_.exprs[i].node);
+        if (!access) continue;
+        const std::vector<const double*>& levels = surroundings.levels[access->field.index];
+        readings_[i].level = levels.at(static_cast<std::size_t>(1 - access->time));
+    }
+}
+
+double RowEvaluator::step_constant(ExprId id) const {
+    const Row& row = rows_[id.index];
+    if (type_[id.index] == Scalar::f32) return row.f32.front();
+    return row.f64.front();
+}
+
+void RowEvaluator::evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
+                            std::vector<double>& values) {
+    x_ = x;
+    y_ = y;
+    z_ = z;
+    cells_ = cells;
+    for (ExprId id : plans_[root.index])
+        evaluate_node(id);
+    values.resize(static_cast<std::size_t>(cells));
+    if (type_[root.index] == Scalar::f32) {
+        std::copy_n(rows_[root.index].f32.begin(), cells, values.begin());
+    } else {
+        std::copy_n(rows_[root.index].f64.begin(), cells, values.begin());
+    }
+}
+
+void RowEvaluator::evaluate_node(ExprId id) {
+    switch (type_[id.index]) {
+        case Scalar::f32:
+            return evaluate_as<float>(id);
+        case Scalar::f64:
+            return evaluate_as<double>(id);
+        case Scalar::boolean:
+            return evaluate_logic(id);
+    }
+}
+
+template <class T>
+void RowEvaluator::evaluate_as(ExprId id) {
+    T* out = cells_of<T>(id).data();
+    std::visit([&](const auto& alternative) { node<T>(id, alternative, out); }, program_[id].node);
+}
+
+// ---- leaves
+// ----------------------------------------------------------------------------------------------------
+
+template <class T>
+void RowEvaluator::node(ExprId, const Constant& node, T* out) {
+    std::fill_n(out, cells_, rounded<T>(node.value));
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const ParamRef& node, T* out) {
+    std::fill_n(out, cells_, static_cast<T>(surroundings_->params[node.param.index]));
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const CoefElement& node, T* out) {
+    std::fill_n(out, cells_, static_cast<T>(surroundings_->coefs[node.coef.index][node.element]));
+}
+
+double RowEvaluator::face_value(const Field& field, int axis, int side) const {
+    const Face& face = field.boundary[axis][side];
+    return face.kind == BoundaryKind::fixed ? step_constant(face.value) : kNaN;
+}
+
+template <class T>
+void RowEvaluator::node(ExprId id, const Access& node, T* out) {
+    const Reading& reading = readings_[id.index];
+    const Field& field = program_[node.field];
+    const std::int32_t* source = reading.source[0].data();
+    // Past which face the whole row lies, if any; the first axis has its say cell by cell.
+    const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
+    const bool outside = row_y < 0 || row_z < 0;
+    const T row_value = static_cast<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
+                                       : row_z < 0 ? face_value(field, 2, -1 - row_z)
+                                                   : 0.0);
+    const double* cells = outside ? nullptr : reading.level + extent_[0] * (row_y + extent_[1] * row_z);
+    const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
+        for (std::int64_t x = from; x < to; ++x) {
+            const std::int32_t i = source[x];
+            out[x - x_] = i < 0     ? static_cast<T>(face_value(field, 0, -1 - i))
+                          : outside ? row_value
+                                    : static_cast<T>(cells[i]);
+        }
+    };
+    const std::int64_t end = x_ + cells_;
+    const std::int64_t begin_straight = std::clamp(reading.straight_begin, x_, end);
+    const std::int64_t end_straight = std::clamp(reading.straight_end, begin_straight, end);
+    one_by_one(x_, begin_straight);
+    if (outside) {
+        std::fill(out + (begin_straight - x_), out + (end_straight - x_), row_value);
+    } else {
+        const double* from = cells + node.offset[0];
+        for (std::int64_t x = begin_straight; x < end_straight; ++x)
+            out[x - x_] = static_cast<T>(from[x]);
+    }
+    one_by_one(end_straight, end);
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
+    if (node.kind == CoordinateKind::extent)
+        return (void)std::fill_n(out, cells_, static_cast<T>(extent_[node.axis]));
+    const std::int64_t start[] = {x_, y_, z_};
+    for (std::int64_t i = 0; i < cells_; ++i)
+        out[i] = static_cast<T>(start[node.axis] + (node.axis == 0 ? i : 0));
+    if (node.kind == CoordinateKind::index) return;
+    const Axis& axis = program_.axes[node.axis];
+    const T spacing = static_cast<T>(step_constant(axis.spacing));
+    const T origin = static_cast<T>(step_constant(axis.origin));
+    map(out, out, cells_, [=](T index) { return index * spacing + origin; });
+}
+
+// ---- operations
+// ------------------------------------------------------------------------------------------------
+
+template <class T>
+void RowEvaluator::node(ExprId, const Unary& node, T* out) {
+    if (node.op == UnaryOp::negate)
+        return map(cells_of<T>(node.operand).data(), out, cells_, [](T a) { return -a; });
+    const auto convert = [&](const auto& cells) {
+        for (std::int64_t i = 0; i < cells_; ++i)
+            out[i] = static_cast<T>(cells[i]);
+    };
+    switch (type_[node.operand.index]) {
+        case Scalar::f32:
+            return convert(cells_of<float>(node.operand));
+        case Scalar::f64:
+            return convert(cells_of<double>(node.operand));
+        case Scalar::boolean:
+            return convert(cells_of<std::uint8_t>(node.operand));
+    }
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const Binary& node, T* out) {
+    const T* left = cells_of<T>(node.left).data();
+    const T* right = cells_of<T>(node.right).data();
+    switch (node.op) {
+        case BinaryOp::add:
+            return map(left, right, out, cells_, [](T a, T b) { return a + b; });
+        case BinaryOp::sub:
+            return map(left, right, out, cells_, [](T a, T b) { return a - b; });
+        case BinaryOp::mul:
+            return map(left, right, out, cells_, [](T a, T b) { return a * b; });
+        case BinaryOp::div:
+            return map(left, right, out, cells_, [](T a, T b) { return a / b; });
+        case BinaryOp::min:
+            return map(left, right, out, cells_, [](T a, T b) { return a < b ? a : b; });
+        case BinaryOp::max:
+            return map(left, right, out, cells_, [](T a, T b) { return a > b ? a : b; });
+        default:
+            throw InternalError("a comparison that gives a number");
+    }
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const Fma& node, T* out) {
+    const T* a = cells_of<T>(node.a).data();
+    const T* b = cells_of<T>(node.b).data();
+    const T* c = cells_of<T>(node.c).data();
+    for (std::int64_t i = 0; i < cells_; ++i)
+        out[i] = std::fma(a[i], b[i], c[i]);
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const Select& node, T* out) {
+    const std::uint8_t* condition = cells_of<std::uint8_t>(node.condition).data();
+    const T* then = cells_of<T>(node.then).data();
+    const T* otherwise = cells_of<T>(node.otherwise).data();
+    for (std::int64_t i = 0; i < cells_; ++i)
+        out[i] = condition[i] ? then[i] : otherwise[i];
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const Call& node, T* out) {
+    const T* a = cells_of<T>(node.arguments[0]).data();
+    const T* b = cells_of<T>(node.arguments.back()).data();
+    const std::int64_t n = cells_;
+    switch (node.function) {
+        case Function::sqrt:
+            return map(a, out, n, [](T x) { return std::sqrt(x); });
+        case Function::rsqrt:
+            return map(a, out, n, [](T x) { return T(1) / std::sqrt(x); });
+        case Function::cbrt:
+            return map(a, out, n, [](T x) { return std::cbrt(x); });
+        case Function::exp:
+            return map(a, out, n, [](T x) { return std::exp(x); });
+        case Function::log:
+            return map(a, out, n, [](T x) { return std::log(x); });
+        case Function::sin:
+            return map(a, out, n, [](T x) { return std::sin(x); });
+        case Function::cos:
+            return map(a, out, n, [](T x) { return std::cos(x); });
+        case Function::tan:
+            return map(a, out, n, [](T x) { return std::tan(x); });
+        case Function::asin:
+            return map(a, out, n, [](T x) { return std::asin(x); });
+        case Function::acos:
+            return map(a, out, n, [](T x) { return std::acos(x); });
+        case Function::atan:
+            return map(a, out, n, [](T x) { return std::atan(x); });
+        case Function::sinh:
+            return map(a, out, n, [](T x) { return std::sinh(x); });
+        case Function::cosh:
+            return map(a, out, n, [](T x) { return std::cosh(x); });
+        case Function::tanh:
+            return map(a, out, n, [](T x) { return std::tanh(x); });
+        case Function::abs:
+            return map(a, out, n, [](T x) { return std::fabs(x); });
+        case Function::floor:
+            return map(a, out, n, [](T x) { return std::floor(x); });
+        case Function::ceil:
+            return map(a, out, n, [](T x) { return std::ceil(x); });
+        case Function::pow:
+            return map(a, b, out, n, [](T x, T y) { return std::pow(x, y); });
+        case Function::atan2:
+            return map(a, b, out, n, [](T x, T y) { return std::atan2(x, y); });
+    }
+}
+
+// ---- booleans
+// --------------------------------------------------------------------------------------------------
+
+template <class T>
+void RowEvaluator::evaluate_boolean_of(const Binary& node, std::uint8_t* out) {
+    const T* left = cells_of<T>(node.left).data();
+    const T* right = cells_of<T>(node.right).data();
+    switch (node.op) {
+        case BinaryOp::less:
+            return map(left, right, out, cells_, [](T a, T b) { return a < b; });
+        case BinaryOp::less_equal:
+            return map(left, right, out, cells_, [](T a, T b) { return a <= b; });
+        case BinaryOp::greater:
+            return map(left, right, out, cells_, [](T a, T b) { return a > b; });
+        case BinaryOp::greater_equal:
+            return map(left, right, out, cells_, [](T a, T b) { return a >= b; });
+        case BinaryOp::equal:
+            return map(left, right, out, cells_, [](T a, T b) { return a == b; });
+        case BinaryOp::not_equal:
+            return map(left, right, out, cells_, [](T a, T b) { return a != b; });
+        case BinaryOp::logical_and:
+            return map(left, right, out, cells_, [](T a, T b) { return a != 0 && b != 0; });
+        case BinaryOp::logical_or:
+            return map(left, right, out, cells_, [](T a, T b) { return a != 0 || b != 0; });
+        default:
+            throw InternalError("arithmetic that gives a boolean");
+    }
+}
+
+void RowEvaluator::evaluate_logic(ExprId id) {
+    const Expr& expr = program_[id];
+    std::uint8_t* out = cells_of<std::uint8_t>(id).data();
+    if (const Constant* constant = std::get_if<Constant>(&expr.node)) {
+        std::fill_n(out, cells_, static_cast<std::uint8_t>(!constant->value.is_zero()));
+    } else if (const Unary* unary = std::get_if<Unary>(&expr.node)) {
+        const std::uint8_t* a = cells_of<std::uint8_t>(unary->operand).data();
+        for (std::int64_t i = 0; i < cells_; ++i)
+            out[i] = static_cast<std::uint8_t>(!a[i]);
+    } else if (const Binary* binary = std::get_if<Binary>(&expr.node)) {
+        switch (type_[binary->left.index]) {
+            case Scalar::f32:
+                return evaluate_boolean_of<float>(*binary, out);
+            case Scalar::f64:
+                return evaluate_boolean_of<double>(*binary, out);
+            case Scalar::boolean:
+                return evaluate_boolean_of<std::uint8_t>(*binary, out);
+        }
+    } else if (const Select* select = std::get_if<Select>(&expr.node)) {
+        node<std::uint8_t>(id, *select, out);
+    } else {
+        throw InternalError("a node that cannot be boolean");
+    }
+}
+
+}  // namespace halo::ir

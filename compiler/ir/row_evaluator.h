@@ -1,0 +1,104 @@
+// The interpreter's arithmetic: evaluates expressions over pieces of a row, one node after the other in arena
+// order. Private to the room.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/interpreter.h"
+#include "compiler/ir/program.h"
+
+namespace halo::ir {
+
+using Extent = std::array<std::int64_t, kMaxRank>;
+
+// A node's values along a piece of a row, in its own type.
+struct Row {
+    std::vector<float> f32;
+    std::vector<double> f64;
+    std::vector<std::uint8_t> boolean;
+};
+
+// What expressions read besides each other.
+struct Surroundings {
+    std::vector<double> params;              // by ParamId
+    std::vector<std::vector<double>> coefs;  // by CoefId
+    std::vector<std::vector<const double*>>
+        levels;  // by FieldId, then 1 - time: t+1, t, t-1 …; null where not kept
+};
+
+class RowEvaluator {
+public:
+    static constexpr std::int64_t kMaxCells = 256;  // of a piece
+
+    // Keeps a reference to the program. Nodes that none of `roots` needs are left alone.
+    RowEvaluator(const Program& program, const Extent& extent, Arithmetic arithmetic,
+                 const std::vector<ExprId>& roots);
+
+    // Computes all that is the same for every cell; before the first evaluate() of a step.
+    void begin_step(const Surroundings& surroundings);
+
+    // `root` for cells (x, y, z) … (x + cells - 1, y, z), as doubles. cells <= kMaxCells.
+    void evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
+                  std::vector<double>& values);
+
+    double step_constant(ExprId id) const;  // after begin_step(); `id` reads no field and no idx or pos
+
+private:
+    // Where the cells of a read come from.
+    struct Reading {
+        const double* level = nullptr;
+        std::array<std::vector<std::int32_t>, kMaxRank> source;  // by axis and cell; -1 - side past a face
+        std::int64_t straight_begin = 0, straight_end = 0;       // where source[0][x] is x + offset
+    };
+
+    template <class T>
+    std::vector<T>& cells_of(ExprId id);
+    std::int32_t source_code(const Field& field, int axis, std::int64_t index) const;
+    void prepare_reading(ExprId id, const Access& access);
+    void evaluate_node(ExprId id);
+    template <class T>
+    void evaluate_as(ExprId id);
+    template <class T>
+    void evaluate_boolean_of(const Binary& node, std::uint8_t* out);
+    void evaluate_logic(ExprId id);
+
+    template <class T>
+    void node(ExprId id, const Constant& node, T* out);
+    template <class T>
+    void node(ExprId id, const ParamRef& node, T* out);
+    template <class T>
+    void node(ExprId id, const CoefElement& node, T* out);
+    template <class T>
+    void node(ExprId id, const Access& node, T* out);
+    template <class T>
+    void node(ExprId id, const Coordinate& node, T* out);
+    template <class T>
+    void node(ExprId id, const Unary& node, T* out);
+    template <class T>
+    void node(ExprId id, const Binary& node, T* out);
+    template <class T>
+    void node(ExprId id, const Fma& node, T* out);
+    template <class T>
+    void node(ExprId id, const Select& node, T* out);
+    template <class T>
+    void node(ExprId id, const Call& node, T* out);
+
+    double face_value(const Field& field, int axis, int side) const;
+
+    const Program& program_;
+    Extent extent_;
+    std::vector<Scalar> type_;            // by node: the type it is computed in
+    std::vector<bool> constant_;          // by node: the same for every cell of a step
+    std::vector<ExprId> step_constants_;  // the needed ones, in order
+    std::vector<Row> rows_;
+    std::vector<Reading> readings_;           // by node; used of accesses alone
+    std::vector<std::vector<ExprId>> plans_;  // by root: what it needs besides step constants, in order
+    const Surroundings* surroundings_ = nullptr;
+
+    // The piece under evaluation.
+    std::int64_t x_ = 0, y_ = 0, z_ = 0, cells_ = 0;
+};
+
+}  // namespace halo::ir
