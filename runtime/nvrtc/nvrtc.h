@@ -34,7 +34,7 @@ struct CompiledCuda {
 
 struct NvrtcOptions {
     std::string arch = "sm_90";
-    std::vector<std::string> extra;  // appended to kNvrtcOptions' list below
+    std::vector<std::string> extra;  // appended to compile()'s own
 };
 
 class Nvrtc {
@@ -53,7 +53,7 @@ public:
     // a cache the result is looked up and kept there. Throws Error: compile_failed with the text around the
     // first error, for the text is ours; bad_argument for an arch that this NVRTC does not know.
     CompiledCuda compile(const std::string& text, const std::string& name, const NvrtcOptions& options,
-                         DiskCache* cache = nullptr);
+                         const DiskCache* cache = nullptr);
 
     ~Nvrtc();
 
