@@ -2,15 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "compiler/driver/exit_code.h"
+#include "runtime/io/atomic_file.h"
 
 namespace halo::driver {
 
@@ -34,15 +32,6 @@ public:
 private:
     int value_;
 };
-
-void write_all(int descriptor, std::string_view text, const std::string& path) {
-    while (!text.empty()) {
-        ssize_t count = ::write(descriptor, text.data(), text.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail("cannot write", path, errno);
-        text.remove_prefix(static_cast<std::size_t>(count));
-    }
-}
 
 }  // namespace
 
@@ -70,30 +59,9 @@ std::string read_text(const std::string& path, std::size_t max_bytes) {
 }
 
 void write_text(const std::string& path, std::string_view text) {
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : fs::path(path);
-    if (target.empty()) target = path;
-    struct stat old{};
-    bool exists = ::stat(target.c_str(), &old) == 0;
-    if (exists &&
-        !S_ISREG(old.st_mode)) {  // a pipe or a device such as /dev/null: there is nothing to rename over
-        Descriptor out(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
-        if (out.value() < 0) fail("cannot write", path, errno);
-        return write_all(out.value(), text, path);
-    }
-    std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
-    Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (out.value() < 0) fail("cannot write", path, errno);
-    try {
-        write_all(out.value(), text, path);
-        if (exists && ::fchmod(out.value(), old.st_mode & 07777) != 0) fail("cannot write", path, errno);
-        if (::fsync(out.value()) != 0) fail("cannot write", path, errno);
-        if (::rename(temporary.c_str(), target.c_str()) != 0) fail("cannot write", path, errno);
-    } catch (...) {
-        ::unlink(temporary.c_str());
-        throw;
-    }
+    rt::AtomicFile file(path);
+    file.write(text.data(), text.size());
+    file.commit();
 }
 
 }  // namespace halo::driver

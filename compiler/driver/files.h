@@ -1,4 +1,4 @@
-// Text files in and out. Every trouble is a CommandError with ExitCode::file that names the file.
+// Text files in and out; troubles name the file and end the command with ExitCode::file.
 #pragma once
 
 #include <string>
@@ -12,8 +12,7 @@ std::string read_text(const std::string& path, std::size_t max_bytes);
 // How messages name the file: "-" becomes "<stdin>".
 std::string display_name(const std::string& path);
 
-// The file appears whole or not at all: written under another name in the same folder, flushed to the disk,
-// renamed. A file that was there keeps its permissions; a link keeps pointing where it did.
+// The file appears whole or not at all (runtime/io/atomic_file.h). Throws rt::Error.
 void write_text(const std::string& path, std::string_view text);
 
 }  // namespace halo::driver

@@ -1,0 +1,43 @@
+// The small languages of the command line: grids, numbers, NAME=VALUE, FIELD@AXIS=INDEX=FILE. Mistakes are
+// CommandErrors with ExitCode::usage, in the words of the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halo::driver {
+
+// "128,128,64" or "128x128x64": one extent for each axis, each 1 … 2^31 - 1.
+std::vector<std::int64_t> parse_grid(const std::string& text, const std::vector<std::string>& axes);
+
+// "0.1", "-2e-3", "1/63": exact, then rounded once. `what` names it in messages: "--set dt".
+double parse_number(const std::string& text, const std::string& what);
+
+struct Assignment {
+    std::string name, value;
+};
+Assignment parse_assignment(const std::string& text, const std::string& option);  // NAME=VALUE
+
+struct FileArgument {
+    std::string field;
+    std::optional<std::string> axis;  // of FIELD@AXIS=INDEX
+    std::int64_t index = 0;
+    std::string path;
+};
+// FIELD[=FILE]; FILE is FIELD + extension where it is not given.
+FileArgument parse_file_argument(const std::string& text, const std::string& option,
+                                 const std::string& extension);
+// FIELD[@AXIS=INDEX][=FILE]
+FileArgument parse_plot_argument(const std::string& text);
+
+// The exception for a name that is not there: "heat3d has no parameter `lamda`; it has lambda, dt", with the
+// nearest one as a hint. what: "parameter".
+[[noreturn]] void throw_unknown(const std::string& owner, const std::string& what, const std::string& word,
+                                const std::vector<std::string>& candidates);
+
+std::string join(const std::vector<std::string>& words, std::string_view separator);
+
+}  // namespace halo::driver

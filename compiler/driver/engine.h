@@ -1,0 +1,56 @@
+// Engine: one program on one grid, whatever runs it: an rt::Session on a device, or the interpreter.
+//
+// Fields are dense host arrays, x fastest: element x + nx * (y + ny * z). Time levels are named as in a spec:
+// 0 is t, -1 is t-1.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "runtime/core/session.h"
+
+namespace halo::driver {
+
+using Extent = std::array<std::int64_t, rt::kMaxRank>;
+
+std::int64_t cell_count(const Extent& extent);
+
+// One level of a field on the host, in the field's own type.
+struct FieldValues {
+    rt::ElementType type = rt::ElementType::f32;
+    std::vector<float> f32;  // one of the two is empty
+    std::vector<double> f64;
+
+    static FieldValues zeros(rt::ElementType type, std::int64_t cells);
+    static FieldValues rounded(rt::ElementType type, std::vector<double> values);
+    const void* data() const;
+    std::int64_t size() const;
+    std::int64_t bytes() const { return size() * rt::size_of(type); }
+    double at(std::int64_t index) const;
+};
+
+class Engine {
+public:
+    virtual ~Engine() = default;
+
+    virtual void set_param(const std::string& name, double value) = 0;
+    virtual void set_coef(const std::string& name, const std::vector<double>& values) = 0;
+    virtual void upload(const std::string& field, int time, const FieldValues& values) = 0;
+    virtual FieldValues download(const std::string& field, int time = 0) = 0;
+
+    // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
+    virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;
+    virtual double reduction(const std::string& name) = 0;  // of the last step
+};
+
+// Takes the session over; whatever it runs on must outlive the engine.
+std::unique_ptr<Engine> make_session_engine(rt::Session session);
+
+// Throws rt::Error (out_of_memory) where the grid does not fit into this machine's memory.
+std::unique_ptr<Engine> make_interpreter_engine(ir::Program program, const Extent& extent);
+
+}  // namespace halo::driver

@@ -1,0 +1,40 @@
+// Machine: where programs run. Opened once by the name that --device gives; loads any number of programs.
+//
+//   cuda, cuda:N   a GPU: CUDA text through NVRTC
+//   cpu            this machine's processor: C++ text through clang
+//   interpreter    the reference interpreter, for small grids
+//   auto           the first of these that is there
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compiler/driver/compile.h"
+#include "compiler/driver/engine.h"
+
+namespace halo::driver {
+
+struct LoadTimings {  // seconds
+    double lower = 0;    // passes, schedules, lowering and printing
+    double compile = 0;  // text to machine code
+    bool from_cache = false;
+    double load = 0;     // onto the device, with its arrays
+};
+
+class Machine {
+public:
+    virtual ~Machine() = default;
+
+    virtual std::string kind() const = 0;         // "cuda:0", "cpu", "interpreter"
+    virtual std::string description() const = 0;  // one line for people
+
+    // Throws UnsupportedError (a schedule that does not fit) and rt::Error (no memory …).
+    virtual std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
+                                         LoadTimings& timings) = 0;
+};
+
+// Throws CommandError (usage) for a name that is none of the above, rt::Error (no_device) where it is not there.
+// `remark`, for auto: why it is not a better one; empty where it is a GPU.
+std::unique_ptr<Machine> open_machine(const std::string& device, std::string& remark);
+
+}  // namespace halo::driver

@@ -1,0 +1,91 @@
+#include "compiler/driver/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "compiler/driver/arguments.h"
+#include "runtime/io/npy.h"
+
+namespace halo::driver {
+
+namespace {
+
+bool is_due(const Output& output, std::int64_t done, bool last) {
+    return last || (output.every > 0 && done % output.every == 0);
+}
+
+std::string place(const RunRequest& request, std::int64_t cell) {
+    std::vector<std::string> words;
+    for (int axis = 0; axis < request.rank(); ++axis) {
+        words.push_back(fmt::format("{} = {}", request.axes[axis], cell % request.extent[axis]));
+        cell /= request.extent[axis];
+    }
+    return join(words, ", ");
+}
+
+}  // namespace
+
+std::vector<std::int64_t> RunRequest::npy_shape() const {
+    std::vector<std::int64_t> shape(extent.begin(), extent.begin() + rank());
+    std::reverse(shape.begin(), shape.end());
+    return shape;
+}
+
+std::string describe_grid(const RunRequest& request, bool utf8) {
+    return fmt::format("{}", fmt::join(request.extent.begin(), request.extent.begin() + request.rank(), utf8 ? " × " : " x "));
+}
+
+std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps) {
+    std::filesystem::path whole(path);
+    std::size_t digits = std::max<std::size_t>(6, std::to_string(steps).size());
+    std::string name = fmt::format("{}-{:0{}}{}", whole.stem().string(), step, digits, whole.extension().string());
+    return (whole.parent_path() / name).string();
+}
+
+std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
+    std::optional<std::int64_t> next;
+    for (const Output& output : request_.outputs) {
+        if (output.every <= 0) continue;
+        std::int64_t steps = output.every - done % output.every;
+        next = next ? std::min(*next, steps) : steps;
+    }
+    return next;
+}
+
+void Outputs::write(Engine& engine, std::int64_t done, bool last) {
+    std::map<std::string, FieldValues> fields;  // each is fetched once
+    for (const Output& output : request_.outputs) {
+        if (!is_due(output, done, last) || was_written(output, done)) continue;
+        auto [entry, is_new] = fields.try_emplace(output.field);
+        if (is_new) {
+            entry->second = engine.download(output.field);
+            look_for_trouble(output.field, entry->second, done);
+        }
+        write_file(output, entry->second, done);
+    }
+}
+
+bool Outputs::was_written(const Output& output, std::int64_t done) const {
+    std::string path = output.every > 0 ? frame_path(output.path, done, request_.steps) : output.path;
+    return std::any_of(written_.begin(), written_.end(), [&](const WrittenFile& file) { return file.path == path; });
+}
+
+void Outputs::look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done) {
+    if (trouble_) return;
+    std::int64_t first = -1;
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+        if (std::isfinite(values.at(i))) continue;
+        if (count++ == 0) first = i;
+    }
+    if (count == 0) return;
+    trouble_ = fmt::format("after step {}, {} is {} at {}", done, field, std::isnan(values.at(first)) ? "not a number" : "infinite",
+                           place(request_, first));
+    if (count > 1) *trouble_ += fmt::format(", and in {} more of {} cells", count - 1, values.size());
+}
+
+}  // namespace halo::driver

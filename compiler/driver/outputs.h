@@ -1,0 +1,58 @@
+// The files that a run writes: fields as .npy, pictures as .png, at the end or every so many steps.
+//
+// A file that is written every N steps gets the step in its name, before the extension: heat-000500.png.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/request.h"
+
+namespace halo::driver {
+
+struct WrittenFile {
+    std::string field;
+    std::string path;
+    std::int64_t step = 0;
+};
+
+class Outputs {
+public:
+    explicit Outputs(const RunRequest& request) : request_(request) {}
+
+    // Steps from `done` until the next file is due; nullopt where none is due before the end.
+    std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
+
+    // Writes what is due after step `done`; `last`: also what is written at the end. Throws rt::Error (io).
+    void write(Engine& engine, std::int64_t done, bool last);
+
+    const std::vector<WrittenFile>& written() const { return written_; }
+
+    // Where a written field holds a value that is not finite: a sentence with the field, the place and the step.
+    const std::optional<std::string>& trouble() const { return trouble_; }
+
+private:
+    bool was_written(const Output& output, std::int64_t done) const;
+    void write_file(const Output& output, const FieldValues& values, std::int64_t done);
+    void look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done);
+
+    const RunRequest& request_;
+    std::vector<WrittenFile> written_;
+    std::optional<std::string> trouble_;
+};
+
+// The plane of a field that a picture shows: rows of `width` values, first row at the low end of the second axis.
+struct Plane {
+    std::int64_t width = 1, height = 1;
+    std::vector<double> values;
+    int across = 0, up = 1;  // axes; `up` is past the rank where the field has one axis
+    std::optional<Cut> cut;
+};
+Plane cut_plane(const RunRequest& request, const FieldValues& values, const std::optional<Cut>& cut);
+
+// "heat.png", 500, 100000 → "heat-000500.png"
+std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);
+
+}  // namespace halo::driver

@@ -1,0 +1,53 @@
+// RunRequest: one run, decided: the spec's run block with the command line's changes, checked against the program.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/driver/engine.h"
+
+namespace halo::driver {
+
+struct Cut {  // the cells of a slice: index `index` along `axis`
+    int axis = 0;
+    std::int64_t index = 0;
+};
+
+struct Output {
+    enum class Kind : std::uint8_t { save, plot };
+    Kind kind = Kind::save;
+    std::string field;
+    std::string path;
+    std::optional<Cut> cut;   // of plots of 3D fields; the middle of the last axis where it is not given
+    std::int64_t every = 0;   // steps between files; 0: at the end only
+};
+
+struct Load {
+    std::string field;
+    std::string path;
+};
+
+struct RunRequest {
+    std::string name;
+    std::vector<std::string> axes;
+    Extent extent{1, 1, 1};
+    std::int64_t steps = 0;
+    std::optional<rt::HostScalar> until;  // as rt::RunOptions::until
+    std::string until_words;              // as the user wrote it
+    std::vector<std::pair<std::string, double>> params;
+    std::vector<std::pair<std::string, std::vector<double>>> coefs;
+    std::vector<Load> loads;
+    std::vector<Output> outputs;
+    std::vector<std::string> reductions;
+
+    int rank() const { return static_cast<int>(axes.size()); }
+    std::vector<std::int64_t> npy_shape() const;  // slowest axis first
+};
+
+// "128 × 128 × 64" (or with x where the terminal has no UTF-8)
+std::string describe_grid(const RunRequest& request, bool utf8);
+
+}  // namespace halo::driver

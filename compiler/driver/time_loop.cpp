@@ -1,0 +1,72 @@
+#include "compiler/driver/time_loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "compiler/driver/interrupt.h"
+#include "compiler/driver/progress.h"
+
+namespace halo::driver {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A piece takes about this long: Ctrl-C is answered soon, and waiting for the device costs nothing that counts.
+constexpr double kPieceSeconds = 0.05;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Steps of the next piece, from what the last one took. Grows by no more than 8 at a time, since the first pieces also
+// pay for what is done once.
+std::int64_t next_piece(std::int64_t steps, double seconds) {
+    double wanted = static_cast<double>(steps) * kPieceSeconds / std::max(seconds, 1e-6);
+    return static_cast<std::int64_t>(std::clamp(wanted, 1.0, 8.0 * static_cast<double>(steps)));
+}
+
+bool reductions_are_finite(Engine& engine, const RunRequest& request) {
+    return std::none_of(request.reductions.begin(), request.reductions.end(),
+                        [&](const std::string& name) { return std::isnan(engine.reduction(name)); });
+}
+
+}  // namespace
+
+LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, const Console& console) {
+    LoopResult result;
+    Progress progress(console, request.name, cell_count(request.extent), request.steps);
+    std::int64_t piece = 1;
+    while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
+        std::int64_t count = std::min(piece, request.steps - result.steps);
+        if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps)) count = std::min(count, *due);
+
+        Clock::time_point start = Clock::now();
+        rt::RunResult done = engine.run(count, request.until);
+        double seconds = seconds_since(start);
+        result.steps += done.steps;
+        result.seconds += seconds;
+        piece = next_piece(count, seconds);
+
+        if (done.stop == rt::RunResult::Stop::until) {
+            result.stop = LoopResult::Stop::until;
+        } else if (!reductions_are_finite(engine, request)) {
+            result.stop = LoopResult::Stop::not_finite;
+        } else if (InterruptGuard::requested()) {
+            result.stop = LoopResult::Stop::interrupted;
+        }
+        bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
+        if (last) break;
+        progress.update(result.steps);
+        start = Clock::now();
+        outputs.write(engine, result.steps, false);
+        result.output_seconds += seconds_since(start);
+        if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
+    }
+    progress.clear();
+    Clock::time_point start = Clock::now();
+    outputs.write(engine, result.steps, true);
+    result.output_seconds += seconds_since(start);
+    return result;
+}
+
+}  // namespace halo::driver
