@@ -1,0 +1,165 @@
+#include "compiler/schedule/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/registers.h"
+#include "compiler/schedule/shared_layout.h"
+
+namespace halo::schedule {
+
+namespace {
+
+constexpr int kSectorBytes = 32;
+constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still stay there from step to step
+constexpr double kOverlap = 0.05;  // of the other memories' time that is not hidden behind the slowest
+constexpr double kWarpsToHideLatency = 12;
+constexpr double kFewWarpsCost = 0.6;
+constexpr double kBarrierCost = 1.15;  // staging waits for the whole block
+constexpr std::int64_t kSystemSharedBytes = 1024;
+
+std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step;
+}
+
+bool is_walked(const Footprint& footprint, const Schedule& schedule, int axis) {
+    return schedule.strategy == Strategy::stream && axis == footprint.rank - 1;
+}
+
+// Cells of one block along each axis.
+std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& schedule,
+                                  const Extent& extent) {
+    std::array<double, 3> cells{1, 1, 1};
+    for (int axis = 0; axis < footprint.rank; ++axis) {
+        const bool walked = is_walked(footprint, schedule, axis);
+        const std::int64_t planes = schedule.planes > 0 ? schedule.planes : extent[axis];
+        cells[axis] = static_cast<double>(walked ? planes : schedule.tile(axis));
+    }
+    return cells;
+}
+
+// Elements that a block fetches from L2 for each cell it computes: its tile and halo, x halos in whole
+// sectors.
+double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& block) {
+    double star = 1, box = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        double halo = read.reach(axis);
+        if (axis == 0) {
+            const int size = size_of(read.type);
+            halo = 0;
+            for (const int radius : read.radius[0]) {
+                halo += static_cast<double>(ceil_div(radius * size, kSectorBytes) * kSectorBytes / size);
+            }
+        }
+        star += halo / block[axis];
+        box *= 1 + halo / block[axis];
+    }
+    return read.star ? star : box;
+}
+
+// Elements that a thread takes from L1 or shared memory for each of its cells, in whole vectors.
+double taken_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+    if (schedule.strategy == Strategy::tile) return static_cast<double>(read.offsets.size()) + 1;
+    const std::array<int, 3>& cells = schedule.cells;
+    const double width = cells[0];
+    double vectors = 1;
+    for (const int radius : read.radius[0])
+        vectors += static_cast<double>(ceil_div(radius, cells[0]));
+    const bool stream = schedule.strategy == Strategy::stream;
+    const int walked = stream ? footprint.rank - 1 : -1;
+    std::array<double, 3> reach{0, 0, 0};
+    for (int axis = 1; axis < 3; ++axis)
+        reach[axis] = axis == walked && read.star ? 0 : read.reach(axis);
+    const double box = width * cells[1] * cells[2];
+    const double star = width * (cells[1] * cells[2] * vectors + reach[1] * cells[2] + reach[2] * cells[1]);
+    const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
+    const double through_shared = stream ? 2 : 0;  // fetched and stored once
+    return (read.star ? star : whole) / box + through_shared;
+}
+
+// Share of the memory's bandwidth that accesses of so many bytes a thread reach.
+double access_efficiency(double bytes) {
+    if (bytes >= 16) return 1;
+    if (bytes >= 8) return 0.9;
+    return 0.75;
+}
+
+double mean_access_bytes(const Footprint& footprint, const Schedule& schedule) {
+    const double levels = static_cast<double>(footprint.reads.size() + footprint.writes.size());
+    const int width = schedule.strategy == Strategy::tile ? 1 : schedule.cells[0];
+    return levels == 0 ? 16 : width * static_cast<double>(footprint.bytes()) / levels;
+}
+
+void add_memory_times(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                      const Extent& extent, Cost& cost) {
+    const std::array<double, 3> block = block_cells(footprint, schedule, extent);
+    const double written = static_cast<double>(footprint.bytes_written());
+    double fetched = 0, taken = 0;
+    for (const LevelRead& read : footprint.reads) {
+        fetched += fetched_per_cell(read, block) * size_of(read.type);
+        taken += taken_per_cell(read, footprint, schedule) * size_of(read.type);
+    }
+    const double efficiency = access_efficiency(mean_access_bytes(footprint, schedule));
+    const double cells =
+        static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
+    const double bytes = static_cast<double>(footprint.bytes());
+    const bool stays_in_l2 = cells * bytes <= kL2Share * static_cast<double>(target.l2_bytes);
+    cost.dram = stays_in_l2 ? 0 : bytes / (target.dram_bandwidth * efficiency);
+    cost.l2 = (fetched + written) / (target.l2_bandwidth * efficiency);
+    cost.l1 = (taken + written) / (target.l1_bandwidth * efficiency);
+}
+
+void spread_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                   const Extent& extent, Cost& cost) {
+    const std::array<double, 3> block = block_cells(footprint, schedule, extent);
+    cost.blocks = 1;
+    double cells = 1;
+    for (int axis = 0; axis < footprint.rank; ++axis) {
+        cost.blocks *= ceil_div(extent[axis], static_cast<std::int64_t>(block[axis]));
+        cells *= static_cast<double>(extent[axis]);
+    }
+    const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+    const int warps = static_cast<int>(ceil_div(threads, target.warp));
+    const std::int64_t busiest = ceil_div(cost.blocks, target.sms);
+    const double covered = block[0] * block[1] * block[2];
+    cost.imbalance = static_cast<double>(busiest) * target.sms * covered / cells;
+    const int registers =
+        std::min(estimate_registers(footprint, schedule).expected, register_limit(schedule, target));
+    const std::int64_t shared = make_shared_layout(footprint, schedule).bytes;
+    std::int64_t resident =
+        std::min<std::int64_t>(target.max_blocks_per_sm, target.max_threads_per_sm / threads);
+    resident = std::min<std::int64_t>(
+        resident, target.registers_per_sm / (std::max(registers, 16) * warps * target.warp));
+    resident = std::min(resident, target.shared_bytes_per_sm / (shared + kSystemSharedBytes));
+    cost.warps = static_cast<int>(std::min(std::max<std::int64_t>(1, resident), busiest)) * warps;
+    cost.latency = 1 + kFewWarpsCost * std::max(0.0, 1 - cost.warps / kWarpsToHideLatency);
+    if (schedule.strategy != Strategy::direct) cost.latency *= kBarrierCost;
+}
+
+}  // namespace
+
+Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                   const Extent& extent) {
+    Cost cost;
+    add_memory_times(footprint, schedule, target, extent, cost);
+    spread_blocks(footprint, schedule, target, extent, cost);
+    const double slowest = std::max({cost.dram, cost.l2, cost.l1});
+    if (slowest == cost.l1) cost.bound = Bound::l1;
+    if (slowest == cost.l2) cost.bound = Bound::l2;
+    if (slowest == cost.dram) cost.bound = Bound::dram;
+    const double hidden = cost.dram + cost.l2 + cost.l1 - slowest;
+    cost.seconds_per_cell = cost.imbalance * cost.latency * (slowest + kOverlap * hidden);
+    return cost;
+}
+
+double cells_per_second_bound(const Footprint& footprint, const Target& target) {
+    return footprint.bytes() == 0 ? 0 : target.dram_bandwidth / static_cast<double>(footprint.bytes());
+}
+
+Extent typical_extent(int rank) {
+    if (rank == 1) return {std::int64_t{1} << 27, 1, 1};
+    if (rank == 2) return {16384, 16384, 1};
+    return {512, 512, 512};
+}
+
+}  // namespace halo::schedule

@@ -1,0 +1,262 @@
+#include "compiler/schedule/defaults.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/schedule/cost.h"
+#include "compiler/schedule/print.h"
+#include "compiler/schedule/registers.h"
+#include "compiler/schedule/shared_layout.h"
+#include "compiler/schedule/words.h"
+
+namespace halo::schedule {
+
+namespace {
+
+using Lengths = std::array<int, 3>;
+
+constexpr int kVectorBytes = 16;
+constexpr int kRegisterBudget = 128;  // leaves room for 512 threads on an SM
+constexpr int kThreadsAtBudget = 512;
+constexpr int kFewRegisters = 64;    // the compiler stays below the budget unasked
+constexpr double kAsGood = 1.01;     // costs this near are equal: the earlier candidate wins
+constexpr double kLastResort = 1e3;  // weight of a candidate past the register budget
+constexpr int kStreamRadius = 3;     // below it a register tile keeps enough neighbours
+
+// Vector widths, widest first: 16 bytes of the type that most of the traffic is in.
+std::vector<int> vector_widths(const Footprint& footprint) {
+    std::int64_t wide = 0;
+    for (const LevelRead& read : footprint.reads)
+        wide += size_of(read.type) == 8 ? 8 : 0;
+    for (const LevelWrite& write : footprint.writes)
+        wide += size_of(write.type) == 8 ? 8 : 0;
+    const int widest = 2 * wide >= footprint.bytes() && wide > 0 ? kVectorBytes / 8 : kVectorBytes / 4;
+    std::vector<int> widths;
+    for (int width = widest; width >= 1; width /= 2)
+        widths.push_back(width);
+    return widths;
+}
+
+// Boxes of cells for a thread. More than one along an axis only pays where neighbours along it are shared.
+std::vector<Lengths> cell_boxes(const Footprint& footprint, Strategy strategy) {
+    static constexpr std::array<std::array<int, 2>, 9> kBoxes{
+        {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {2, 1}, {1, 2}, {1, 1}, {8, 1}}};
+    std::vector<Lengths> boxes;
+    for (const int width : strategy == Strategy::tile ? std::vector<int>{1} : vector_widths(footprint)) {
+        for (const auto& [y, z] : kBoxes) {
+            const int rank = strategy == Strategy::stream ? footprint.rank - 1 : footprint.rank;
+            if (y > 1 && (rank < 2 || (footprint.reach(1) == 0 && strategy != Strategy::tile))) continue;
+            if (z > 1 && (rank < 3 || (footprint.reach(2) == 0 && strategy != Strategy::tile))) continue;
+            boxes.push_back({width, y, z});
+        }
+    }
+    return boxes;
+}
+
+// Shapes of a block, in order of preference where nothing else decides.
+std::vector<Lengths> thread_shapes(int axes) {
+    if (axes == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}, {32, 1, 1}};
+    if (axes == 2) {
+        return {{128, 2, 1}, {64, 4, 1},  {32, 8, 1},  {32, 4, 1},  {64, 2, 1},
+                {16, 16, 1}, {16, 8, 1},  {8, 16, 1},  {8, 8, 1},   {4, 32, 1},
+                {2, 64, 1},  {1, 128, 1}, {128, 4, 1}, {32, 16, 1}, {256, 1, 1}};
+    }
+    return {{32, 4, 1}, {64, 4, 1}, {32, 4, 2}, {32, 8, 1}, {32, 4, 4}, {32, 2, 2}, {16, 8, 1},
+            {16, 8, 2}, {16, 4, 4}, {16, 4, 2}, {8, 16, 1}, {8, 8, 2},  {8, 8, 4},  {64, 2, 1},
+            {4, 8, 4},  {4, 32, 1}, {2, 16, 4}, {2, 64, 1}, {1, 32, 4}, {128, 2, 1}};
+}
+
+std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
+    if (pins.strategy) return {*pins.strategy};
+    if (pins.planes && footprint.rank > 1) return {Strategy::stream};
+    const bool far = footprint.rank == 3 && footprint.reach(2) >= 2 * kStreamRadius &&
+                     footprint.reach(0) + footprint.reach(1) > 0;
+    if (far) return {Strategy::direct, Strategy::stream};
+    return {Strategy::direct};
+}
+
+std::vector<int> plane_counts(Strategy strategy, const Pins& pins) {
+    if (strategy != Strategy::stream) return {0};
+    if (pins.planes) return {*pins.planes};
+    return {0, 256, 128, 64, 32, 16};
+}
+
+// Blocks an SM to limit registers for: where the estimate is near the budget, so that the compiler keeps to
+// it.
+int blocks_for_budget(const Footprint& footprint, const Schedule& schedule) {
+    const int expected = estimate_registers(footprint, schedule).expected;
+    if (expected <= kFewRegisters || expected > kRegisterBudget) return 0;
+    const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+    const int blocks = kThreadsAtBudget / threads;
+    return blocks >= 2 ? blocks : 0;
+}
+
+class Chooser {
+public:
+    Chooser(const Footprint& footprint, const Target& target, const std::optional<Extent>& extent,
+            const Pins& pins)
+        : footprint_(footprint),
+          target_(target),
+          extent_(extent),
+          pins_(pins),
+          grid_(extent ? *extent : typical_extent(footprint.rank)) {}
+
+    Choice run() {
+        collect();
+        if (ranked_.empty()) return impossible();
+        double least = ranked_.front().weight;
+        for (const Ranked& ranked : ranked_)
+            least = std::min(least, ranked.weight);
+        const Ranked& best = *std::ranges::find_if(
+            ranked_, [&](const Ranked& ranked) { return ranked.weight <= kAsGood * least; });
+        Schedule schedule = best.schedule;
+        const std::string padding = pad(schedule);
+        return {schedule, explain(schedule) + padding};
+    }
+
+private:
+    struct Ranked {
+        Schedule schedule;
+        double weight = 0;
+    };
+
+    void collect() {
+        for (const Strategy strategy : strategies(footprint_, pins_)) {
+            for (const int planes : plane_counts(strategy, pins_)) {
+                for (const Lengths& cells : boxes(strategy)) {
+                    for (const Lengths& threads : shapes(strategy, cells))
+                        consider(strategy, cells, threads, planes);
+                }
+            }
+        }
+    }
+
+    std::vector<Lengths> boxes(Strategy strategy) const {
+        if (pins_.cells) return {*pins_.cells};
+        return cell_boxes(footprint_, strategy);
+    }
+
+    std::vector<Lengths> shapes(Strategy strategy, const Lengths& cells) const {
+        if (pins_.threads) return {*pins_.threads};
+        if (pins_.tile) {
+            Lengths threads{};
+            for (int axis = 0; axis < 3; ++axis) {
+                if ((*pins_.tile)[axis] % cells[axis] != 0) return {};
+                threads[axis] = (*pins_.tile)[axis] / cells[axis];
+            }
+            return {threads};
+        }
+        return thread_shapes(strategy == Strategy::stream ? footprint_.rank - 1 : footprint_.rank);
+    }
+
+    void consider(Strategy strategy, const Lengths& cells, const Lengths& threads, int planes) {
+        Schedule schedule;
+        schedule.strategy = strategy;
+        schedule.cells = cells;
+        schedule.threads = threads;
+        schedule.planes = planes;
+        if (planes > 0 && !pins_.planes && 2 * planes > grid_[footprint_.rank - 1]) return;
+        schedule.shared_padding = pins_.padding.value_or(0);
+        schedule.min_blocks = pins_.min_blocks.value_or(blocks_for_budget(footprint_, schedule));
+        if (!first_) first_ = schedule;
+        if (!is_legal(check(footprint_, schedule, target_, extent_))) return;
+        const bool spills = estimate_registers(footprint_, schedule).expected > kRegisterBudget;
+        const double cost = estimate_cost(footprint_, schedule, target_, grid_).seconds_per_cell;
+        const double registers = estimate_registers(footprint_, schedule).expected;
+        ranked_.push_back({schedule, spills ? cost * kLastResort * registers : cost});
+    }
+
+    // Nothing legal: with pins, the user's own words stand and check() says why; without, one cell a thread.
+    Choice impossible() const {
+        Schedule schedule = first_.value_or(apply(pins_, {}));
+        if (!pins_.any()) {
+            schedule = {};
+            schedule.threads = {128, 1, 1};
+        }
+        return {schedule, "no schedule with these settings can be built"};
+    }
+
+    std::string pad(Schedule& schedule) const {
+        if (schedule.strategy == Strategy::direct || pins_.padding) return "";
+        const Padding padding = choose_padding(footprint_, schedule);
+        Schedule padded = schedule;
+        padded.shared_padding = padding.elements;
+        if (!is_legal(check(footprint_, padded, target_, extent_))) {
+            return "; no padding, as shared memory has no room for it";
+        }
+        schedule = padded;
+        return "; " + padding.reason;
+    }
+
+    std::string explain(const Schedule& schedule) const;
+    std::string neighbours() const;
+
+    const Footprint& footprint_;
+    const Target& target_;
+    const std::optional<Extent>& extent_;
+    const Pins& pins_;
+    Extent grid_;
+    std::vector<Ranked> ranked_;
+    std::optional<Schedule> first_;
+};
+
+std::string Chooser::neighbours() const {
+    int axes = 0;
+    for (int axis = 0; axis < footprint_.rank; ++axis)
+        axes += footprint_.reach(axis) > 0 ? 1 : 0;
+    if (axes == 0) return "each cell reads itself alone";
+    const std::string shape = footprint_.star ? "star" : "box";
+    int radius = 0;
+    for (const auto& sides : footprint_.radius)
+        radius = std::max({radius, sides[0], sides[1]});
+    return "a " + shape + " of radius " + std::to_string(radius);
+}
+
+std::string Chooser::explain(const Schedule& schedule) const {
+    const Cost cost = estimate_cost(footprint_, schedule, target_, grid_);
+    const int bytes = schedule.cells[0] * footprint_.widest_bytes();
+    std::string text = neighbours() + ": ";
+    switch (schedule.strategy) {
+        case Strategy::direct: {
+            const std::int64_t cells =
+                std::int64_t{schedule.cells[0]} * schedule.cells[1] * schedule.cells[2];
+            text += "vectors of " + std::to_string(bytes) + " bytes";
+            if (cells > schedule.cells[0]) {
+                text += ", and " + grouped(cells) + " cells a thread share their neighbours in about " +
+                        grouped(estimate_registers(footprint_, schedule).expected) + " registers";
+            }
+            break;
+        }
+        case Strategy::tile:
+            text += "each cell is fetched once for a block and shared by its threads";
+            break;
+        case Strategy::stream:
+            text +=
+                "each plane is fetched once; neighbours along the walk wait in registers, those across it in "
+                "shared memory";
+            break;
+    }
+    if (extent_) {
+        text += "; " + counted(cost.blocks, "block") + " on " + grouped(target_.sms) + " SMs";
+    } else {
+        text += "; for a large grid, as none is given";
+    }
+    const char* const bound = cost.bound == Bound::dram ? "device memory"
+                              : cost.bound == Bound::l2 ? "the L2 cache"
+                                                        : "L1 and shared memory";
+    return text + "; bound by " + bound;
+}
+
+}  // namespace
+
+Choice choose(const Footprint& footprint, const Target& target, const std::optional<Extent>& extent,
+              const Pins& pins) {
+    return Chooser(footprint, target, extent, pins).run();
+}
+
+Choice choose(const ir::Program& program, const ir::Stage& stage, const Target& target,
+              const std::optional<Extent>& extent, const Pins& pins) {
+    return choose(footprint(program, stage), target, extent, pins);
+}
+
+}  // namespace halo::schedule

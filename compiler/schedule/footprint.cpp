@@ -1,0 +1,215 @@
+#include "compiler/schedule/footprint.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace halo::schedule {
+
+namespace {
+
+using Level = std::pair<std::uint32_t, int>;  // field and time
+
+ir::ExprId value_of(const ir::Statement& statement) {
+    return std::visit([](const auto& node) { return node.value; }, statement);
+}
+
+std::vector<ir::ExprId> values_of(const ir::Program& program, const std::vector<int>& statements) {
+    std::vector<ir::ExprId> values;
+    for (const int index : statements)
+        values.push_back(value_of(program.statements[index]));
+    return values;
+}
+
+std::vector<int> statements_outside(const ir::Program& program, const ir::Stage& stage) {
+    std::vector<int> outside;
+    for (int index = 0; index < static_cast<int>(program.statements.size()); ++index) {
+        const bool inside = std::ranges::find(stage.statements, index) != stage.statements.end();
+        if (!inside) outside.push_back(index);
+    }
+    return outside;
+}
+
+std::set<std::uint32_t> fields_read(const ir::Program& program, const std::vector<int>& statements) {
+    const std::vector<bool> reached = ir::reachable_exprs(program, values_of(program, statements));
+    std::set<std::uint32_t> fields;
+    for (std::size_t index = 0; index < program.exprs.size(); ++index) {
+        if (!reached[index]) continue;
+        const ir::Access* access = std::get_if<ir::Access>(&program.exprs[index].node);
+        if (access != nullptr) fields.insert(access->field.index);
+    }
+    return fields;
+}
+
+void count(const ir::Expr& expr, Operations& operations) {
+    if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+        switch (binary->op) {
+            case ir::BinaryOp::add:
+            case ir::BinaryOp::sub:
+                ++operations.adds;
+                break;
+            case ir::BinaryOp::mul:
+                ++operations.multiplies;
+                break;
+            case ir::BinaryOp::div:
+                ++operations.divisions;
+                break;
+            case ir::BinaryOp::logical_and:
+            case ir::BinaryOp::logical_or:
+                break;
+            default:
+                ++operations.comparisons;
+                break;
+        }
+    } else if (std::holds_alternative<ir::Fma>(expr.node)) {
+        ++operations.fmas;
+    } else if (const auto* call = std::get_if<ir::Call>(&expr.node)) {
+        switch (call->function) {
+            case ir::Function::sqrt:
+            case ir::Function::rsqrt:
+            case ir::Function::cbrt:
+                ++operations.roots;
+                break;
+            case ir::Function::abs:
+                break;
+            case ir::Function::floor:
+            case ir::Function::ceil:
+                ++operations.comparisons;
+                break;
+            default:
+                ++operations.functions;
+                break;
+        }
+    }
+}
+
+// One for each value that a reduction takes in.
+void count(const ir::Reduce& reduce, Operations& operations) {
+    if (reduce.op == ir::ReduceOp::sum) {
+        ++operations.adds;
+    } else {
+        ++operations.comparisons;
+    }
+}
+
+LevelRead make_read(const ir::Program& program, const Level& level, const std::set<ir::Offset>& offsets) {
+    LevelRead read;
+    read.field = ir::FieldId{level.first};
+    read.time = level.second;
+    read.type = program[read.field].type;
+    read.offsets.assign(offsets.begin(), offsets.end());
+    for (const ir::Offset& offset : offsets) {
+        int axes = 0;
+        for (int axis = 0; axis < ir::kMaxRank; ++axis) {
+            read.radius[axis][0] = std::max(read.radius[axis][0], -offset[axis]);
+            read.radius[axis][1] = std::max(read.radius[axis][1], offset[axis]);
+            axes += offset[axis] != 0 ? 1 : 0;
+        }
+        read.star = read.star && axes <= 1;
+    }
+    return read;
+}
+
+void add_writes(const ir::Program& program, const ir::Stage& stage, Footprint& result) {
+    const std::set<std::uint32_t> read_later = fields_read(program, statements_outside(program, stage));
+    std::set<Level> written;
+    for (const int index : stage.statements) {
+        const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
+        if (assign == nullptr) continue;
+        const ir::Field& field = program[assign->target];
+        if (field.role == ir::Role::intermediate && !read_later.contains(assign->target.index)) continue;
+        if (!written.emplace(assign->target.index, assign->time).second) continue;
+        result.writes.push_back({assign->target, assign->time, field.type});
+    }
+}
+
+void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& result) {
+    std::set<Level> written_here;
+    for (const int index : stage.statements) {
+        if (const auto* assign = std::get_if<ir::Assign>(&program.statements[index])) {
+            written_here.emplace(assign->target.index, assign->time);
+        }
+    }
+    const std::vector<bool> reached = ir::reachable_exprs(program, values_of(program, stage.statements));
+    const std::vector<bool> uniform = ir::uniform_exprs(program);
+    std::map<Level, std::set<ir::Offset>> reads;
+    for (std::size_t index = 0; index < program.exprs.size(); ++index) {
+        if (!reached[index] || uniform[index]) continue;
+        const ir::Expr& expr = program.exprs[index];
+        count(expr, result.operations);
+        const auto* access = std::get_if<ir::Access>(&expr.node);
+        if (access == nullptr) continue;
+        const Level level{access->field.index, access->time};
+        if (!written_here.contains(level)) reads[level].insert(access->offset);
+    }
+    for (const auto& [level, offsets] : reads)
+        result.reads.push_back(make_read(program, level, offsets));
+}
+
+}  // namespace
+
+int size_of(ir::Scalar type) {
+    switch (type) {
+        case ir::Scalar::boolean:
+            return 1;
+        case ir::Scalar::f32:
+            return 4;
+        case ir::Scalar::f64:
+            return 8;
+    }
+    return 8;
+}
+
+bool LevelRead::at_neighbours() const {
+    return std::ranges::any_of(offsets, [](const ir::Offset& offset) { return offset != ir::Offset{}; });
+}
+
+std::int64_t Footprint::bytes_read() const {
+    std::int64_t sum = 0;
+    for (const LevelRead& read : reads)
+        sum += size_of(read.type);
+    return sum;
+}
+
+std::int64_t Footprint::bytes_written() const {
+    std::int64_t sum = 0;
+    for (const LevelWrite& write : writes)
+        sum += size_of(write.type);
+    return sum;
+}
+
+double Footprint::flops_per_byte() const {
+    return bytes() == 0 ? 0 : static_cast<double>(operations.flops()) / static_cast<double>(bytes());
+}
+
+int Footprint::widest_bytes() const {
+    int widest = 4;
+    for (const LevelRead& read : reads)
+        widest = std::max(widest, size_of(read.type));
+    for (const LevelWrite& write : writes)
+        widest = std::max(widest, size_of(write.type));
+    return widest;
+}
+
+Footprint footprint(const ir::Program& program, const ir::Stage& stage) {
+    Footprint result;
+    result.rank = program.rank();
+    add_writes(program, stage, result);
+    add_reads(program, stage, result);
+    for (const LevelRead& read : result.reads) {
+        result.star = result.star && read.star;
+        for (int axis = 0; axis < ir::kMaxRank; ++axis) {
+            for (int side = 0; side < 2; ++side) {
+                result.radius[axis][side] = std::max(result.radius[axis][side], read.radius[axis][side]);
+            }
+        }
+    }
+    for (const int index : stage.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&program.statements[index]);
+        if (reduce != nullptr) count(*reduce, result.operations);
+    }
+    return result;
+}
+
+}  // namespace halo::schedule

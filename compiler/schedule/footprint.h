@@ -1,0 +1,68 @@
+// Footprint: what one stage reads, writes and computes for each cell.
+//
+// A level is one field at one time (program.h). Levels that a statement of the stage writes and a later one
+// of the same stage reads, at the cell itself, stay in registers and are not counted; neither are lets that
+// no other stage reads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/program.h"
+
+namespace halo::schedule {
+
+int size_of(ir::Scalar type);  // bytes of an element in memory
+
+struct LevelRead {
+    ir::FieldId field;
+    int time = 0;
+    ir::Scalar type = ir::Scalar::f32;
+    std::vector<ir::Offset> offsets;                        // sorted, each once
+    std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // [axis][side], cells reached, >= 0
+    bool star = true;                                       // each offset lies along one axis
+    bool at_neighbours() const;                             // at any offset but 0
+    int reach(int axis) const { return radius[axis][0] + radius[axis][1]; }
+};
+
+struct LevelWrite {
+    ir::FieldId field;
+    int time = 0;
+    ir::Scalar type = ir::Scalar::f32;
+};
+
+// Operations on values that differ from cell to cell; what is the same for a whole launch is done on the
+// host. Shared subexpressions count once.
+struct Operations {
+    int adds = 0;  // and subtractions
+    int multiplies = 0;
+    int fmas = 0;  // two flops each
+    int divisions = 0;
+    int roots = 0;        // square, reciprocal and cube roots
+    int functions = 0;    // exp, sin, pow …
+    int comparisons = 0;  // and min, max, floor, ceil; no flops
+    int flops() const { return adds + multiplies + 2 * fmas + divisions + roots + functions; }
+};
+
+struct Footprint {
+    int rank = 1;
+    std::vector<LevelRead> reads;                           // by field, then time
+    std::vector<LevelWrite> writes;                         // in order of statements
+    std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
+    bool star = true;                                       // every read is a star
+    Operations operations;
+
+    // Bytes a cell that must cross the memory bus in one sweep: each level once.
+    std::int64_t bytes_read() const;
+    std::int64_t bytes_written() const;
+    std::int64_t bytes() const { return bytes_read() + bytes_written(); }
+    double flops_per_byte() const;
+    int widest_bytes() const;  // of any level's element; 4 where there is none
+    int reach(int axis) const { return radius[axis][0] + radius[axis][1]; }
+};
+
+Footprint footprint(const ir::Program& program, const ir::Stage& stage);
+
+}  // namespace halo::schedule

@@ -1,0 +1,30 @@
+// Registers that a thread needs, estimated before there is a kernel. NVRTC has the last word (`haloc
+// explain`).
+#pragma once
+
+#include "compiler/schedule/footprint.h"
+#include "compiler/schedule/schedule.h"
+
+namespace halo::schedule {
+
+// 32-bit registers. A thread's window is every value that its cells read.
+struct RegisterEstimate {
+    int held = 0;  // cannot be fewer without loading values twice: those that several cells share, and what
+                   // every kernel needs
+    int expected = 0;  // with the loads of the rest in flight, as the compiler likes to have them
+};
+RegisterEstimate estimate_registers(const Footprint& footprint, const Schedule& schedule);
+
+// Elements of one level that a thread's box of cells reads, and how many of these more than one of its cells
+// reads.
+struct Window {
+    int elements = 0;
+    int shared_by_cells = 0;
+};
+Window window(const LevelRead& read, const std::array<int, 3>& cells);
+
+// What a thread may use where `min_blocks` blocks of so many threads share an SM. 0 blocks: what one thread
+// may.
+int register_limit(const Schedule& schedule, const Target& target);
+
+}  // namespace halo::schedule

@@ -1,0 +1,249 @@
+#include "compiler/schedule/shared_layout.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/schedule/words.h"
+
+namespace halo::schedule {
+
+namespace {
+
+constexpr int kVectorBytes = 16;
+constexpr int kBankBytes = 4;
+constexpr int kBanks = 32;
+constexpr int kWarp = 32;
+constexpr int kMostPadding = 32;
+
+int round_up(int value, int step) {
+    return (value + step - 1) / step * step;
+}
+
+// The largest power of two, at most `most`, that divides both.
+int common_vector(int most, int first, int second) {
+    int width = most;
+    while (width > 1 && (first % width != 0 || second % width != 0))
+        width /= 2;
+    return width;
+}
+
+bool is_walked(const Footprint& footprint, const Schedule& schedule, int axis) {
+    return schedule.strategy == Strategy::stream && axis == footprint.rank - 1;
+}
+
+bool leaves_column(const ir::Offset& offset, int walked) {
+    for (int axis = 0; axis < walked; ++axis) {
+        if (offset[axis] != 0) return true;
+    }
+    return false;
+}
+
+bool is_staged(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+    if (schedule.strategy == Strategy::direct) return false;
+    if (schedule.strategy == Strategy::tile) return read.at_neighbours();
+    return std::ranges::any_of(
+        read.offsets, [&](const ir::Offset& offset) { return leaves_column(offset, footprint.rank - 1); });
+}
+
+// Planes before and after the one being computed that are read across the walked axis.
+std::array<int, 2> ring_reach(const LevelRead& read, int walked) {
+    std::array<int, 2> reach{0, 0};
+    for (const ir::Offset& offset : read.offsets) {
+        if (!leaves_column(offset, walked)) continue;
+        reach[0] = std::max(reach[0], -offset[walked]);
+        reach[1] = std::max(reach[1], offset[walked]);
+    }
+    return reach;
+}
+
+StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+    StagedLevel level;
+    level.field = read.field;
+    level.time = read.time;
+    level.type = read.type;
+    level.padding = schedule.shared_padding;
+    for (int axis = 0; axis < footprint.rank; ++axis) {
+        const bool walked = is_walked(footprint, schedule, axis);
+        level.tile[axis] = walked ? 1 : schedule.tile(axis);
+        const std::array<int, 2> reach = walked ? ring_reach(read, axis) : read.radius[axis];
+        level.low[axis] = reach[0];
+        level.high[axis] = reach[1];
+    }
+    level.vector = common_vector(kVectorBytes / size_of(level.type), level.tile[0], level.padding);
+    level.low[0] = round_up(level.low[0], level.vector);
+    level.high[0] = round_up(level.high[0], level.vector);
+    level.pitch = level.low[0] + level.tile[0] + level.high[0] + level.padding;
+    level.rows = level.low[1] + level.tile[1] + level.high[1];
+    level.planes = level.low[2] + level.tile[2] + level.high[2];
+    if (schedule.strategy == Strategy::stream) {
+        const int walked = footprint.rank - 1;
+        level.planes = level.low[walked] + level.high[walked] + 2;
+        if (walked == 1) level.rows = 1;
+    }
+    return level;
+}
+
+const LevelRead& read_of(const Footprint& footprint, const StagedLevel& level) {
+    return *std::ranges::find_if(footprint.reads, [&](const LevelRead& read) {
+        return read.field == level.field && read.time == level.time;
+    });
+}
+
+// Element of a staged level that holds a thread's first cell; along a walked axis the slot is the same for
+// all.
+std::int64_t first_element(const StagedLevel& level, const Schedule& schedule, int thread, int walked) {
+    const std::array<int, 3> at{thread % schedule.threads[0],
+                                thread / schedule.threads[0] % schedule.threads[1],
+                                thread / (schedule.threads[0] * schedule.threads[1])};
+    std::array<std::int64_t, 3> cell{};
+    for (int axis = 0; axis < 3; ++axis) {
+        if (axis == walked) continue;
+        const int step = schedule.strategy == Strategy::tile ? 1 : schedule.cells[axis];
+        cell[axis] = level.low[axis] + std::int64_t{at[axis]} * step;
+    }
+    return (cell[2] * level.rows + cell[1]) * level.pitch + cell[0];
+}
+
+// Passes of one warp's access: 4-byte accesses go 32 threads at a time, 8-byte 16, 16-byte 8. Threads that
+// touch the same word share it.
+int count_passes(const std::vector<std::int64_t>& bytes, int access_bytes) {
+    const std::size_t group =
+        static_cast<std::size_t>(kWarp * kBankBytes / std::max(kBankBytes, access_bytes));
+    int passes = 0;
+    for (std::size_t begin = 0; begin < bytes.size(); begin += group) {
+        std::vector<std::int64_t> words;
+        const std::size_t end = std::min(bytes.size(), begin + group);
+        for (std::size_t thread = begin; thread < end; ++thread) {
+            for (int byte = 0; byte < access_bytes; byte += kBankBytes) {
+                words.push_back((bytes[thread] + byte) / kBankBytes);
+            }
+        }
+        std::ranges::sort(words);
+        words.erase(std::unique(words.begin(), words.end()), words.end());
+        std::array<int, kBanks> depth{};
+        for (const std::int64_t word : words)
+            ++depth[static_cast<std::size_t>(word % kBanks)];
+        passes += *std::ranges::max_element(depth);
+    }
+    return passes;
+}
+
+struct Passes {
+    int passes = 1;
+    int least = 1;
+};
+
+// Of the block's worst warp. One count holds for every offset, as an offset turns all threads' banks alike.
+Passes worst_passes(const StagedLevel& level, const Schedule& schedule, int walked, int width) {
+    const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+    const int access_bytes = width * size_of(level.type);
+    Passes worst{0, 0};
+    for (int begin = 0; begin < threads; begin += kWarp) {
+        std::vector<std::int64_t> bytes;
+        for (int thread = begin; thread < std::min(threads, begin + kWarp); ++thread) {
+            bytes.push_back(first_element(level, schedule, thread, walked) * size_of(level.type));
+        }
+        const int total = static_cast<int>(bytes.size()) * access_bytes;
+        const int least = std::max(1, (total + kBanks * kBankBytes - 1) / (kBanks * kBankBytes));
+        const int passes = count_passes(bytes, access_bytes);
+        if (begin == 0 || passes - least > worst.passes - worst.least) worst = {passes, least};
+    }
+    return worst;
+}
+
+// The aligned vectors that cover a thread's reads in each row and plane around its first row of cells.
+std::set<ir::Offset> vectors_read(const LevelRead& read, int width, int cells_x, int walked) {
+    std::set<ir::Offset> vectors;
+    for (const ir::Offset& offset : read.offsets) {
+        if (walked >= 0 && !leaves_column(offset, walked)) continue;  // from the register queue
+        for (int cell = 0; cell < cells_x; ++cell) {
+            ir::Offset vector = offset;
+            const int x = offset[0] + cell;
+            vector[0] = (x >= 0 ? x / width : -((-x + width - 1) / width)) * width;
+            vectors.insert(vector);
+        }
+    }
+    return vectors;
+}
+
+int all_conflicts(const Footprint& footprint, const Schedule& schedule) {
+    int conflicts = 0;
+    for (const SharedAccess& access :
+         shared_accesses(footprint, schedule, make_shared_layout(footprint, schedule))) {
+        conflicts += access.conflicts();
+    }
+    return conflicts;
+}
+
+}  // namespace
+
+SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule) {
+    SharedLayout layout;
+    for (const LevelRead& read : footprint.reads) {
+        if (!is_staged(read, footprint, schedule)) continue;
+        StagedLevel level = stage_level(read, footprint, schedule);
+        level.offset = layout.bytes;
+        layout.bytes += (level.bytes() + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
+        layout.levels.push_back(level);
+    }
+    return layout;
+}
+
+int access_width(const StagedLevel& level, const Schedule& schedule) {
+    if (schedule.strategy == Strategy::tile) return 1;
+    return std::min(schedule.cells[0], level.vector);
+}
+
+std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Schedule& schedule,
+                                          const SharedLayout& layout) {
+    std::vector<SharedAccess> accesses;
+    const bool stream = schedule.strategy == Strategy::stream;
+    const int walked = stream ? footprint.rank - 1 : -1;
+    const int cells_x = stream ? schedule.cells[0] : 1;
+    for (int index = 0; index < static_cast<int>(layout.levels.size()); ++index) {
+        const StagedLevel& level = layout.levels[static_cast<std::size_t>(index)];
+        const int width = access_width(level, schedule);
+        const Passes cost = worst_passes(level, schedule, walked, width);
+        for (const ir::Offset& offset : vectors_read(read_of(footprint, level), width, cells_x, walked)) {
+            accesses.push_back({index, offset, width, false, cost.passes, cost.least});
+        }
+        for (int x = 0; stream && x < cells_x; x += width) {
+            accesses.push_back({index, {x, 0, 0}, width, true, cost.passes, cost.least});
+        }
+    }
+    return accesses;
+}
+
+Padding choose_padding(const Footprint& footprint, Schedule schedule) {
+    schedule.shared_padding = 0;
+    const SharedLayout plain = make_shared_layout(footprint, schedule);
+    if (plain.levels.empty()) return {0, "nothing is staged in shared memory, so there is nothing to pad"};
+    const int unpadded = all_conflicts(footprint, schedule);
+    if (unpadded == 0) return {0, "no padding: without it no access has a bank conflict"};
+    int vector = 1;
+    for (const StagedLevel& level : plain.levels)
+        vector = std::max(vector, level.vector);
+    Padding best{0, ""};
+    int fewest = unpadded;
+    for (const int step : {vector, 1}) {  // whole vectors first: they keep copies of rows wide
+        if (step == 1 && schedule.strategy == Strategy::stream) continue;
+        for (int padding = step; padding <= kMostPadding && fewest > 0; padding += step) {
+            schedule.shared_padding = padding;
+            const int conflicts = all_conflicts(footprint, schedule);
+            if (conflicts >= fewest) continue;
+            fewest = conflicts;
+            best.elements = padding;
+        }
+    }
+    if (best.elements == 0) {
+        best.reason =
+            "no padding: none takes away any of the " + counted(unpadded, "bank conflict") + " a warp has";
+    } else {
+        best.reason = "rows are padded by " + counted(best.elements, "element") +
+                      ": a warp's accesses have " + counted(fewest, "bank conflict") + " in place of " +
+                      grouped(unpadded);
+    }
+    return best;
+}
+
+}  // namespace halo::schedule

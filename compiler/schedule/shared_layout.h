@@ -1,0 +1,82 @@
+// How a block's cells and their halo lie in shared memory, what a warp's accesses to them cost, and which
+// padding makes that least.
+//
+// A staged level is an array [planes][rows][pitch]. A row is
+//
+//   [ halo, rounded up to the vector | the tile's cells | halo, rounded up to the vector | padding ]
+//
+// so that cells and copies of whole vectors stay aligned. `tile` holds the whole tile with its halo. `stream`
+// of a program of rank r holds a ring of planes (rank 3) or of rows (rank 2: `planes` are rows of one row
+// each) across the walked axis, with one more than is read at a time, so that the next can be stored while
+// slower warps still read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "compiler/schedule/footprint.h"
+#include "compiler/schedule/schedule.h"
+
+namespace halo::schedule {
+
+struct StagedLevel {
+    ir::FieldId field;
+    int time = 0;
+    ir::Scalar type = ir::Scalar::f32;
+    std::array<int, 3> tile{1, 1, 1};  // cells of the block along each axis; 1 along a walked axis
+    std::array<int, 3> low{},
+        high{};               // cells kept before and after; of axis 0 rounded up to `vector`. Along a
+                              // walked axis: planes read behind and ahead of the one being computed
+    int vector = 1;           // widest aligned copy of a row, in elements: 1, 2 or 4
+    int padding = 0;          // elements
+    int pitch = 1;            // elements from row to row
+    int rows = 1;             // of a plane
+    int planes = 1;           // or slots of the ring
+    std::int64_t offset = 0;  // byte of the block's shared memory where it starts; a multiple of 16
+
+    std::int64_t elements() const { return std::int64_t{planes} * rows * pitch; }
+    std::int64_t bytes() const { return elements() * size_of(type); }
+};
+
+struct SharedLayout {
+    std::vector<StagedLevel> levels;
+    std::int64_t bytes = 0;  // of a block
+};
+
+// The levels that the schedule stages: those read at neighbours (tile), or at neighbours across the walked
+// axis (stream). Empty for direct. Throws nothing; threads and cells must be positive.
+SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule);
+
+// The elements that one thread moves at a time between a staged level and its registers: vectors of the
+// thread's cells (stream), single cells (tile, whose neighbouring threads take neighbouring cells).
+int access_width(const StagedLevel& level, const Schedule& schedule);
+
+// One load or store that all threads of a block make, for their first row of cells; the other rows cost the
+// same.
+struct SharedAccess {
+    int level = 0;        // index into SharedLayout::levels
+    ir::Offset offset{};  // from the thread's first cell to the first element accessed
+    int width = 1;        // elements
+    bool store = false;   // stream: the thread's own cells on their way into the ring
+    int passes = 1;       // of the worst warp through the 32 banks
+    int least = 1;        // passes that as many bytes need at best
+    int conflicts() const { return passes - least; }
+};
+std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Schedule& schedule,
+                                          const SharedLayout& layout);
+
+struct Padding {
+    int elements = 0;
+    std::string reason;  // a sentence for `haloc explain`
+};
+// The padding, of at most 32 elements, with the fewest passes; the smallest of these.
+Padding choose_padding(const Footprint& footprint, Schedule schedule);
+
+// A picture of one level's plane for people: rows down, columns across, long stretches left out.
+//   h halo   # cell   . padding
+std::string draw(const ir::Program& program, const StagedLevel& level);
+
+}  // namespace halo::schedule

@@ -1,0 +1,24 @@
+#include "compiler/schedule/words.h"
+
+namespace halo::schedule {
+
+std::string grouped(std::int64_t number) {
+    std::string digits = std::to_string(number);
+    const std::size_t first = digits.front() == '-' ? 1 : 0;
+    for (std::size_t place = digits.size(); place > first + 3; place -= 3)
+        digits.insert(place - 3, 1, ',');
+    return digits;
+}
+
+std::string lengths(const std::array<int, 3>& values, int rank) {
+    std::string text = std::to_string(values[0]);
+    for (int axis = 1; axis < rank; ++axis)
+        text += "x" + std::to_string(values[axis]);
+    return text;
+}
+
+std::string counted(std::int64_t number, const std::string& noun) {
+    return grouped(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+}  // namespace halo::schedule
