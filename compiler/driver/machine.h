@@ -14,11 +14,11 @@
 
 namespace halo::driver {
 
-struct LoadTimings {  // seconds
+struct LoadTimings {     // seconds
     double lower = 0;    // passes, schedules, lowering and printing
     double compile = 0;  // text to machine code
     bool from_cache = false;
-    double load = 0;     // onto the device, with its arrays
+    double load = 0;  // onto the device, with its arrays
 };
 
 class Machine {
@@ -29,12 +29,12 @@ public:
     virtual std::string description() const = 0;  // one line for people
 
     // Throws UnsupportedError (a schedule that does not fit) and rt::Error (no memory …).
-    virtual std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
-                                         LoadTimings& timings) = 0;
+    virtual std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent,
+                                         const CodeOptions& options, LoadTimings& timings) = 0;
 };
 
-// Throws CommandError (usage) for a name that is none of the above, rt::Error (no_device) where it is not there.
-// `remark`, for auto: why it is not a better one; empty where it is a GPU.
+// Throws CommandError (usage) for a name that is none of the above, rt::Error (no_device) where it is not
+// there. `remark`, for auto: why it is not a better one; empty where it is a GPU.
 std::unique_ptr<Machine> open_machine(const std::string& device, std::string& remark);
 
 }  // namespace halo::driver

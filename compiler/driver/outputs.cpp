@@ -36,13 +36,15 @@ std::vector<std::int64_t> RunRequest::npy_shape() const {
 }
 
 std::string describe_grid(const RunRequest& request, bool utf8) {
-    return fmt::format("{}", fmt::join(request.extent.begin(), request.extent.begin() + request.rank(), utf8 ? " × " : " x "));
+    return fmt::format("{}", fmt::join(request.extent.begin(), request.extent.begin() + request.rank(),
+                                       utf8 ? " × " : " x "));
 }
 
 std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps) {
     std::filesystem::path whole(path);
     std::size_t digits = std::max<std::size_t>(6, std::to_string(steps).size());
-    std::string name = fmt::format("{}-{:0{}}{}", whole.stem().string(), step, digits, whole.extension().string());
+    std::string name =
+        fmt::format("{}-{:0{}}{}", whole.stem().string(), step, digits, whole.extension().string());
     return (whole.parent_path() / name).string();
 }
 
@@ -71,7 +73,8 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
 
 bool Outputs::was_written(const Output& output, std::int64_t done) const {
     std::string path = output.every > 0 ? frame_path(output.path, done, request_.steps) : output.path;
-    return std::any_of(written_.begin(), written_.end(), [&](const WrittenFile& file) { return file.path == path; });
+    return std::any_of(written_.begin(), written_.end(),
+                       [&](const WrittenFile& file) { return file.path == path; });
 }
 
 void Outputs::look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done) {
@@ -83,8 +86,9 @@ void Outputs::look_for_trouble(const std::string& field, const FieldValues& valu
         if (count++ == 0) first = i;
     }
     if (count == 0) return;
-    trouble_ = fmt::format("after step {}, {} is {} at {}", done, field, std::isnan(values.at(first)) ? "not a number" : "infinite",
-                           place(request_, first));
+    trouble_ =
+        fmt::format("after step {}, {} is {} at {}", done, field,
+                    std::isnan(values.at(first)) ? "not a number" : "infinite", place(request_, first));
     if (count > 1) *trouble_ += fmt::format(", and in {} more of {} cells", count - 1, values.size());
 }
 

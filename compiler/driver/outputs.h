@@ -30,7 +30,8 @@ public:
 
     const std::vector<WrittenFile>& written() const { return written_; }
 
-    // Where a written field holds a value that is not finite: a sentence with the field, the place and the step.
+    // Where a written field holds a value that is not finite: a sentence with the field, the place and the
+    // step.
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
@@ -43,7 +44,8 @@ private:
     std::optional<std::string> trouble_;
 };
 
-// The plane of a field that a picture shows: rows of `width` values, first row at the low end of the second axis.
+// The plane of a field that a picture shows: rows of `width` values, first row at the low end of the second
+// axis.
 struct Plane {
     std::int64_t width = 1, height = 1;
     std::vector<double> values;

@@ -1,4 +1,5 @@
-// RunRequest: one run, decided: the spec's run block with the command line's changes, checked against the program.
+// RunRequest: one run, decided: the spec's run block with the command line's changes, checked against the
+// program.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct Output {
     Kind kind = Kind::save;
     std::string field;
     std::string path;
-    std::optional<Cut> cut;   // of plots of 3D fields; the middle of the last axis where it is not given
-    std::int64_t every = 0;   // steps between files; 0: at the end only
+    std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
+    std::int64_t every = 0;  // steps between files; 0: at the end only
 };
 
 struct Load {

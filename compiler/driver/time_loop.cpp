@@ -13,13 +13,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A piece takes about this long: Ctrl-C is answered soon, and waiting for the device costs nothing that counts.
+// A piece takes about this long: Ctrl-C is answered soon, and waiting for the device costs nothing that
+// counts.
 constexpr double kPieceSeconds = 0.05;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
-// Steps of the next piece, from what the last one took. Grows by no more than 8 at a time, since the first pieces also
-// pay for what is done once.
+// Steps of the next piece, from what the last one took. Grows by no more than 8 at a time, since the first
+// pieces also pay for what is done once.
 std::int64_t next_piece(std::int64_t steps, double seconds) {
     double wanted = static_cast<double>(steps) * kPieceSeconds / std::max(seconds, 1e-6);
     return static_cast<std::int64_t>(std::clamp(wanted, 1.0, 8.0 * static_cast<double>(steps)));
@@ -38,7 +41,8 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs
     std::int64_t piece = 1;
     while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
         std::int64_t count = std::min(piece, request.steps - result.steps);
-        if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps)) count = std::min(count, *due);
+        if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps))
+            count = std::min(count, *due);
 
         Clock::time_point start = Clock::now();
         rt::RunResult done = engine.run(count, request.until);

@@ -1,0 +1,54 @@
+// The compiler as a few calls, in order: what docs/architecture.md draws.
+//
+//   Checked checked = check_text("heat3d.halo", text);              text → diagnostics, or programs and runs
+//   ir::Program program = optimize(checked.….program, options);     passes that keep the meaning
+//   std::vector<StageChoice> stages = choose_schedules(program, options);
+//   Code code = cuda_code(program, stages);                         lowering and printing
+//   Code code = cpu_code(program);
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/program.h"
+#include "compiler/lower/lower.h"
+#include "compiler/schedule/defaults.h"
+#include "compiler/schedule/footprint.h"
+#include "compiler/schedule/schedule.h"
+
+namespace halo::driver {
+
+struct CodeOptions {
+    std::vector<std::string> schedules;  // as of --schedule: none, one for all stages, or one a stage
+    std::string file_schedule;           // of the spec's schedule block; --schedule comes before it
+    bool strict_fp = false;              // keep the order of arithmetic as written
+    schedule::Target target;
+    std::optional<schedule::Extent> extent;  // of the grid; without one it is taken to be large
+};
+
+// How one stage runs, and why.
+struct StageChoice {
+    ir::Stage stage;
+    schedule::Footprint footprint;
+    schedule::Schedule schedule;
+    std::string reason;
+    std::vector<std::string> notes;  // why it might run better otherwise
+    bool pinned = false;             // by the user, in part or whole
+};
+
+struct Code {
+    std::string text;
+    lower::Lowered lowered;
+};
+
+ir::Program optimize(ir::Program program, const CodeOptions& options);
+
+// Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
+std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
+
+Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages);
+Code cpu_code(const ir::Program& program);
+
+}  // namespace halo::driver
