@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace halo {
 
@@ -19,8 +20,6 @@ struct Rational::Digits {
 };
 
 namespace {
-
-constexpr int kMaxDecimalExponent = 9999;
 
 Integer power_of_ten(int exponent) {
     return boost::multiprecision::pow(Integer(10), static_cast<unsigned>(exponent));
@@ -112,47 +111,68 @@ Rational::Rational(std::int64_t numerator, std::int64_t denominator)
 
 Rational::Rational(std::shared_ptr<const Digits> digits) : digits_(std::move(digits)) {}
 
+namespace {
+
+// The exponent behind an `e` at the end of a number. Values past any limit stay past it.
+std::optional<long> parse_exponent(std::string_view text) {
+    const bool negative = !text.empty() && text.front() == '-';
+    if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
+    if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+    constexpr long kPastAnyLimit = 1'000'000'000;
+    long value = 0;
+    for (const char digit : text)
+        value = std::min(value * 10 + (digit - '0'), kPastAnyLimit);
+    return negative ? -value : value;
+}
+
+// Numbers of one digit are most of a spec; they share their digits.
+const Rational& small_integer(std::int64_t value) {
+    static const std::vector<Rational> shared = [] {
+        std::vector<Rational> all;
+        for (std::int64_t i = 0; i < 10; ++i)
+            all.emplace_back(i);
+        return all;
+    }();
+    return shared[static_cast<std::size_t>(value)];
+}
+
+}  // namespace
+
 std::optional<Rational> Rational::parse(std::string_view decimal) {
-    std::string digits;
+    if (decimal.size() == 1 && is_digit(decimal[0])) return small_integer(decimal[0] - '0');
+    const std::size_t mark = decimal.find_first_of("eE");
     long exponent = 0;
-    std::size_t i = 0;
-    for (; i < decimal.size() && is_digit(decimal[i]); ++i)
-        digits += decimal[i];
-    if (i < decimal.size() && decimal[i] == '.') {
-        for (++i; i < decimal.size() && is_digit(decimal[i]); ++i) {
-            digits += decimal[i];
-            --exponent;
+    if (mark != std::string_view::npos) {
+        const std::optional<long> written = parse_exponent(decimal.substr(mark + 1));
+        if (!written) return std::nullopt;
+        exponent = *written;
+    }
+    std::string digits;
+    bool has_point = false;
+    for (const char c : decimal.substr(0, mark)) {
+        if (c == '.' && !has_point) {
+            has_point = true;
+        } else if (is_digit(c)) {
+            digits += c;
+            if (has_point) --exponent;
+        } else {
+            return std::nullopt;
         }
     }
     if (digits.empty()) return std::nullopt;
-    if (i < decimal.size() && (decimal[i] == 'e' || decimal[i] == 'E')) {
-        bool negative = false;
-        if (++i < decimal.size() && (decimal[i] == '+' || decimal[i] == '-')) negative = decimal[i++] == '-';
-        if (i == decimal.size()) return std::nullopt;
-        long written = 0;
-        for (; i < decimal.size() && is_digit(decimal[i]); ++i) {
-            if (written <= kMaxDecimalExponent) written = written * 10 + (decimal[i] - '0');
-        }
-        if (written > kMaxDecimalExponent) return std::nullopt;
-        exponent += negative ? -written : written;
-    }
-    if (i != decimal.size()) return std::nullopt;
     // Leading and trailing zeros carry nothing; what is left bounds the work.
     const std::size_t first = digits.find_first_not_of('0');
     if (first == std::string::npos) return Rational();
     const std::size_t last = digits.find_last_not_of('0');
     exponent += static_cast<long>(digits.size() - 1 - last);
     digits = digits.substr(first, last - first + 1);
-    const long leading = exponent + static_cast<long>(digits.size());
-    if (std::abs(exponent) > kMaxDecimalExponent || std::abs(leading) > kMaxDecimalExponent)
-        return std::nullopt;
+    const long leading = exponent + static_cast<long>(digits.size()) - 1;
+    if (digits.size() > kMaxDigits || std::abs(leading) > kMaxDecimalExponent) return std::nullopt;
     const Integer numerator(digits);
-    const int magnitude = static_cast<int>(std::abs(exponent));
-    auto value = std::make_shared<const Digits>(
-        Digits{exponent > 0 ? Integer(numerator * power_of_ten(magnitude)) : numerator, 1});
-    if (exponent >= 0) return Rational(std::move(value));
-    return Rational(std::move(value)) /
-           Rational(std::make_shared<const Digits>(Digits{power_of_ten(magnitude), 1}));
+    const Integer scale = power_of_ten(static_cast<int>(std::abs(exponent)));
+    if (exponent >= 0) return Rational(std::make_shared<const Digits>(Digits{Integer(numerator * scale), 1}));
+    return Rational(std::make_shared<const Digits>(Digits{numerator, 1})) /
+           Rational(std::make_shared<const Digits>(Digits{scale, 1}));
 }
 
 Rational Rational::from_double(double finite) {

@@ -17,8 +17,11 @@ public:
     Rational(std::int64_t integer);
     Rational(std::int64_t numerator, std::int64_t denominator);  // denominator != 0
 
-    // "12", "0.25", "6.02e23", exactly. nullopt where the text is no decimal number or its exponent is past
-    // ±9999.
+    // "12", "0.25", "6.02e23", exactly. nullopt where the text is no decimal number, has more than kMaxDigits
+    // significant digits, or is not between 1e-400 and 1e400: far past what any type can tell apart, and it
+    // bounds the work on a number.
+    static constexpr int kMaxDigits = 800;
+    static constexpr int kMaxDecimalExponent = 400;
     static std::optional<Rational> parse(std::string_view decimal);
     static Rational from_double(double finite);  // exactly
 

@@ -1,0 +1,324 @@
+// Statements of a stencil.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/syntax/keywords.h"
+#include "compiler/syntax/parser_impl.h"
+
+namespace halo::syntax {
+
+namespace {
+
+constexpr std::string_view kBoundaryKinds[] = {"periodic", "fixed",      "clamp",      "mirror",
+                                               "free",     "antimirror", "extrapolate"};
+
+bool is_boundary_kind(std::string_view word) {
+    return std::find(std::begin(kBoundaryKinds), std::end(kBoundaryKinds), word) != std::end(kBoundaryKinds);
+}
+
+}  // namespace
+
+void Parser::stencil_statement(Stencil& result) {
+    std::optional<StencilStatement> statement = declaration();
+    if (!statement && !failing_) {
+        const TokenKind next = ahead(1).kind;
+        const bool is_assignment =
+            is(TokenKind::identifier) && (next == TokenKind::assign || next == TokenKind::left_bracket ||
+                                          next == TokenKind::dot || next == TokenKind::no_operator);
+        if (!is_assignment) return unknown_statement(Block::stencil);
+        statement = assignment();
+    }
+    if (!failing_ && statement) result.statements.push_back(*std::move(statement));
+}
+
+std::optional<StencilStatement> Parser::declaration() {
+    const std::uint32_t begin = peek().where.begin;
+    const Token keyword = peek();
+    if (is_word("accuracy")) {
+        advance();
+        refuse_equals(keyword);
+        const ExprId order = expression();
+        return AccuracyDecl{order, since(begin)};
+    }
+    if (at_statement("param")) {
+        advance();
+        if (accept_word("coef")) return coef(begin, true);
+        std::vector<Definition> params = definitions(false);
+        return ParamDecl{std::move(params), since(begin)};
+    }
+    if (at_statement("const")) {
+        advance();
+        std::vector<Definition> consts = definitions(true);
+        return ConstDecl{std::move(consts), since(begin)};
+    }
+    if (at_statement("spacing")) {
+        advance();
+        std::vector<AxisValue> values = axis_values("an axis and its spacing, as in `x = 0.1`");
+        return SpacingDecl{std::move(values), since(begin)};
+    }
+    if (at_statement("origin")) {
+        advance();
+        std::vector<AxisValue> values =
+            axis_values("an axis and the position of its first cell, as in `x = 0`");
+        return OriginDecl{std::move(values), since(begin)};
+    }
+    if (at_statement("coef")) {
+        advance();
+        return coef(begin, false);
+    }
+    if (at_statement("field")) return field(begin);
+    if (at_statement("def")) return def(begin);
+    if (at_statement("let")) return let(begin);
+    if (at_statement("reduce")) return reduce(begin);
+    if (at_statement("schedule")) return schedule(begin);
+    return std::nullopt;
+}
+
+std::vector<Definition> Parser::definitions(bool need_values) {
+    std::vector<Definition> all;
+    do {
+        Definition definition;
+        definition.name = name("a name");
+        definition.type = optional_type();
+        if (accept(TokenKind::assign)) {
+            definition.value = expression();
+        } else if (need_values && !failing_) {
+            fail_expected("`=` and the value of the constant");
+        }
+        all.push_back(std::move(definition));
+    } while (accept(TokenKind::comma));
+    return all;
+}
+
+std::vector<AxisValue> Parser::axis_values(std::string_view what) {
+    std::vector<AxisValue> all;
+    do {
+        AxisValue entry;
+        entry.axis = name(what);
+        expect(TokenKind::assign, "`=` and the value");
+        entry.value = expression();
+        all.push_back(std::move(entry));
+    } while (accept(TokenKind::comma));
+    return all;
+}
+
+std::optional<TypeRef> Parser::optional_type() {
+    if (!accept(TokenKind::colon)) return std::nullopt;
+    return type();
+}
+
+TypeRef Parser::type() {
+    if (is(TokenKind::left_paren) && !failing_) {
+        fail(DiagnosticKind::not_built_yet, peek().where, "fields with components are not built yet")
+            .note("use one field for each component");
+        return {};
+    }
+    TypeRef result;
+    result.storage = name("a type, f32 or f64");
+    if (is(TokenKind::left_bracket) && !peek().newline_before) {
+        fail(DiagnosticKind::not_built_yet, peek().where, "fields with components are not built yet")
+            .note("use one field for each component");
+    }
+    if (accept_word("as")) result.arithmetic = name("the type to compute in");
+    if (is_word("at") && !peek().newline_before) {
+        fail(DiagnosticKind::not_built_yet, peek().where, "staggered fields are not built yet");
+    }
+    return result;
+}
+
+CoefDecl Parser::coef(std::uint32_t begin, bool is_param) {
+    CoefDecl result;
+    result.is_param = is_param;
+    result.name = name("the name of the coefficients");
+    const std::uint32_t opening = open(TokenKind::left_bracket, "`[` and a range of offsets, as in `[1..4]`");
+    do {
+        CoefRange range;
+        range.low = bound();
+        expect(TokenKind::dot_dot, "`..` and the last offset");
+        range.high = bound();
+        result.ranges.push_back(range);
+    } while (accept(TokenKind::comma));
+    close(opening, TokenKind::right_bracket);
+    result.type = optional_type();
+    expect(TokenKind::assign, "`=` and the values, as in `[1, -2, 1]`");
+    result.value = value_or_list();
+    result.where = since(begin);
+    return result;
+}
+
+FieldDecl Parser::field(std::uint32_t begin) {
+    FieldDecl result;
+    advance();
+    do {
+        result.names.push_back(name("the name of the field"));
+    } while (accept(TokenKind::comma));
+    expect(TokenKind::colon, "`:` and the type of the field, f32 or f64");
+    result.type = type();
+    if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries);
+    result.where = since(begin);
+    return result;
+}
+
+void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
+                        std::vector<BoundaryEntry>& boundaries) {
+    const std::uint32_t opening = opening_brace("`{`");
+    std::vector<std::string> unread_names;
+    statements(Block::field, unread_names, [&] {
+        const Token keyword = peek();
+        if (is_word("halo")) {
+            advance();
+            refuse_equals(keyword);
+            do {
+                halos.push_back(halo_entry());
+            } while (accept(TokenKind::comma));
+            if (failing_) halos.pop_back();
+        } else if (is_word("boundary")) {
+            advance();
+            refuse_equals(keyword);
+            do {
+                boundaries.push_back(boundary_entry());
+            } while (accept(TokenKind::comma));
+            if (failing_) boundaries.pop_back();
+        } else {
+            unknown_statement(Block::field);
+        }
+        if (failing_) {
+            for (const Name& owner : owners)
+                unread_names.push_back(owner.text);
+        }
+    });
+    unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    close_block(opening);
+}
+
+std::optional<FaceRef> Parser::face() {
+    FaceRef result;
+    result.axis = name("an axis");
+    result.where = result.axis.where;
+    if (accept(TokenKind::dot)) {
+        const Name side = name("`low` or `high`");
+        if (side.text == "low") {
+            result.side = Side::low;
+        } else if (side.text == "high") {
+            result.side = Side::high;
+        } else if (!failing_) {
+            fail(DiagnosticKind::unexpected_token, side.where,
+                 fmt::format("an axis has the faces `low` and `high`, not `{}`", side.text));
+        }
+        result.where.end = side.where.end;
+    }
+    return result;
+}
+
+HaloEntry Parser::halo_entry() {
+    HaloEntry result;
+    const std::uint32_t begin = peek().where.begin;
+    const TokenKind next = ahead(1).kind;
+    const bool has_face =
+        is(TokenKind::identifier) &&
+        (next == TokenKind::dot ||
+         (!ahead(1).newline_before && (next == TokenKind::number || next == TokenKind::identifier)));
+    if (has_face) result.face = face();
+    result.width = expression();
+    result.where = since(begin);
+    return result;
+}
+
+// An axis or face before the boundary's kind: `x periodic`, `x.low fixed 1`; not in `periodic`, `fixed a`.
+bool Parser::at_boundary_face() const {
+    if (!is(TokenKind::identifier)) return false;
+    const Token& next = ahead(1);
+    if (next.kind == TokenKind::dot) return true;
+    if (next.kind != TokenKind::identifier || next.newline_before) return false;
+    const std::string_view word = text(peek());
+    const bool is_axis =
+        std::any_of(axes_.begin(), axes_.end(), [&](const Name& axis) { return axis.text == word; });
+    return is_axis || (!is_boundary_kind(word) && is_boundary_kind(text(next)));
+}
+
+BoundaryEntry Parser::boundary_entry() {
+    BoundaryEntry result;
+    const std::uint32_t begin = peek().where.begin;
+    if (at_boundary_face()) result.face = face();
+    result.kind = name("the kind of boundary: periodic, fixed, clamp, mirror or free");
+    const Token& next = peek();
+    const bool ends = next.newline_before || next.kind == TokenKind::comma ||
+                      next.kind == TokenKind::right_brace || next.kind == TokenKind::semicolon ||
+                      next.kind == TokenKind::end;
+    if (!ends && !failing_) result.value = expression();
+    result.where = since(begin);
+    return result;
+}
+
+LetDecl Parser::let(std::uint32_t begin) {
+    LetDecl result;
+    advance();
+    result.name = name("a name");
+    if (is(TokenKind::left_brace)) properties({result.name}, result.halos, result.boundaries);
+    expect(TokenKind::assign, "`=` and an expression");
+    result.value = expression();
+    result.where = since(begin);
+    return result;
+}
+
+DefDecl Parser::def(std::uint32_t begin) {
+    DefDecl result;
+    advance();
+    result.name = name("the name of the function");
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(` and the names of the arguments");
+    if (!is(TokenKind::right_paren)) {
+        do {
+            result.parameters.push_back(name("the name of an argument"));
+        } while (accept(TokenKind::comma));
+    }
+    close(opening, TokenKind::right_paren);
+    expect(TokenKind::assign, "`=` and an expression");
+    result.value = expression();
+    result.where = since(begin);
+    return result;
+}
+
+ReduceDecl Parser::reduce(std::uint32_t begin) {
+    ReduceDecl result;
+    advance();
+    result.name = name("the name of the result");
+    expect(TokenKind::assign, "`=` and what to reduce, as in `max(abs(u))`");
+    result.operation = name("sum, min, max or norm2");
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(` and the expression to reduce");
+    result.value = expression();
+    close(opening, TokenKind::right_paren);
+    result.where = since(begin);
+    return result;
+}
+
+ScheduleBlock Parser::schedule(std::uint32_t begin) {
+    ScheduleBlock result;
+    advance();
+    const std::uint32_t opening = opening_brace("`{` and the schedule");
+    if (failing_) return result;
+    while (!at_block_end()) {
+        // Its words are the schedule's own (tile=64x4): taken as they are.
+        const Token& token = tokens_[at_++];
+        if (!result.text.empty() && (token.space_before || token.newline_before)) result.text += ' ';
+        result.text += text(token);
+    }
+    close_block(opening);
+    result.where = since(begin);
+    return result;
+}
+
+Assignment Parser::assignment() {
+    Assignment result;
+    const std::uint32_t begin = peek().where.begin;
+    result.target = postfix();
+    if (!failing_ && std::holds_alternative<CallExpr>(file_[result.target].node)) {
+        fail(DiagnosticKind::invalid_target, file_[result.target].where, "only a field can be given a value");
+    }
+    expect(TokenKind::assign, "`=` and the new value");
+    result.value = expression();
+    result.where = since(begin);
+    return result;
+}
+
+}  // namespace halo::syntax

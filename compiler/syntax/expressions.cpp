@@ -1,0 +1,358 @@
+// Expressions: precedence climbing over a bounded stack.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/syntax/parser_impl.h"
+
+namespace halo::syntax {
+
+namespace {
+
+// Loosest first. `not` is between and and the comparisons; a sign is between * and ^.
+constexpr int kOr = 1;
+constexpr int kAnd = 2;
+constexpr int kComparison = 3;
+constexpr int kAdditive = 4;
+constexpr int kMultiplicative = 5;
+
+struct BinaryOperator {
+    TokenKind token;
+    BinaryKind kind;
+    int precedence;
+};
+
+constexpr BinaryOperator kBinaryOperators[] = {
+    {TokenKind::kw_or, BinaryKind::logical_or, kOr},
+    {TokenKind::kw_and, BinaryKind::logical_and, kAnd},
+    {TokenKind::less, BinaryKind::less, kComparison},
+    {TokenKind::less_equal, BinaryKind::less_equal, kComparison},
+    {TokenKind::greater, BinaryKind::greater, kComparison},
+    {TokenKind::greater_equal, BinaryKind::greater_equal, kComparison},
+    {TokenKind::equal_equal, BinaryKind::equal, kComparison},
+    {TokenKind::not_equal, BinaryKind::not_equal, kComparison},
+    {TokenKind::plus, BinaryKind::add, kAdditive},
+    {TokenKind::minus, BinaryKind::subtract, kAdditive},
+    {TokenKind::star, BinaryKind::multiply, kMultiplicative},
+    {TokenKind::slash, BinaryKind::divide, kMultiplicative},
+};
+
+const BinaryOperator* binary_operator(TokenKind token) {
+    const auto* found = std::find_if(std::begin(kBinaryOperators), std::end(kBinaryOperators),
+                                     [&](const BinaryOperator& entry) { return entry.token == token; });
+    return found == std::end(kBinaryOperators) ? nullptr : found;
+}
+
+constexpr std::pair<std::string_view, FoldKind> kFolds[] = {
+    {"sum", FoldKind::sum}, {"prod", FoldKind::prod}, {"min", FoldKind::min}, {"max", FoldKind::max}};
+
+template <class Visit>
+void for_each_operand(const Expr& expr, Visit&& visit) {
+    std::visit(
+        [&](const auto& node) {
+            using Node = std::decay_t<decltype(node)>;
+            if constexpr (std::is_same_v<Node, Member>) {
+                visit(node.base);
+            } else if constexpr (std::is_same_v<Node, Index>) {
+                visit(node.base);
+                for (ExprId subscript : node.subscripts)
+                    visit(subscript);
+            } else if constexpr (std::is_same_v<Node, CallExpr>) {
+                for (const Argument& argument : node.arguments)
+                    visit(argument.value);
+            } else if constexpr (std::is_same_v<Node, UnaryExpr>) {
+                visit(node.operand);
+            } else if constexpr (std::is_same_v<Node, BinaryExpr>) {
+                visit(node.left);
+                visit(node.right);
+            } else if constexpr (std::is_same_v<Node, Conditional>) {
+                visit(node.condition);
+                visit(node.then);
+                visit(node.otherwise);
+            } else if constexpr (std::is_same_v<Node, Fold>) {
+                for (const RangeIndex& index : node.indices) {
+                    visit(index.low);
+                    visit(index.high);
+                }
+                visit(node.body);
+            } else if constexpr (std::is_same_v<Node, List>) {
+                for (ExprId element : node.elements)
+                    visit(element);
+            }
+        },
+        expr.node);
+}
+
+}  // namespace
+
+// Counts what the parser's own stack grows with.
+struct Parser::Nesting {
+    explicit Nesting(Parser& the_parser) : parser(the_parser) {
+        if (++parser.nesting_ <= kMaxNesting || parser.failing_) return;
+        parser
+            .fail(DiagnosticKind::nesting_too_deep, parser.peek().where,
+                  fmt::format("more than {} brackets, signs or conditions are within each other here",
+                              kMaxNesting))
+            .note("give the inner part a name with `let` or `def`");
+    }
+    ~Nesting() { --parser.nesting_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+    Parser& parser;
+};
+
+ExprId Parser::make(Expr expr) {
+    int height = 0;
+    for_each_operand(expr,
+                     [&](ExprId operand) { height = std::max<int>(height, heights_[operand.index] + 1); });
+    if (height > kMaxExpressionHeight) {
+        if (!failing_) {
+            fail(DiagnosticKind::expression_too_long, peek().where,
+                 fmt::format("this expression has more than {} operations one after another",
+                             kMaxExpressionHeight))
+                .note("split it with `let`, or write it as a `sum`");
+        }
+        return missing();
+    }
+    starts_.push_back(expr.where.begin);
+    heights_.push_back(static_cast<std::uint16_t>(height));
+    file_.exprs.push_back(std::move(expr));
+    return {static_cast<std::uint32_t>(file_.exprs.size() - 1)};
+}
+
+ExprId Parser::missing() {
+    starts_.push_back(tokens_[at_].where.begin);
+    heights_.push_back(0);
+    file_.exprs.push_back({{tokens_[at_].where.begin, tokens_[at_].where.begin}, false, Missing{}});
+    return {static_cast<std::uint32_t>(file_.exprs.size() - 1)};
+}
+
+std::uint32_t Parser::begin_of(ExprId id) const {
+    return starts_[id.index];
+}
+
+ExprId Parser::expression() {
+    const Nesting nesting(*this);
+    return binary(kOr);
+}
+
+ExprId Parser::binary(int min_precedence) {
+    ExprId left = prefix();
+    bool has_comparison = false;
+    for (;;) {
+        const BinaryOperator* op = binary_operator(peek().kind);
+        if (op == nullptr || op->precedence < min_precedence) return left;
+        if (op->precedence == kComparison && has_comparison) {
+            fail(DiagnosticKind::chained_comparison, peek().where, "comparisons cannot be chained")
+                .note("write `a < b and b < c`");
+            return left;
+        }
+        has_comparison = op->precedence == kComparison;
+        const Token token = advance();
+        const ExprId right = binary(op->precedence + 1);
+        if (failing_) return left;
+        left = make({since(begin_of(left)), false, BinaryExpr{op->kind, left, right, token.where}});
+    }
+}
+
+ExprId Parser::prefix() {
+    const Token token = peek();
+    const bool is_not = token.kind == TokenKind::kw_not;
+    if (!is_not && token.kind != TokenKind::minus && token.kind != TokenKind::plus) return power();
+    const Nesting nesting(*this);
+    advance();
+    const ExprId operand = is_not ? binary(kComparison) : prefix();
+    if (failing_) return operand;
+    const UnaryKind kind = is_not                           ? UnaryKind::logical_not
+                           : token.kind == TokenKind::minus ? UnaryKind::negate
+                                                            : UnaryKind::plus;
+    return make({since(token.where.begin), false, UnaryExpr{kind, operand}});
+}
+
+// Right-associative; the exponent may have a sign: 2^-3^2 is 2^(-(3^2)).
+ExprId Parser::power() {
+    const ExprId base = postfix();
+    if (!is(TokenKind::caret) || failing_) return base;
+    const Nesting nesting(*this);
+    const Token token = advance();
+    const bool has_sign = is(TokenKind::minus) || is(TokenKind::plus);
+    const ExprId exponent = has_sign ? prefix() : power();
+    if (failing_) return base;
+    return make({since(begin_of(base)), false, BinaryExpr{BinaryKind::power, base, exponent, token.where}});
+}
+
+ExprId Parser::postfix() {
+    ExprId base = primary();
+    while (!failing_) {
+        const Token& token = peek();
+        if (token.kind == TokenKind::left_bracket && !token.newline_before) {
+            const std::uint32_t opening = open(TokenKind::left_bracket, "`[`");
+            Index index{base, {}};
+            do {
+                index.subscripts.push_back(expression());
+            } while (accept(TokenKind::comma));
+            close(opening, TokenKind::right_bracket);
+            if (failing_) return base;
+            base = make({since(begin_of(base)), false, std::move(index)});
+        } else if (token.kind == TokenKind::dot) {
+            advance();
+            const Token member = peek();
+            if (member.kind != TokenKind::number) {
+                const Name word = name("a component's name after `.`");
+                if (failing_) return base;
+                base = make({since(begin_of(base)), false, Member{base, word}});
+            } else {
+                advance();
+                base = make(
+                    {since(begin_of(base)), false, Member{base, {std::string(text(member)), member.where}}});
+            }
+        } else {
+            return base;
+        }
+    }
+    return base;
+}
+
+ExprId Parser::primary() {
+    const Token& token = peek();
+    switch (failing_ ? TokenKind::end : token.kind) {
+        case TokenKind::number:
+            return number();
+        case TokenKind::left_paren:
+            return parenthesised();
+        case TokenKind::kw_if:
+            return conditional();
+        case TokenKind::identifier: {
+            const Token& next = ahead(1);
+            const bool is_call = next.kind == TokenKind::left_paren && !next.newline_before;
+            if (is_call && at_fold()) return fold();
+            if (is_call) return call();
+            // Two names in a row on a new line are a statement: `field v: f32`.
+            if (token.newline_before && at_ > statement_start_ && open_.empty() &&
+                next.kind == TokenKind::identifier && !next.newline_before) {
+                resume_at_ = at_;
+                fail_expected("an expression");
+                return missing();
+            }
+            advance();
+            return make({token.where, false, NameUse{std::string(text(token))}});
+        }
+        case TokenKind::left_bracket:
+            fail_expected("an expression").note("a list is only the value of a `coef`");
+            return missing();
+        default:
+            if (!failing_) fail_expected("an expression");
+            return missing();
+    }
+}
+
+ExprId Parser::parenthesised() {
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+    const ExprId inner = expression();
+    close(opening, TokenKind::right_paren);
+    if (failing_) return inner;
+    file_.exprs[inner.index].parenthesised = true;
+    starts_[inner.index] = tokens_[opening].where.begin;
+    return inner;
+}
+
+ExprId Parser::number() {
+    const Token token = advance();
+    if (std::optional<Rational> value = Rational::parse(text(token))) {
+        return make({token.where, false, Number{*std::move(value)}});
+    }
+    sink_.report(DiagnosticKind::number_out_of_range, token.where, "this number is out of range")
+        .note(fmt::format("numbers have at most {} digits and lie between 1e-{} and 1e{}",
+                          Rational::kMaxDigits, Rational::kMaxDecimalExponent,
+                          Rational::kMaxDecimalExponent));
+    return make({token.where, false, Missing{}});
+}
+
+ExprId Parser::conditional() {
+    const Token token = advance();
+    Conditional node;
+    node.condition = expression();
+    if (!failing_ && is(TokenKind::assign)) {
+        fail(DiagnosticKind::foreign_operator, peek().where,
+             "`=` gives a value; two values are compared by `==`")
+            .mend(peek().where, "==");
+    }
+    expect(TokenKind::kw_then, "`then` and the value where the condition holds");
+    node.then = expression();
+    expect(TokenKind::kw_else, "`else` and the value where the condition does not hold");
+    node.otherwise = expression();
+    if (failing_) return node.condition;
+    return make({since(token.where.begin), false, node});
+}
+
+// sum(i in …
+bool Parser::at_fold() const {
+    const std::string_view word = text(peek());
+    const bool is_fold_name = std::any_of(std::begin(kFolds), std::end(kFolds),
+                                          [&](const auto& entry) { return entry.first == word; });
+    return is_fold_name && ahead(2).kind == TokenKind::identifier && ahead(3).kind == TokenKind::identifier &&
+           text(ahead(3)) == "in";
+}
+
+ExprId Parser::fold() {
+    const Nesting nesting(*this);
+    const Token token = advance();
+    const auto* kind = std::find_if(std::begin(kFolds), std::end(kFolds),
+                                    [&](const auto& entry) { return entry.first == text(token); });
+    Fold node{kind->second, {}, {}};
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+    do {
+        RangeIndex index;
+        index.name = name("the name of an index");
+        expect_word("in", "and a range, as in `i in 1..4`");
+        index.low = bound();
+        expect(TokenKind::dot_dot, "`..` and the last value of the index");
+        index.high = bound();
+        node.indices.push_back(std::move(index));
+    } while (accept(TokenKind::comma));
+    close(opening, TokenKind::right_paren);
+    node.body = binary(kMultiplicative);
+    if (failing_) return node.body;
+    return make({since(token.where.begin), false, std::move(node)});
+}
+
+ExprId Parser::bound() {
+    return binary(kAdditive);
+}
+
+ExprId Parser::call() {
+    const Token token = advance();
+    CallExpr node{{std::string(text(token)), token.where}, {}};
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+    if (!is(TokenKind::right_paren)) {
+        do {
+            Argument argument;
+            if (is(TokenKind::identifier) && ahead(1).kind == TokenKind::assign) {
+                argument.keyword = name("a name");
+                advance();
+            }
+            argument.value = expression();
+            node.arguments.push_back(std::move(argument));
+        } while (accept(TokenKind::comma));
+    }
+    close(opening, TokenKind::right_paren);
+    if (failing_) return missing();
+    return make({since(token.where.begin), false, std::move(node)});
+}
+
+ExprId Parser::value_or_list() {
+    if (!is(TokenKind::left_bracket) || failing_) return expression();
+    const Nesting nesting(*this);
+    const std::uint32_t begin = peek().where.begin;
+    const std::uint32_t opening = open(TokenKind::left_bracket, "`[`");
+    List list;
+    while (!at_list_end(TokenKind::right_bracket)) {
+        list.elements.push_back(value_or_list());
+        if (!accept(TokenKind::comma)) break;
+    }
+    close(opening, TokenKind::right_bracket);
+    if (failing_) return missing();
+    return make({since(begin), false, std::move(list)});
+}
+
+}  // namespace halo::syntax

@@ -1,0 +1,14 @@
+// The words that begin statements. They are names like any other elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace halo::syntax {
+
+const std::vector<std::string>& stencil_words();  // param, field, let, …
+const std::vector<std::string>& run_words();      // grid, steps, …
+const std::vector<std::string>& field_words();    // halo, boundary
+const std::vector<std::string>& future_words();   // of the language to come; refused as not built yet
+
+}  // namespace halo::syntax

@@ -1,0 +1,248 @@
+// Files and their blocks.
+#include "compiler/syntax/parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/syntax/keywords.h"
+#include "compiler/syntax/parser_impl.h"
+
+namespace halo::syntax {
+
+namespace {
+
+const std::vector<std::string>& words_of(bool is_run) {
+    return is_run ? run_words() : stencil_words();
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+Parser::Parser(const SourceFile& source, DiagnosticSink& sink) : source_(source), sink_(sink) {
+    Tokens words = lex(source);
+    tokens_ = std::move(words.tokens);
+    match_ = match_brackets(tokens_);
+    file_.comments.reserve(words.comments.size());
+    for (const SourceRange where : words.comments)
+        file_.comments.push_back({where});
+}
+
+File Parser::run() {
+    while (tokens_[at_].kind != TokenKind::end)
+        file_item();
+    return std::move(file_);
+}
+
+void Parser::file_item() {
+    const std::size_t start = at_;
+    statement_start_ = at_;
+    if (is(TokenKind::kw_stencil)) return stencil();
+    if (is(TokenKind::kw_run)) return run_block();
+    if (accept(TokenKind::semicolon)) return;
+    file_.is_complete = false;
+    const Token token = peek();
+    const std::string_view word = text(token);
+    if (token.kind == TokenKind::right_brace) {
+        fail(DiagnosticKind::unmatched_bracket, token.where, "`}` closes nothing");
+        ++at_;
+    } else if (token.kind == TokenKind::identifier && contains(stencil_words(), word)) {
+        fail(DiagnosticKind::misplaced_statement, token.where,
+             fmt::format("`{}` belongs between the braces of a `stencil`", word));
+    } else if (token.kind == TokenKind::identifier && contains(run_words(), word)) {
+        fail(DiagnosticKind::misplaced_statement, token.where,
+             fmt::format("`{}` belongs between the braces of a `run`", word));
+    } else {
+        Diagnostic& diagnostic = fail_expected("`stencil` or `run`");
+        if (const auto meant = closest_name(word, {"stencil", "run"})) diagnostic.mend(token.where, *meant);
+    }
+    // On to the next block: nothing before it can be told apart.
+    std::vector<std::string> unread_names;
+    recover(start, unread_names);
+    while (tokens_[at_].kind != TokenKind::end && tokens_[at_].kind != TokenKind::kw_stencil &&
+           tokens_[at_].kind != TokenKind::kw_run && tokens_[at_].kind != TokenKind::right_brace) {
+        at_ = match_[at_] == kUnmatched ? at_ + 1 : match_[at_] + 1;
+    }
+}
+
+// ---- blocks
+// --------------------------------------------------------------------------------------------------------
+
+bool Parser::stencil_header(Stencil& result) {
+    result.name = name("the name of the stencil");
+    const std::uint32_t opening =
+        open(TokenKind::left_paren, "`(` and the names of the axes, as in `(x, y, z)`");
+    do {
+        result.axes.push_back(name("the name of an axis"));
+    } while (accept(TokenKind::comma));
+    close(opening, TokenKind::right_paren);
+    if (!failing_) return true;
+    // The body can still be read where its brace is on the same line.
+    failing_ = false;
+    resume_at_.reset();
+    open_.clear();
+    while (tokens_[at_].kind != TokenKind::end && tokens_[at_].kind != TokenKind::left_brace &&
+           tokens_[at_].kind != TokenKind::right_brace && !tokens_[at_].newline_before) {
+        ++at_;
+    }
+    file_.is_complete = false;
+    return false;
+}
+
+void Parser::stencil() {
+    const std::uint32_t begin = advance().where.begin;
+    Stencil result;
+    const bool is_header_read = stencil_header(result);
+    axes_ = result.axes;
+    const bool has_body = is_header_read || is(TokenKind::left_brace);
+    if (has_body) {
+        const std::uint32_t opening = opening_brace("`{` and the body of the stencil");
+        if (!failing_) {
+            statements(Block::stencil, result.unread_names, [&] { stencil_statement(result); });
+            close_block(opening);
+        }
+    }
+    if (failing_) {
+        file_.is_complete = false;
+        recover(statement_start_, result.unread_names);
+        return;
+    }
+    result.where = since(begin);
+    if (is_header_read) file_.stencils.push_back(std::move(result));
+}
+
+void Parser::run_block() {
+    const std::uint32_t begin = advance().where.begin;
+    Run result;
+    result.name = name("the name of the stencil to run");
+    const std::uint32_t opening = opening_brace("`{` and what to run");
+    if (!failing_) {
+        statements(Block::run, result.unread_names, [&] { run_statement(result); });
+        close_block(opening);
+    }
+    if (failing_) {
+        file_.is_complete = false;
+        recover(statement_start_, result.unread_names);
+        return;
+    }
+    result.where = since(begin);
+    file_.runs.push_back(std::move(result));
+}
+
+std::uint32_t Parser::opening_brace(std::string_view what) {
+    const std::size_t opening = at_;
+    expect(TokenKind::left_brace, what);
+    return static_cast<std::uint32_t>(opening);
+}
+
+bool Parser::at_block_end() const {
+    const Token& token = tokens_[at_];
+    const bool is_block = token.kind == TokenKind::kw_stencil || token.kind == TokenKind::kw_run;
+    return token.kind == TokenKind::end || token.kind == TokenKind::right_brace ||
+           (is_block && token.newline_before);
+}
+
+void Parser::close_block(std::uint32_t opening) {
+    if (accept(TokenKind::right_brace)) return;
+    // Blocks within each other that end at the same place lack one brace, as far as anyone can tell.
+    if (unclosed_at_ == at_) return;
+    unclosed_at_ = at_;
+    const Token& token = tokens_[at_];
+    sink_.report(DiagnosticKind::missing_bracket, tokens_[opening].where, "this `{` is not closed")
+        .label(token.where, fmt::format("expected `}}` before {}", describe(token)));
+}
+
+// Reads statements up to the block's end. A statement that could not be read leaves its names.
+void Parser::statements(Block block, std::vector<std::string>& unread_names,
+                        const std::function<void()>& statement) {
+    const std::size_t outer_start = statement_start_;
+    std::vector<std::string>* const outer_unread = std::exchange(unread_, &unread_names);
+    while (!at_block_end()) {
+        if (accept(TokenKind::semicolon)) continue;
+        // A stencil's statement in a field's block: the brace before it is missing.
+        if (block == Block::field && is(TokenKind::identifier)) {
+            const TokenKind next = ahead(1).kind;
+            const bool is_declaration =
+                contains(stencil_words(), text(peek())) && next == TokenKind::identifier;
+            if (is_declaration || next == TokenKind::assign || next == TokenKind::left_bracket) break;
+        }
+        const std::size_t start = at_;
+        statement_start_ = at_;
+        statement();
+        end_of_statement();
+        if (failing_) recover(start, unread_names);
+    }
+    statement_start_ = outer_start;
+    unread_ = outer_unread;
+}
+
+// A keyword is a name like any other where it is given a value or indexed.
+bool Parser::at_statement(std::string_view keyword) const {
+    if (!is_word(keyword)) return false;
+    const TokenKind next = ahead(1).kind;
+    return next != TokenKind::left_bracket && next != TokenKind::assign && next != TokenKind::dot;
+}
+
+// `grid = 128`: the `=` is too much; what follows can be read.
+void Parser::refuse_equals(const Token& keyword) {
+    if (failing_ || !is(TokenKind::assign)) return;
+    const Token token = advance();
+    sink_
+        .report(DiagnosticKind::unexpected_token, token.where,
+                fmt::format("`{}` is followed by its value, without `=`", text(keyword)))
+        .mend(token.where, "");
+}
+
+void Parser::unknown_statement(Block block) {
+    const Token& token = peek();
+    if (token.kind != TokenKind::identifier) {
+        fail_expected("a statement");
+        return;
+    }
+    const std::string_view word = text(token);
+    if (contains(future_words(), word) && ahead(1).kind != TokenKind::assign) {
+        fail(DiagnosticKind::not_built_yet, token.where, fmt::format("`{}` is not built yet", word));
+        return;
+    }
+    const bool is_run = block == Block::run;
+    if (block == Block::field) {
+        Diagnostic& diagnostic = fail(DiagnosticKind::unknown_statement, token.where,
+                                      fmt::format("a field has no property {}", describe(token)));
+        diagnostic.note("expected `halo` or `boundary`");
+        if (const auto meant = closest_name(word, field_words())) diagnostic.mend(token.where, *meant);
+    } else if (contains(words_of(!is_run), word) && ahead(1).kind != TokenKind::assign) {
+        fail(DiagnosticKind::misplaced_statement, token.where,
+             fmt::format("`{}` belongs in the `{}` block", word, is_run ? "stencil" : "run"));
+    } else if (contains(field_words(), word)) {
+        fail(DiagnosticKind::misplaced_statement, token.where,
+             fmt::format("`{}` belongs to a field: `field u: f32 {{ {} … }}`", word, word));
+    } else {
+        Diagnostic& diagnostic = fail(DiagnosticKind::unknown_statement, token.where,
+                                      fmt::format("no statement begins with {}", describe(token)));
+        if (const auto meant = closest_name(word, words_of(is_run))) {
+            diagnostic.mend(token.where, *meant);
+        } else {
+            diagnostic.note(
+                is_run ? "expected grid, steps, init, load, save, plot, or a parameter's value `dt = 0.1`"
+                       : "expected a declaration or an assignment such as `u[t+1] = …`");
+        }
+    }
+}
+
+File parse(const SourceFile& source, DiagnosticSink& sink) {
+    if (source.text().size() > kMaxFileBytes) {
+        sink.report(DiagnosticKind::file_too_large, {0, 0},
+                    fmt::format("this file has {} bytes; a spec has at most {}", source.text().size(),
+                                kMaxFileBytes))
+            .note("tables of numbers are loaded from .npy files by the `run` block");
+        File file;
+        file.is_complete = false;
+        return file;
+    }
+    return Parser(source, sink).run();
+}
+
+}  // namespace halo::syntax

@@ -1,0 +1,145 @@
+// The recursive-descent parser behind parse(). Private to this room.
+//
+// After a mistake the parser is *failing*: every peek() then shows the end of the file, so all functions run
+// out without further messages, until the statement loop calls recover() and goes on with the next statement.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/support/diagnostics.h"
+#include "compiler/support/source.h"
+#include "compiler/syntax/lexer.h"
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/tree.h"
+
+namespace halo::syntax {
+
+class Parser {
+public:
+    Parser(const SourceFile& source, DiagnosticSink& sink);
+    File run();
+
+private:
+    // What a block's statements are; also the words that may begin one.
+    enum class Block : std::uint8_t { stencil, run, field };
+
+    // ---- tokens (cursor.cpp)
+    const Token& peek() const { return failing_ ? tokens_.back() : tokens_[at_]; }
+    const Token& ahead(std::size_t count) const;  // never past the end token
+    bool is(TokenKind kind) const { return peek().kind == kind; }
+    bool is_word(std::string_view word) const;  // a name with this text
+    std::string_view text(const Token& token) const { return source_.text(token.where); }
+    Token advance();
+    bool accept(TokenKind kind);
+    bool accept_word(std::string_view word);
+    bool expect(TokenKind kind, std::string_view what);  // what: as in "expected …"
+    bool expect_word(std::string_view word, std::string_view after);
+    Name name(std::string_view what);
+    SourceRange since(std::uint32_t begin) const;  // from a byte to the end of the last token
+
+    // Brackets: close() is told the token that open() took.
+    std::uint32_t open(TokenKind kind, std::string_view what);
+    void close(std::uint32_t opening, TokenKind kind);
+    bool at_list_end(TokenKind closer) const { return is(closer) || failing_ || is(TokenKind::end); }
+
+    // ---- mistakes (cursor.cpp)
+    Diagnostic& fail(DiagnosticKind kind, SourceRange where, std::string message);
+    Diagnostic& fail_expected(std::string_view what);
+    Diagnostic& fail_at_odd_token(const Token& token);
+    Diagnostic& fail_no_operator(const Token& token);
+    bool fail_if_statement_is_missing_its_end();
+    void end_of_statement();
+    void recover(std::size_t start, std::vector<std::string>& unread_names);
+    void skip_to_next_statement();
+    std::string describe(const Token& token) const;
+
+    // ---- expressions (expressions.cpp)
+    struct Nesting;
+    ExprId make(Expr expr);
+    ExprId missing();
+    ExprId expression();
+    ExprId binary(int min_precedence);
+    ExprId prefix();
+    ExprId power();
+    ExprId postfix();
+    ExprId primary();
+    ExprId parenthesised();
+    ExprId number();
+    ExprId conditional();
+    bool at_fold() const;
+    ExprId fold();
+    ExprId call();
+    ExprId value_or_list();
+    ExprId bound();                           // of a range: low..high
+    std::uint32_t begin_of(ExprId id) const;  // with its parentheses
+
+    // ---- files and blocks (parser.cpp)
+    void file_item();
+    void stencil();
+    bool stencil_header(Stencil& result);
+    void run_block();
+    void statements(Block block, std::vector<std::string>& unread_names,
+                    const std::function<void()>& statement);
+    void close_block(std::uint32_t opening);
+    std::uint32_t opening_brace(std::string_view what);
+    bool at_block_end() const;
+    void unknown_statement(Block block);
+    bool at_statement(std::string_view keyword) const;
+    void refuse_equals(const Token& keyword);
+
+    // ---- statements of a stencil (declarations.cpp)
+    void stencil_statement(Stencil& result);
+    std::optional<StencilStatement> declaration();
+    std::vector<Definition> definitions(bool need_values);
+    std::vector<AxisValue> axis_values(std::string_view what);
+    std::optional<TypeRef> optional_type();
+    TypeRef type();
+    CoefDecl coef(std::uint32_t begin, bool is_param);
+    FieldDecl field(std::uint32_t begin);
+    LetDecl let(std::uint32_t begin);
+    DefDecl def(std::uint32_t begin);
+    ReduceDecl reduce(std::uint32_t begin);
+    ScheduleBlock schedule(std::uint32_t begin);
+    Assignment assignment();
+    void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
+                    std::vector<BoundaryEntry>& boundaries);
+    std::optional<FaceRef> face();
+    HaloEntry halo_entry();
+    BoundaryEntry boundary_entry();
+    bool at_boundary_face() const;
+
+    // ---- statements of a run (run_statements.cpp)
+    void run_statement(Run& result);
+    std::optional<RunStatement> run_keyword();
+    StepsStatement steps(std::uint32_t begin);
+    PlotStatement plot(std::uint32_t begin);
+    std::optional<Cut> cut();
+    std::optional<ExprId> every();
+    FilePath path();
+    std::vector<ExprId> expression_list();
+
+    const SourceFile& source_;
+    DiagnosticSink& sink_;
+    std::vector<Token> tokens_;
+    std::vector<std::uint32_t> match_;
+    File file_;
+    std::vector<std::uint16_t> heights_;  // of file_.exprs
+    std::vector<std::uint32_t> starts_;   // first byte of file_.exprs, parentheses included
+
+    std::size_t at_ = 0;
+    bool failing_ = false;
+    std::optional<std::size_t> resume_at_;  // where recover() goes on, if the mistake tells
+    std::vector<std::uint32_t> open_;       // ( and [ of the statement, by token
+    std::size_t statement_start_ = 0;
+    int nesting_ = 0;
+    std::size_t unclosed_at_ = 0;                 // the token before which a block was found unclosed
+    std::vector<Name> axes_;                      // of the stencil that is read
+    std::vector<std::string>* unread_ = nullptr;  // of the block that is read
+};
+
+}  // namespace halo::syntax

@@ -1,0 +1,137 @@
+// Statements of a run.
+#include <fmt/format.h>
+
+#include "compiler/syntax/parser_impl.h"
+
+namespace halo::syntax {
+
+void Parser::run_statement(Run& result) {
+    std::optional<RunStatement> statement = run_keyword();
+    if (!statement && !failing_) {
+        if (!is(TokenKind::identifier) || ahead(1).kind != TokenKind::assign)
+            return unknown_statement(Block::run);
+        OverrideStatement value;
+        const std::uint32_t begin = peek().where.begin;
+        value.name = name("a name");
+        expect(TokenKind::assign, "`=`");
+        value.value = value_or_list();
+        value.where = since(begin);
+        statement = std::move(value);
+    }
+    if (!failing_ && statement) result.statements.push_back(*std::move(statement));
+}
+
+std::optional<RunStatement> Parser::run_keyword() {
+    const Token keyword = peek();
+    const std::uint32_t begin = keyword.where.begin;
+    if (accept_word("grid")) {
+        refuse_equals(keyword);
+        std::vector<ExprId> extents = expression_list();
+        return GridStatement{std::move(extents), since(begin)};
+    }
+    if (accept_word("steps")) {
+        refuse_equals(keyword);
+        return steps(begin);
+    }
+    if (at_statement("init")) {
+        advance();
+        InitStatement result;
+        result.field = name("the field to fill");
+        expect(TokenKind::assign, "`=` and an expression");
+        result.value = expression();
+        result.where = since(begin);
+        return result;
+    }
+    if (at_statement("load")) {
+        advance();
+        LoadStatement result;
+        result.field = name("the field to fill");
+        expect_word("from", "and a file's name in quotes");
+        result.path = path();
+        result.where = since(begin);
+        return result;
+    }
+    if (at_statement("save")) {
+        advance();
+        SaveStatement result;
+        result.field = name("the field to save");
+        expect_word("to", "and a file's name in quotes");
+        result.path = path();
+        result.every = every();
+        result.where = since(begin);
+        return result;
+    }
+    if (at_statement("plot")) return plot(begin);
+    return std::nullopt;
+}
+
+std::vector<ExprId> Parser::expression_list() {
+    std::vector<ExprId> all;
+    do {
+        all.push_back(expression());
+    } while (accept(TokenKind::comma));
+    return all;
+}
+
+StepsStatement Parser::steps(std::uint32_t begin) {
+    StepsStatement result;
+    result.count = expression();
+    if (accept_word("until")) result.until = expression();
+    result.where = since(begin);
+    return result;
+}
+
+PlotStatement Parser::plot(std::uint32_t begin) {
+    PlotStatement result;
+    advance();
+    result.field = name("the field to plot");
+    result.cut = cut();
+    expect_word("to", "and a file's name in quotes");
+    result.path = path();
+    result.every = every();
+    result.where = since(begin);
+    return result;
+}
+
+std::optional<Cut> Parser::cut() {
+    if (!accept_word("at")) return std::nullopt;
+    Cut result;
+    const bool is_coordinate = ahead(1).kind == TokenKind::left_paren;
+    if (is_coordinate && (is_word("pos") || is_word("idx"))) {
+        result.kind = is_word("pos") ? CutKind::position : CutKind::index;
+        advance();
+        const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+        result.axis = name("an axis");
+        close(opening, TokenKind::right_paren);
+    } else {
+        result.axis = name("an axis, as in `at z = 64`");
+    }
+    expect(TokenKind::assign, "`=` and the place of the cut");
+    result.value = expression();
+    return result;
+}
+
+std::optional<ExprId> Parser::every() {
+    if (!accept_word("every")) return std::nullopt;
+    return expression();
+}
+
+FilePath Parser::path() {
+    const Token token = peek();
+    if (!failing_ && token.kind != TokenKind::string) {
+        fail_expected("a file's name in quotes");
+        return {};
+    }
+    if (failing_) return {};
+    advance();
+    const std::string_view quoted = text(token);
+    const std::string_view content = quoted.substr(1, quoted.size() - 2);
+    for (const char c : content) {
+        if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) continue;
+        fail(DiagnosticKind::invalid_character, token.where, "a file's name cannot hold control characters");
+        return {};
+    }
+    return {std::string(content), token.where};
+}
+
+}  // namespace halo::syntax
