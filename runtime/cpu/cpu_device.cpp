@@ -1,0 +1,169 @@
+#include "runtime/cpu/cpu_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "runtime/core/error.h"
+#include "runtime/cpu/host_memory.h"
+#include "runtime/cpu/jit.h"
+#include "runtime/cpu/processors.h"
+#include "runtime/cpu/thread_pool.h"
+
+namespace halo::rt {
+
+namespace {
+
+using Entry = void(void* const* arguments, long begin, long end);
+
+constexpr std::int64_t kLine = 64;              // bytes of a cache line: no two threads write the same
+constexpr std::int64_t kSerialBytes = 1 << 17;  // waking the threads costs more than this much copying
+
+class CpuKernel : public Kernel {
+public:
+    explicit CpuKernel(Entry* code) : entry_(code) {}
+    Entry* entry() const { return entry_; }
+
+private:
+    Entry* entry_;
+};
+
+class CpuModule : public Module {
+public:
+    explicit CpuModule(JitModule code) : code_(std::move(code)) {}
+
+    Kernel* find_kernel(const KernelPlan& plan) override {
+        const auto known = kernels_.find(plan.name);
+        if (known != kernels_.end()) return known->second.get();
+        Entry* entry = code_.function<Entry>(plan.name);
+        if (entry == nullptr) return nullptr;
+        return kernels_.emplace(plan.name, std::make_unique<CpuKernel>(entry)).first->second.get();
+    }
+
+    bool set_constant(const std::string& symbol, const void* data, std::int64_t bytes) override {
+        for (const JitModule::Variable& variable : code_.variables()) {
+            if (variable.name != symbol) continue;
+            if (variable.bytes < static_cast<std::size_t>(bytes)) {
+                throw Error(ErrorCode::internal, "constant '" + symbol + "' holds " +
+                                                     std::to_string(variable.bytes) + " bytes, and " +
+                                                     std::to_string(bytes) + " were given");
+            }
+            std::memcpy(variable.address, data, static_cast<std::size_t>(bytes));
+            return true;
+        }
+        return false;
+    }
+
+private:
+    JitModule code_;
+    std::map<std::string, std::unique_ptr<CpuKernel>> kernels_;
+};
+
+class CpuDevice : public Device {
+public:
+    explicit CpuDevice(int threads) : pool_(threads) {}
+
+    std::string description() const override {
+        return processor_model() + ", " + std::to_string(pool_.threads()) +
+               (pool_.threads() == 1 ? " thread" : " threads");
+    }
+    MemoryInfo memory() const override { return host_memory(); }
+    void* allocate(std::int64_t bytes) override { return allocate_host(bytes); }
+    void release(void* address) noexcept override { release_host(address); }
+
+    void set_bytes(void* address, int byte, std::int64_t bytes) override {
+        split_bytes(bytes, [&](std::int64_t begin, std::int64_t end) {
+            std::memset(static_cast<char*>(address) + begin, byte, static_cast<std::size_t>(end - begin));
+        });
+    }
+    void copy_to_device(void* address, const void* host, std::int64_t bytes) override {
+        copy(address, host, bytes);
+    }
+    void copy_to_host(void* host, const void* address, std::int64_t bytes) override {
+        copy(host, address, bytes);
+    }
+    void copy_on_device(void* destination, const void* source, std::int64_t bytes) override {
+        copy(destination, source, bytes);
+    }
+
+    void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) override {
+        for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t in_dense, std::size_t bytes) {
+            std::memcpy(static_cast<char*>(array) + in_array, static_cast<const char*>(dense) + in_dense,
+                        bytes);
+        });
+    }
+    void download_cells(void* dense, const void* array, const Geometry& geometry, ElementType type) override {
+        for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t in_dense, std::size_t bytes) {
+            std::memcpy(static_cast<char*>(dense) + in_dense, static_cast<const char*>(array) + in_array,
+                        bytes);
+        });
+    }
+
+    void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {
+        for (const HaloPass& pass : passes) {
+            const std::int64_t bytes = pass.units() * pass.row_length *
+                                       static_cast<std::int64_t>(pass.layers.size()) * size_of(type);
+            if (bytes < kSerialBytes) {
+                run_halo_pass(pass, type, array, 0, pass.units());
+            } else {
+                pool_.run(pass.units(), [&](std::int64_t begin, std::int64_t end) {
+                    run_halo_pass(pass, type, array, begin, end);
+                });
+            }
+        }
+    }
+
+    std::unique_ptr<Module> load(std::string_view code, const std::string&) override {
+        CompiledObject object;
+        object.bytes = code;
+        return std::make_unique<CpuModule>(JitModule(object));
+    }
+
+    void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        Entry* const entry = static_cast<CpuKernel&>(kernel).entry();
+        pool_.run(blocks[0] * blocks[1] * blocks[2],
+                  [&](std::int64_t begin, std::int64_t end) { entry(arguments, begin, end); });
+    }
+    void synchronize() override {}
+
+private:
+    // Parts begin at whole cache lines.
+    template <class Work>
+    void split_bytes(std::int64_t bytes, const Work& work) {
+        if (bytes < kSerialBytes) return work(0, bytes);
+        const std::int64_t lines = (bytes + kLine - 1) / kLine;
+        pool_.run(lines, [&](std::int64_t begin, std::int64_t end) {
+            work(begin * kLine, std::min(end * kLine, bytes));
+        });
+    }
+    void copy(void* to, const void* from, std::int64_t bytes) {
+        split_bytes(bytes, [&](std::int64_t begin, std::int64_t end) {
+            std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                        static_cast<std::size_t>(end - begin));
+        });
+    }
+    // Calls work(byte in the array, byte in the dense array, bytes) for each row of cells.
+    template <class Work>
+    void for_rows(const Geometry& geometry, ElementType type, const Work& work) {
+        const std::int64_t size = size_of(type), row = geometry.extent[0] * size;
+        pool_.run(geometry.extent[1] * geometry.extent[2], [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t unit = begin; unit < end; ++unit) {
+                const std::int64_t y = unit % geometry.extent[1], z = unit / geometry.extent[1];
+                work((geometry.origin + y * geometry.pitch + z * geometry.slice) * size, unit * row,
+                     static_cast<std::size_t>(row));
+            }
+        });
+    }
+
+    ThreadPool pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device(int threads) {
+    if (!cpu_available()) throw Error(ErrorCode::no_device, cpu_unavailable_reason());
+    if (threads < 0) throw Error(ErrorCode::bad_argument, "a negative number of threads was asked for");
+    return std::make_unique<CpuDevice>(threads == 0 ? default_threads() : threads);
+}
+
+}  // namespace halo::rt
