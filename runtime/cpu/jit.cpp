@@ -30,8 +30,10 @@ std::vector<std::string> compiler_flags(const JitOptions& options) {
                                    "-fno-threadsafe-statics"};
     if (options.optimization >= 2) flags.insert(flags.end(), {"-vectorize-loops", "-vectorize-slp"});
     if (options.vector_math) flags.push_back("-fveclib=libmvec");
+    // A call in tail position leaves no return address behind.
     if (options.line_table)
-        flags.insert(flags.end(), {"-debug-info-kind=line-tables-only", "-dwarf-version=4"});
+        flags.insert(flags.end(),
+                     {"-debug-info-kind=line-tables-only", "-dwarf-version=4", "-mdisable-tail-calls"});
     flags.insert(flags.end(), options.flags.begin(), options.flags.end());
     return flags;
 }
