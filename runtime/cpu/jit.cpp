@@ -32,8 +32,8 @@ std::vector<std::string> compiler_flags(const JitOptions& options) {
     if (options.vector_math) flags.push_back("-fveclib=libmvec");
     // A call in tail position leaves no return address behind.
     if (options.line_table)
-        flags.insert(flags.end(),
-                     {"-debug-info-kind=line-tables-only", "-dwarf-version=4", "-mdisable-tail-calls"});
+        flags.insert(flags.end(), {"-debug-info-kind=line-tables-only", "-dwarf-version=4",
+                                   "-fno-optimize-sibling-calls"});
     flags.insert(flags.end(), options.flags.begin(), options.flags.end());
     return flags;
 }
