@@ -13,16 +13,16 @@ std::vector<bool> uniform_exprs(const Program& program);
 // True for each expression that `roots` need, themselves included.
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots);
 
-// Each field's inferred halo: how far any statement reads past the domain, by axis and side. Faces that are free are
-// never read past and have none.
+// Each field's inferred halo: how far any statement reads past the domain, by axis and side. Faces that are
+// free are never read past and have none.
 void infer_halos(Program& program);
 
-// Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins passes
-// them on to its readers.
+// Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins
+// passes them on to its readers.
 void infer_margins(Program& program);
 
-// A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another of the
-// same stage writes. Stages run in order.
+// A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another
+// of the same stage writes. Stages run in order.
 struct Stage {
     std::vector<int> statements;  // indices into Program::statements, in order
 };

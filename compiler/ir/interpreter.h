@@ -2,6 +2,7 @@
 // it maps each read past an edge by boundary.h and keeps no halo cells.
 //
 // What every engine must reproduce, besides IEEE arithmetic in each node's type, rounded after each node:
+//   constants   arithmetic on constants alone is exact (constants.h); rounded where it meets something else
 //   min, max    a < b ? a : b and a > b ? a : b: where either is NaN, the right operand
 //   rsqrt       1 / sqrt(x), two roundings
 //   pos(x)      idx(x) * spacing + origin, each part rounded to the node's type first, then two roundings

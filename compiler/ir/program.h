@@ -1,9 +1,10 @@
 // StencilProgram: what a spec means, with nothing about any machine in it.
 //
-// A program is a list of statements over fields on one grid. A statement gives one field's value at every cell of its
-// region, at once; expressions are a directed acyclic graph in an arena (operands come before their users). Names,
-// `def`s, derivatives and compile-time sums are gone: what is left is reads at constant offsets and arithmetic.
-// interpreter.h is the definition of its meaning; verify.h says what a well-formed program is; print.h shows one.
+// A program is a list of statements over fields on one grid. A statement gives one field's value at every
+// cell of its region, at once; expressions are a directed acyclic graph in an arena (operands come before
+// their users). Names, `def`s, derivatives and compile-time sums are gone: what is left is reads at constant
+// offsets and arithmetic. interpreter.h is the definition of its meaning; verify.h says what a well-formed
+// program is; print.h shows one.
 #pragma once
 
 #include <array>
@@ -38,7 +39,8 @@ using FieldId = Id<struct FieldTag>;
 using ParamId = Id<struct ParamTag>;
 using CoefId = Id<struct CoefTag>;
 
-// ---- expressions -----------------------------------------------------------------------------------------------
+// ---- expressions
+// -----------------------------------------------------------------------------------------------
 
 struct Constant {  // rounded to the node's type when it is used; exact until then
     Rational value;
@@ -50,7 +52,8 @@ struct CoefElement {  // one weight of a launch-time coefficient; type of the Co
     CoefId coef;
     int element = 0;  // row-major over the coef's ranges
 };
-struct Access {  // a field's value at cell + offset, at time t + time. Past an edge: what the field's boundary says
+struct Access {  // a field's value at cell + offset, at time t + time. Past an edge: what the field's
+                 // boundary says
     FieldId field;
     int time = 0;  // +1: written earlier in this step; 0: now, or the value within the step; < 0: past
     Offset offset{};
@@ -60,15 +63,30 @@ struct Coordinate {
     CoordinateKind kind = CoordinateKind::index;
     int axis = 0;
 };
-enum class UnaryOp : std::uint8_t { negate, logical_not, convert };  // convert: round the operand to the node's type
+enum class UnaryOp : std::uint8_t {
+    negate,
+    logical_not,
+    convert
+};  // convert: round the operand to the node's type
 struct Unary {
     UnaryOp op;
     ExprId operand;
 };
 enum class BinaryOp : std::uint8_t {
-    add, sub, mul, div, min, max,                          // operands and result of one floating type
-    less, less_equal, greater, greater_equal, equal, not_equal,  // operands of one floating type, boolean result
-    logical_and, logical_or                                // boolean
+    add,
+    sub,
+    mul,
+    div,
+    min,
+    max,  // operands and result of one floating type
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,  // operands of one floating type, boolean result
+    logical_and,
+    logical_or  // boolean
 };
 struct Binary {
     BinaryOp op;
@@ -80,8 +98,27 @@ struct Fma {  // a * b + c, rounded once
 struct Select {
     ExprId condition, then, otherwise;
 };
-enum class Function : std::uint8_t { sqrt, rsqrt, cbrt, exp, log, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh,
-                                     abs, floor, ceil, pow, atan2 };
+enum class Function : std::uint8_t {
+    sqrt,
+    rsqrt,
+    cbrt,
+    exp,
+    log,
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    tanh,
+    abs,
+    floor,
+    ceil,
+    pow,
+    atan2
+};
 struct Call {
     Function function;
     std::vector<ExprId> arguments;  // one, or two for pow and atan2
@@ -93,10 +130,12 @@ struct Expr {
     SourceRange where;  // for messages; empty where a pass made the node
 };
 
-// An expression is *uniform* when it reads no field, no launch-time weight and no idx or pos: it has one value per
-// launch. Uniform arithmetic is f64 and is done once on the host; a convert rounds it where it meets a field's type.
+// An expression is *uniform* when it reads no field, no launch-time weight and no idx or pos: it has one
+// value per launch. Uniform arithmetic is f64 and is done once on the host; a convert rounds it where it
+// meets a field's type.
 
-// ---- declarations ----------------------------------------------------------------------------------------------
+// ---- declarations
+// ----------------------------------------------------------------------------------------------
 
 struct Axis {
     std::string name;
@@ -113,8 +152,8 @@ struct Param {
 struct Coef {  // launch-time coefficients only (`param coef`)
     std::string name;
     Scalar type = Scalar::f32;
-    std::vector<int> low, high;     // inclusive range of each dimension
-    std::vector<double> defaults;   // row-major; one for each element
+    std::vector<int> low, high;    // inclusive range of each dimension
+    std::vector<double> defaults;  // row-major; one for each element
     SourceRange where;
 };
 
@@ -141,16 +180,19 @@ struct Field {
     std::string name;
     Scalar type = Scalar::f32;
     Role role = Role::input;
-    int history = 0;  // past levels that are read: 1 where u[t-1] is
+    int history = 0;                                     // past levels that are read: 1 where u[t-1] is
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
-    std::array<std::array<int, 2>, kMaxRank> halo{};     // [axis][side], cells read past the domain, inferred, >= 0
+    std::array<std::array<int, 2>, kMaxRank>
+        halo{};  // [axis][side], cells read past the domain, inferred, >= 0
     SourceRange where;
 };
 
-// ---- the step --------------------------------------------------------------------------------------------------
+// ---- the step
+// --------------------------------------------------------------------------------------------------
 
-// Cells at each face where a statement has no value, because it would read past a free face: the field keeps its old
-// value there (state: its value at t; output: what it held). Found by margins() in analysis.h, stored here by sema.
+// Cells at each face where a statement has no value, because it would read past a free face: the field keeps
+// its old value there (state: its value at t; output: what it held). Found by margins() in analysis.h, stored
+// here by sema.
 using Margins = std::array<std::array<int, 2>, kMaxRank>;  // [axis][side]
 
 struct Assign {
@@ -161,7 +203,7 @@ struct Assign {
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64
-struct Reduce {  // over the cells inside its margins
+struct Reduce {                                        // over the cells inside its margins
     std::string name;
     ReduceOp op = ReduceOp::sum;
     bool square_root = false;  // norm2: the square root of the sum of squares
@@ -190,10 +232,11 @@ struct Program {
 // The type of idx, pos and len, and of everything computed from them: f32 where all fields are, else f64.
 Scalar compute_type(const Program& program);
 
-// ---- building --------------------------------------------------------------------------------------------------
+// ---- building
+// --------------------------------------------------------------------------------------------------
 
-// Appends to a program's arena and returns the same id for the same node (hash-consing), so equal subexpressions are
-// one. Does no folding: passes do.
+// Appends to a program's arena and returns the same id for the same node (hash-consing), so equal
+// subexpressions are one. Does no folding: passes do.
 class ExprBuilder {
 public:
     explicit ExprBuilder(Program& program);
@@ -238,7 +281,8 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
                 visit(node.then);
                 visit(node.otherwise);
             } else if constexpr (std::is_same_v<Node, Call>) {
-                for (ExprId argument : node.arguments) visit(argument);
+                for (ExprId argument : node.arguments)
+                    visit(argument);
             }
         },
         expr.node);

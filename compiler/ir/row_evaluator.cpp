@@ -7,6 +7,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/boundary.h"
+#include "compiler/ir/constants.h"
 #include "compiler/support/error.h"
 
 namespace halo::ir {
@@ -60,7 +61,7 @@ std::vector<std::uint8_t>& RowEvaluator::cells_of<std::uint8_t>(ExprId id) {
 
 RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithmetic arithmetic,
                            const std::vector<ExprId>& roots)
-    : program_(program), extent_(extent) {
+    : program_(program), extent_(extent), exact_(exact_values(program)) {
     const std::size_t n = program.exprs.size();
     std::vector<ExprId> all = roots;
     for (const Axis& axis : program.axes)
@@ -176,6 +177,7 @@ void RowEvaluator::evaluate_node(ExprId id) {
 template <class T>
 void RowEvaluator::evaluate_as(ExprId id) {
     T* out = cells_of<T>(id).data();
+    if (exact_[id.index]) return (void)std::fill_n(out, cells_, rounded<T>(*exact_[id.index]));
     std::visit([&](const auto& alternative) { node<T>(id, alternative, out); }, program_[id].node);
 }
 
@@ -183,8 +185,8 @@ void RowEvaluator::evaluate_as(ExprId id) {
 // ----------------------------------------------------------------------------------------------------
 
 template <class T>
-void RowEvaluator::node(ExprId, const Constant& node, T* out) {
-    std::fill_n(out, cells_, rounded<T>(node.value));
+void RowEvaluator::node(ExprId, const Constant&, T*) {
+    throw InternalError("a constant without a value");
 }
 
 template <class T>
@@ -390,8 +392,8 @@ void RowEvaluator::evaluate_boolean_of(const Binary& node, std::uint8_t* out) {
 void RowEvaluator::evaluate_logic(ExprId id) {
     const Expr& expr = program_[id];
     std::uint8_t* out = cells_of<std::uint8_t>(id).data();
-    if (const Constant* constant = std::get_if<Constant>(&expr.node)) {
-        std::fill_n(out, cells_, static_cast<std::uint8_t>(!constant->value.is_zero()));
+    if (exact_[id.index]) {
+        std::fill_n(out, cells_, static_cast<std::uint8_t>(!exact_[id.index]->is_zero()));
     } else if (const Unary* unary = std::get_if<Unary>(&expr.node)) {
         const std::uint8_t* a = cells_of<std::uint8_t>(unary->operand).data();
         for (std::int64_t i = 0; i < cells_; ++i)

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/interpreter.h"
@@ -89,9 +90,10 @@ private:
 
     const Program& program_;
     Extent extent_;
-    std::vector<Scalar> type_;            // by node: the type it is computed in
-    std::vector<bool> constant_;          // by node: the same for every cell of a step
-    std::vector<ExprId> step_constants_;  // the needed ones, in order
+    std::vector<Scalar> type_;                    // by node: the type it is computed in
+    std::vector<std::optional<Rational>> exact_;  // by node: of constants alone, not rounded yet
+    std::vector<bool> constant_;                  // by node: the same for every cell of a step
+    std::vector<ExprId> step_constants_;          // the needed ones, in order
     std::vector<Row> rows_;
     std::vector<Reading> readings_;           // by node; used of accesses alone
     std::vector<std::vector<ExprId>> plans_;  // by root: what it needs besides step constants, in order

@@ -184,6 +184,20 @@ TEST_CASE("numbers are rounded once, to the type they meet") {
     CHECK(interpreter.field("w")[0] == 1.0 / 3 * 0.1);
 }
 
+TEST_CASE("arithmetic on constants is exact") {
+    ProgramMaker make(1);
+    const FieldId v = make.field("v", Role::output);
+    const FieldId w = make.field("w", Role::output);
+    const Term tenth = make.number(Rational(1, 10));
+    make.assign(v, tenth + tenth + tenth - make.number(Rational(3, 10)));
+    const Term thirds = make.number(Rational(1, 3)) * make.number(3);
+    make.assign(w, make.select(make.binary(BinaryOp::equal, thirds, make.number(1)), tenth, thirds));
+    Interpreter interpreter(make.finish(), {1, 1, 1}, Arithmetic::declared);
+    interpreter.step();
+    CHECK(interpreter.field("v")[0] == 0);
+    CHECK(interpreter.field("w")[0] == 0.1F);
+}
+
 TEST_CASE("reductions over levels just written; NaN is not lost") {
     ProgramMaker make(2);
     const FieldId u = make.field("u", Role::state);
