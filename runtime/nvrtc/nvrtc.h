@@ -22,7 +22,6 @@ struct KernelUsage {
     std::int64_t spill_store_bytes = 0;
     std::int64_t spill_load_bytes = 0;
     std::int64_t static_shared_bytes = 0;
-    std::int64_t constant_bytes = 0;
 };
 
 struct CompiledCuda {

@@ -27,7 +27,6 @@ void read_line(std::string_view line, KernelUsage& kernel) {
     if (const auto value = number_before(line, " bytes spill loads")) kernel.spill_load_bytes = *value;
     if (const auto value = number_before(line, " registers")) kernel.registers = static_cast<int>(*value);
     if (const auto value = number_before(line, " bytes smem")) kernel.static_shared_bytes = *value;
-    if (const auto value = number_before(line, " bytes cmem[3]")) kernel.constant_bytes = *value;
 }
 
 }  // namespace

@@ -1,0 +1,311 @@
+#include <fmt/format.h>
+
+#include "runtime/core/text.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/device_info.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/halo_layer.h"
+#include "runtime/cuda/module.h"
+
+namespace halo::rt {
+
+namespace cuda {
+
+namespace {
+
+constexpr unsigned kNonBlocking = 1;            // CU_STREAM_NON_BLOCKING
+constexpr int kCaptureThreadLocal = 1;          // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr std::int64_t kMaxPitch = 2147483647;  // bytes between rows that copies of boxes can do
+
+class GraphRecording final : public Recording {
+public:
+    GraphRecording(const Driver& driver, Context context, GraphExec ready)
+        : driver_(driver), context_(context), ready_(ready) {}
+    ~GraphRecording() override {
+        driver_.CtxSetCurrent(context_);
+        driver_.GraphExecDestroy(ready_);
+    }
+    GraphRecording(const GraphRecording&) = delete;
+    GraphRecording& operator=(const GraphRecording&) = delete;
+    GraphExec ready() const { return ready_; }
+
+private:
+    const Driver& driver_;
+    Context context_;
+    GraphExec ready_;
+};
+
+class EventTimer final : public CudaTimer {
+public:
+    EventTimer(const Driver& driver, Context context, Stream stream)
+        : driver_(driver), context_(context), stream_(stream) {
+        driver_.check(driver_.EventCreate(&start_, 0), "making a timer");
+        driver_.check(driver_.EventCreate(&stop_, 0), "making a timer");
+    }
+    ~EventTimer() override {
+        driver_.CtxSetCurrent(context_);
+        driver_.EventDestroy(start_);
+        if (stop_ != nullptr) driver_.EventDestroy(stop_);
+    }
+    EventTimer(const EventTimer&) = delete;
+    EventTimer& operator=(const EventTimer&) = delete;
+    void start() override { driver_.check(driver_.EventRecord(start_, stream_), "starting a timer"); }
+    void stop() override { driver_.check(driver_.EventRecord(stop_, stream_), "stopping a timer"); }
+    double milliseconds() override {
+        float elapsed = 0;
+        driver_.check(driver_.EventSynchronize(stop_), "waiting for a timer");
+        driver_.check(driver_.EventElapsedTime(&elapsed, start_, stop_), "reading a timer");
+        return static_cast<double>(elapsed);
+    }
+
+private:
+    const Driver& driver_;
+    Context context_;
+    Stream stream_;
+    Event start_ = nullptr, stop_ = nullptr;
+};
+
+// The primary context of a GPU and one stream in it, given back at the end.
+class ContextAndStream {
+public:
+    ContextAndStream(const Driver& driver, int ordinal) : driver_(driver) {
+        driver_.check(driver_.DeviceGet(&device_, ordinal), "choosing the GPU");
+        driver_.check(driver_.DevicePrimaryCtxRetain(&context, device_),
+                      "making a context (is the GPU in use by a process of its own?)");
+        const int current = driver_.CtxSetCurrent(context);
+        const int made = current == kSuccess ? driver_.StreamCreate(&stream, kNonBlocking) : current;
+        if (made != kSuccess) {
+            driver_.DevicePrimaryCtxRelease(device_);
+            driver_.fail(made, "making a stream");
+        }
+    }
+    ~ContextAndStream() {
+        driver_.CtxSetCurrent(context);
+        driver_.StreamSynchronize(stream);
+        driver_.StreamDestroy(stream);
+        driver_.DevicePrimaryCtxRelease(device_);
+    }
+    ContextAndStream(const ContextAndStream&) = delete;
+    ContextAndStream& operator=(const ContextAndStream&) = delete;
+    Context context = nullptr;
+    Stream stream = nullptr;
+
+private:
+    const Driver& driver_;
+    int device_ = 0;
+};
+
+class DriverDevice final : public CudaDevice {
+public:
+    DriverDevice(const Driver& driver, CudaDeviceInfo info)
+        : driver_(driver),
+          info_(std::move(info)),
+          here_(driver, info_.ordinal),
+          halos_(driver, here_.context, here_.stream, info_) {}
+
+    const CudaDeviceInfo& info() const override { return info_; }
+    std::string description() const override {
+        return fmt::format("{}, {}, {} SMs, driver for CUDA {}", info_.name, info_.arch(),
+                           info_.multiprocessors, version_text(driver_.version));
+    }
+    std::unique_ptr<CudaTimer> make_timer() override {
+        enter();
+        return std::make_unique<EventTimer>(driver_, here_.context, here_.stream);
+    }
+
+    MemoryInfo memory() const override;
+    void* allocate(std::int64_t bytes) override;
+    void release(void* address) noexcept override;
+    void set_bytes(void* address, int byte, std::int64_t bytes) override;
+    void copy_to_device(void* address, const void* host, std::int64_t bytes) override;
+    void copy_to_host(void* host, const void* address, std::int64_t bytes) override;
+    void copy_on_device(void* destination, const void* source, std::int64_t bytes) override;
+    void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) override;
+    void download_cells(void* dense, const void* array, const Geometry& geometry, ElementType type) override;
+
+    void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {
+        enter();
+        halos_.run(passes, type, array);
+    }
+    std::unique_ptr<Module> load(std::string_view code, const std::string& name) override {
+        enter();
+        return std::make_unique<LoadedModule>(driver_, here_.context, here_.stream, info_, code, name);
+    }
+    void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        enter();
+        static_cast<CudaKernel&>(kernel).launch(blocks, here_.stream, arguments);
+    }
+    void synchronize() override {
+        enter();
+        driver_.check(driver_.StreamSynchronize(here_.stream), "finishing the steps");
+    }
+
+    bool can_record() const override { return true; }
+    void begin_recording() override;
+    std::unique_ptr<Recording> end_recording() override;
+    void replay(Recording& recording) override {
+        enter();
+        driver_.check(driver_.GraphLaunch(static_cast<GraphRecording&>(recording).ready(), here_.stream),
+                      "starting recorded steps");
+    }
+
+private:
+    // Other users of the process (a Python library, say) may have made another context current.
+    void enter() const { driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU"); }
+    void copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
+                  std::int64_t element);
+
+    const Driver& driver_;
+    CudaDeviceInfo info_;
+    ContextAndStream here_;
+    HaloFiller halos_;
+};
+
+MemoryInfo DriverDevice::memory() const {
+    enter();
+    std::size_t free_bytes = 0, total_bytes = 0;
+    driver_.check(driver_.MemGetInfo(&free_bytes, &total_bytes), "asking for free memory");
+    return {static_cast<std::int64_t>(free_bytes), static_cast<std::int64_t>(total_bytes)};
+}
+
+void* DriverDevice::allocate(std::int64_t bytes) {
+    enter();
+    Address address = 0;
+    const int result = driver_.MemAlloc(&address, static_cast<std::size_t>(bytes));
+    if (result == kOutOfMemory) {
+        const MemoryInfo have = memory();
+        throw Error(ErrorCode::out_of_memory,
+                    fmt::format("{} of GPU memory are needed, and {} of {} are free on {}", bytes_text(bytes),
+                                bytes_text(have.free_bytes), bytes_text(have.total_bytes), info_.name));
+    }
+    driver_.check(result, fmt::format("reserving {}", bytes_text(bytes)));
+    return to_pointer(address);
+}
+
+void DriverDevice::release(void* address) noexcept {
+    if (address == nullptr) return;
+    driver_.CtxSetCurrent(here_.context);
+    driver_.MemFree(to_address(address));  // waits for kernels that use it
+}
+
+void DriverDevice::set_bytes(void* address, int byte, std::int64_t bytes) {
+    enter();
+    driver_.check(driver_.MemsetD8Async(to_address(address), static_cast<unsigned char>(byte),
+                                        static_cast<std::size_t>(bytes), here_.stream),
+                  "clearing memory");
+}
+
+void DriverDevice::copy_to_device(void* address, const void* host, std::int64_t bytes) {
+    enter();
+    driver_.check(
+        driver_.MemcpyHtoDAsync(to_address(address), host, static_cast<std::size_t>(bytes), here_.stream),
+        "copying to the GPU");
+    driver_.check(driver_.StreamSynchronize(here_.stream), "copying to the GPU");
+}
+
+void DriverDevice::copy_to_host(void* host, const void* address, std::int64_t bytes) {
+    enter();
+    driver_.check(
+        driver_.MemcpyDtoHAsync(host, to_address(address), static_cast<std::size_t>(bytes), here_.stream),
+        "copying from the GPU");
+    driver_.check(driver_.StreamSynchronize(here_.stream), "finishing the steps and copying from the GPU");
+}
+
+void DriverDevice::copy_on_device(void* destination, const void* source, std::int64_t bytes) {
+    enter();
+    driver_.check(driver_.MemcpyDtoDAsync(to_address(destination), to_address(source),
+                                          static_cast<std::size_t>(bytes), here_.stream),
+                  "copying on the GPU");
+}
+
+CopySide host_side(const void* dense, const Geometry& geometry, std::int64_t element) {
+    CopySide side;
+    side.memory_kind = kHostMemory;
+    side.host = dense;
+    side.pitch = static_cast<std::size_t>(geometry.extent[0] * element);
+    side.height = static_cast<std::size_t>(geometry.extent[1]);
+    return side;
+}
+
+CopySide device_side(const void* array, const Geometry& geometry, std::int64_t element) {
+    CopySide side;
+    side.memory_kind = kDeviceMemory;
+    side.device = to_address(array) + static_cast<Address>(geometry.origin * element);
+    side.pitch = static_cast<std::size_t>(geometry.pitch * element);
+    side.height = static_cast<std::size_t>(geometry.slice / geometry.pitch);
+    return side;
+}
+
+void DriverDevice::copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
+                            std::int64_t element) {
+    enter();
+    Copy3D copy;
+    copy.source = source;
+    copy.destination = destination;
+    copy.width = static_cast<std::size_t>(geometry.extent[0] * element);
+    copy.height = static_cast<std::size_t>(geometry.extent[1]);
+    copy.depth = static_cast<std::size_t>(geometry.extent[2]);
+    const char* const doing = "copying between host and GPU";
+    if (geometry.pitch * element <= kMaxPitch) {
+        driver_.check(driver_.Memcpy3DAsync(&copy, here_.stream), doing);
+    } else {  // rows of 2 GiB and more, one by one
+        const auto row = [&](const CopySide& side, std::size_t y, std::size_t z) {
+            return (side.memory_kind == kHostMemory ? to_address(side.host) : side.device) +
+                   (z * side.height + y) * side.pitch;
+        };
+        for (std::size_t z = 0; z < copy.depth; ++z) {
+            for (std::size_t y = 0; y < copy.height; ++y) {
+                const Address from = row(source, y, z), to = row(destination, y, z);
+                driver_.check(source.memory_kind == kHostMemory
+                                  ? driver_.MemcpyHtoDAsync(to, to_pointer(from), copy.width, here_.stream)
+                                  : driver_.MemcpyDtoHAsync(to_pointer(to), from, copy.width, here_.stream),
+                              doing);
+            }
+        }
+    }
+    driver_.check(driver_.StreamSynchronize(here_.stream), doing);
+}
+
+void DriverDevice::upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) {
+    const std::int64_t element = size_of(type);
+    copy_box(host_side(dense, geometry, element), device_side(array, geometry, element), geometry, element);
+}
+
+void DriverDevice::download_cells(void* dense, const void* array, const Geometry& geometry,
+                                  ElementType type) {
+    const std::int64_t element = size_of(type);
+    copy_box(device_side(array, geometry, element), host_side(dense, geometry, element), geometry, element);
+}
+
+void DriverDevice::begin_recording() {
+    enter();
+    driver_.check(driver_.StreamBeginCapture(here_.stream, kCaptureThreadLocal), "recording steps");
+}
+
+std::unique_ptr<Recording> DriverDevice::end_recording() {
+    enter();
+    Graph graph = nullptr;
+    driver_.check(driver_.StreamEndCapture(here_.stream, &graph), "recording steps");
+    GraphExec ready = nullptr;
+    const int result = driver_.GraphInstantiate(&ready, graph, 0);
+    driver_.GraphDestroy(graph);
+    driver_.check(result, "preparing recorded steps");
+    return std::make_unique<GraphRecording>(driver_, here_.context, ready);
+}
+
+}  // namespace
+
+}  // namespace cuda
+
+std::unique_ptr<CudaDevice> open_cuda_device(int ordinal) {
+    const cuda::Driver& driver = cuda::Driver::get();
+    int count = 0;
+    driver.check(driver.DeviceGetCount(&count), "counting the GPUs");
+    if (ordinal < 0 || ordinal >= count)
+        throw Error(ErrorCode::no_device,
+                    fmt::format("there is no GPU {}; this machine has {} (from 0)", ordinal,
+                                count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)));
+    return std::make_unique<cuda::DriverDevice>(driver, cuda::read_device_info(driver, ordinal));
+}
+
+}  // namespace halo::rt
