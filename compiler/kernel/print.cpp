@@ -141,12 +141,14 @@ std::string Printer::dynamic_shared(const DeclareArray& array) const {
 
 std::string Printer::real_literal(double value, Type type) const {
     const bool single = type == Type::f32;
-    if (std::isnan(value) || std::isinf(value)) {
-        return fmt::format("{}{}", value < 0 ? "-" : "", std::isnan(value) ? "NAN" : "INFINITY");
-    }
+    if (std::isnan(value) || std::isinf(value)) return special_literal(value, type);
     std::string text = single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return single ? text + "f" : text;
+}
+
+std::string Printer::special_literal(double value, Type) const {
+    return fmt::format("{}{}", value < 0 ? "-" : "", std::isnan(value) ? "NAN" : "INFINITY");
 }
 
 std::string Printer::arguments(const std::vector<Expr>& arguments) const {
@@ -315,6 +317,11 @@ void Printer::function(const KernelFunction& function) {
         text_ += wrap_comment(comment, 0);
     line(0, signature(function) + " {");
     text_ += prologue(function);
+    for (const NamedConstant& constant : function.constants) {
+        const std::string text = fmt::format("constexpr int {} = {};", constant.name, constant.value);
+        line(1, constant.comment.empty() ? text : text + "  // " + constant.comment);
+    }
+    if (!function.constants.empty()) text_ += "\n";
     block(function.body, 1);
     line(0, "}");
 }
@@ -325,11 +332,6 @@ std::string Printer::print(const Program& program) {
         text_ += comment.empty() ? "//\n" : wrap_comment(comment, 0);
     const std::string helpers = prelude(program);
     if (!helpers.empty()) text_ += "\n" + helpers;
-    if (!program.constants.empty()) text_ += "\n";
-    for (const NamedConstant& constant : program.constants) {
-        const std::string text = fmt::format("constexpr int {} = {};", constant.name, constant.value);
-        line(0, constant.comment.empty() ? text : text + "  // " + constant.comment);
-    }
     if (!program.constant_arrays.empty()) text_ += "\n";
     for (const ConstantArray& array : program.constant_arrays) {
         line(0, constant_array(array) + (array.comment.empty() ? "" : "  // " + array.comment));

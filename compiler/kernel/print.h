@@ -30,6 +30,8 @@ protected:
     virtual std::string parameter(const Parameter& parameter) const;
     virtual std::string dynamic_shared(const DeclareArray& array) const;
 
+    virtual std::string special_literal(double value, Type type) const;  // NaN and the infinities
+
     std::string expression(const Expr& expr, int outer_precedence = 0) const;
 
 private:

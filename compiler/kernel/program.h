@@ -38,7 +38,8 @@ public:
     Expr() = default;
     Expr(int literal);
     explicit Expr(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
-    explicit operator bool() const { return node_ != nullptr; }
+    bool has_value() const { return node_ != nullptr; }
+    explicit operator bool() const { return has_value(); }
     const Node& operator*() const { return *node_; }
     const Node* operator->() const { return node_.get(); }
     Type type() const;
@@ -239,6 +240,11 @@ struct Parameter {
     Kind kind = Kind::scalar;
     bool restricted = true;
 };
+struct NamedConstant {  // constexpr int, at the top of a function
+    std::string name;
+    std::int64_t value = 0;
+    std::string comment;
+};
 struct KernelFunction {
     enum class Kind : std::uint8_t { kernel, helper };
     Kind kind = Kind::kernel;
@@ -247,12 +253,8 @@ struct KernelFunction {
     std::vector<Parameter> parameters;
     int threads = 0;     // of a block; 0 on the CPU
     int min_blocks = 0;  // 0: leave it to the compiler
+    std::vector<NamedConstant> constants;
     Block body;
-};
-struct NamedConstant {
-    std::string name;
-    std::int64_t value = 0;
-    std::string comment;
 };
 struct ConstantArray {  // __constant__ memory set at launch time
     Type type = Type::f32;
@@ -262,7 +264,6 @@ struct ConstantArray {  // __constant__ memory set at launch time
 };
 struct Program {
     std::vector<std::string> header;  // comment lines at the top of the text
-    std::vector<NamedConstant> constants;
     std::vector<ConstantArray> constant_arrays;
     std::vector<KernelFunction> functions;  // helpers before the kernels that call them
 };

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/emit/emit.h"
+#include "compiler/kernel/print.h"
+
+namespace halo::emit {
+namespace {
+
+using namespace kernel;
+
+class CppPrinter : public Printer {
+protected:
+    std::string function_name(Function function, Type type) const override {
+        return "__builtin_" + Printer::function_name(function, type);
+    }
+    std::string unroll_pragma(Unroll unroll) const override {
+        switch (unroll) {
+            case Unroll::leave:
+                return "";
+            case Unroll::full:
+                return "clang loop unroll(full)";
+            case Unroll::none:
+                return "clang loop unroll(disable)";
+            case Unroll::vectorize:
+                return "clang loop vectorize(assume_safety)";
+        }
+        return "";
+    }
+    std::string signature(const KernelFunction& function) const override {
+        return fmt::format("extern \"C\" void {}(void* const* args, long begin, long end)", function.name);
+    }
+    // A kernel's arguments come as pointers to their values, as the CUDA driver takes them.
+    std::string prologue(const KernelFunction& function) const override {
+        std::string text;
+        for (std::size_t p = 0; p < function.parameters.size(); ++p) {
+            const Parameter& parameter = function.parameters[p];
+            const std::string type = type_name(parameter.type);
+            switch (parameter.kind) {
+                case Parameter::Kind::scalar:
+                    text += fmt::format("    const {0} {1} = *static_cast<const {0}*>(args[{2}]);\n", type,
+                                        parameter.name, p);
+                    break;
+                case Parameter::Kind::input:
+                    text += fmt::format(
+                        "    const {0}* const __restrict {1} = *static_cast<const {0}* const*>(args[{2}]);\n",
+                        type, parameter.name, p);
+                    break;
+                case Parameter::Kind::output:
+                    text +=
+                        fmt::format("    {0}* const __restrict {1} = *static_cast<{0}* const*>(args[{2}]);\n",
+                                    type, parameter.name, p);
+                    break;
+            }
+        }
+        return text + "\n";
+    }
+    std::string special_literal(double value, Type type) const override {
+        const char* suffix = type == Type::f32 ? "f" : "";
+        if (std::isnan(value)) return fmt::format("__builtin_nan{}(\"\")", suffix);
+        return fmt::format("{}__builtin_inf{}()", value < 0 ? "-" : "", suffix);
+    }
+};
+
+}  // namespace
+
+std::string print_cpp(const Program& program) {
+    return CppPrinter().print(program);
+}
+
+}  // namespace halo::emit

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "compiler/emit/emit.h"
+#include "compiler/emit/prelude.h"
+#include "compiler/kernel/print.h"
+#include "compiler/kernel/walk.h"
+#include "compiler/support/error.h"
+
+namespace halo::emit {
+namespace {
+
+using namespace kernel;
+
+class CudaPrinter : public Printer {
+protected:
+    std::string builtin_name(Builtin builtin) const override {
+        static constexpr const char* kNames[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x",
+                                                 "blockIdx.y",  "blockIdx.z",  "gridDim.x",   "gridDim.y"};
+        return kNames[static_cast<int>(builtin)];
+    }
+    std::string barrier() const override { return "__syncthreads();"; }
+    std::string shared_qualifier() const override { return "__shared__ "; }
+    std::string unroll_pragma(Unroll unroll) const override {
+        return unroll == Unroll::full ? "unroll" : unroll == Unroll::none ? "unroll 1" : "";
+    }
+    std::string constant_array(const ConstantArray& array) const override {
+        return fmt::format("__constant__ {} {}[{}];", type_name(array.type), array.name, array.size);
+    }
+    std::string parameter(const Parameter& parameter) const override {
+        const char* restrict_word = parameter.restricted ? "* __restrict__ " : "* ";
+        const std::string type = type_name(parameter.type);
+        switch (parameter.kind) {
+            case Parameter::Kind::scalar:
+                return type + " " + parameter.name;
+            case Parameter::Kind::input:
+                return "const " + type + restrict_word + parameter.name;
+            case Parameter::Kind::output:
+                return type + restrict_word + parameter.name;
+        }
+        return "";
+    }
+    std::string signature(const KernelFunction& function) const override {
+        std::string text = "__device__ inline void ";
+        if (function.kind == KernelFunction::Kind::kernel) {
+            const std::string blocks = function.min_blocks ? fmt::format(", {}", function.min_blocks) : "";
+            text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) ", function.threads,
+                               blocks);
+        }
+        text += function.name + "(";
+        for (std::size_t p = 0; p < function.parameters.size(); ++p) {
+            text += (p ? ", " : "") + parameter(function.parameters[p]);
+        }
+        return text + ")";
+    }
+    std::string prologue(const KernelFunction& function) const override {
+        bool dynamic = false;
+        for_each_statement(function.body, [&](const Statement& statement) {
+            const auto* array = std::get_if<DeclareArray>(&statement.kind);
+            dynamic = dynamic || (array && array->memory == Memory::dynamic_shared);
+        });
+        return dynamic ? "    extern __shared__ double shared_memory[];\n" : "";
+    }
+    std::string dynamic_shared(const DeclareArray& array) const override {
+        std::string dims;
+        for (const Expr& dim : array.dims)
+            dims += "[" + expression(dim) + "]";
+        const std::string start =
+            array.offset ? fmt::format("shared_memory + {}", array.offset / 8) : std::string("shared_memory");
+        return fmt::format("auto& {} = *reinterpret_cast<{}(*){}>({});", array.name, type_name(array.type),
+                           dims, start);
+    }
+    std::string special_literal(double value, Type type) const override {
+        const bool single = type == Type::f32;
+        if (std::isnan(value)) {
+            return single ? "__int_as_float(0x7fffffff)" : "__longlong_as_double(0x7fffffffffffffffLL)";
+        }
+        return std::string(value < 0 ? "-" : "") +
+               (single ? "__int_as_float(0x7f800000)" : "__longlong_as_double(0x7ff0000000000000LL)");
+    }
+    std::string prelude(const Program& program) const override;
+};
+
+// Helpers in the order of the prelude's file.
+constexpr const char* kSections[] = {"load2 float",  "load4 float",  "load2 double",  "load4 double",
+                                     "store2 float", "store4 float", "store2 double", "store4 double",
+                                     "first_image",  "face_source",  "block_sum",     "block_min",
+                                     "block_max"};
+
+std::string CudaPrinter::prelude(const Program& program) const {
+    std::set<std::string> used;
+    for (const KernelFunction& function : program.functions) {
+        for_each_statement(function.body, [&](const Statement& statement) {
+            if (const auto* load = std::get_if<LoadVector>(&statement.kind)) {
+                used.insert(fmt::format("load{} {}", load->width, type_name(load->from.type())));
+            }
+            if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
+                used.insert(fmt::format("store{} {}", store->width, type_name(store->to.type())));
+            }
+        });
+        for_each_expr(function.body, [&](const Expr& expr) {
+            if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
+        });
+    }
+    std::string text;
+    for (const char* section : kSections) {
+        if (!used.count(section)) continue;
+        text += (text.empty() ? "" : "\n") + prelude_section(section);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string prelude_section(const std::string& name) {
+    const std::string text = kPrelude;
+    const std::string heading = "// [" + name + "]\n";
+    const std::size_t begin = text.find(heading);
+    if (begin == std::string::npos) throw InternalError("the prelude has no section " + name);
+    const std::size_t end = text.find("// [", begin + heading.size());
+    return text.substr(begin + heading.size(), end == std::string::npos ? end : end - begin - heading.size());
+}
+
+std::string print_cuda(const Program& program) {
+    return CudaPrinter().print(program);
+}
+
+}  // namespace halo::emit

@@ -1,0 +1,110 @@
+// [load2 float]
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(float* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 float]
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [load2 double]
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(double* to, const double* from) {
+    const double2 pair = *reinterpret_cast<const double2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 double]
+// Four neighbouring elements as two pairs; `from` is aligned to a pair.
+__device__ __forceinline__ void load4(double* to, const double* from) {
+    const double2 low = *reinterpret_cast<const double2*>(from);
+    const double2 high = *reinterpret_cast<const double2*>(from + 2);
+    to[0] = low.x;
+    to[1] = low.y;
+    to[2] = high.x;
+    to[3] = high.y;
+}
+// [store2 float]
+__device__ __forceinline__ void store2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+}
+// [store4 float]
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+// [store2 double]
+__device__ __forceinline__ void store2(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+}
+// [store4 double]
+__device__ __forceinline__ void store4(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+    *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
+}
+// [first_image]
+// The lowest of the cells index, index ± n, … that lies in the halo of width `low` or above it.
+__device__ __forceinline__ int first_image(int index, int n, int low) { return index - (index + low) / n * n; }
+// [face_source]
+// What lies beyond a face: the edge cell again, the cells reflected about it, or nothing that is an image.
+enum FaceKind { kNone, kClamp, kMirror };
+
+// The cell whose value cell `index` shows, along an axis of n cells; -1 where it shows none.
+__device__ inline int face_source(int index, int n, FaceKind low, FaceKind high) {
+    while (index < 0 || index >= n) {
+        const FaceKind face = index < 0 ? low : high;
+        const int edge = index < 0 ? 0 : n - 1;
+        if (face == kNone) return -1;
+        if (face == kClamp || n == 1) return edge;
+        index = 2 * edge - index;
+    }
+    return index;
+}
+// [block_sum]
+// The sum over the block's threads, always in the same order; thread 0 gets it.
+__device__ inline double block_sum(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(~0u, value, lanes);
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = thread < warps ? of_warp[thread] : 0.0;
+    for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(~0u, value, lanes);
+    return value;
+}
+// [block_min]
+// The least of the block's threads; thread 0 gets it.
+__device__ inline double block_min(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmin(value, __shfl_down_sync(~0u, value, lanes));
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = of_warp[thread < warps ? thread : 0];
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmin(value, __shfl_down_sync(~0u, value, lanes));
+    return value;
+}
+// [block_max]
+// The greatest of the block's threads; thread 0 gets it.
+__device__ inline double block_max(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmax(value, __shfl_down_sync(~0u, value, lanes));
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = of_warp[thread < warps ? thread : 0];
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmax(value, __shfl_down_sync(~0u, value, lanes));
+    return value;
+}

@@ -1,0 +1,14 @@
+// The small device prelude: helpers that kernels call, each printed only where it is used.
+#pragma once
+
+#include <string>
+
+namespace halo::emit {
+
+// The text of prelude.cuh: sections, each headed by a line `// [name]`.
+extern const char* const kPrelude;
+
+// One section's text without its heading.
+std::string prelude_section(const std::string& name);
+
+}  // namespace halo::emit

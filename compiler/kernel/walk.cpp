@@ -1,0 +1,115 @@
+#include "compiler/kernel/walk.h"
+
+namespace halo::kernel {
+namespace {
+
+using Visit = std::function<void(const Expr&)>;
+
+void operands(const IntLiteral&, const Visit&) {}
+void operands(const RealLiteral&, const Visit&) {}
+void operands(const Variable&, const Visit&) {}
+void operands(const BuiltinIndex&, const Visit&) {}
+void operands(const Element& node, const Visit& visit) {
+    for (const Expr& index : node.indices)
+        visit(index);
+}
+void operands(const AddressOf& node, const Visit& visit) {
+    visit(node.index);
+}
+void operands(const Negate& node, const Visit& visit) {
+    visit(node.operand);
+}
+void operands(const Not& node, const Visit& visit) {
+    visit(node.operand);
+}
+void operands(const Convert& node, const Visit& visit) {
+    visit(node.operand);
+}
+void operands(const Binary& node, const Visit& visit) {
+    visit(node.left);
+    visit(node.right);
+}
+void operands(const Select& node, const Visit& visit) {
+    visit(node.condition);
+    visit(node.then);
+    visit(node.otherwise);
+}
+void operands(const Call& node, const Visit& visit) {
+    for (const Expr& argument : node.arguments)
+        visit(argument);
+}
+void operands(const CallHelper& node, const Visit& visit) {
+    for (const Expr& argument : node.arguments)
+        visit(argument);
+}
+
+void roots(const Declare& node, const Visit& visit) {
+    visit(node.value);
+}
+void roots(const DeclarePointer& node, const Visit& visit) {
+    visit(node.value);
+}
+void roots(const DeclareArray& node, const Visit& visit) {
+    for (const Expr& dim : node.dims)
+        visit(dim);
+}
+void roots(const Assign& node, const Visit& visit) {
+    visit(node.target);
+    visit(node.value);
+}
+void roots(const LoadVector& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.from);
+}
+void roots(const StoreVector& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.from);
+}
+void roots(const For& node, const Visit& visit) {
+    visit(node.begin);
+    visit(node.end);
+    visit(node.step);
+}
+void roots(const If& node, const Visit& visit) {
+    visit(node.condition);
+}
+void roots(const Barrier&, const Visit&) {}
+void roots(const Return&, const Visit&) {}
+void roots(const CallStatement& node, const Visit& visit) {
+    for (const Expr& argument : node.arguments)
+        visit(argument);
+}
+void roots(const Comment&, const Visit&) {}
+void roots(const BlankLine&, const Visit&) {}
+
+}  // namespace
+
+void for_each_statement(const Block& block, const std::function<void(const Statement&)>& visit) {
+    for (const Statement& statement : block) {
+        visit(statement);
+        if (const auto* loop = std::get_if<For>(&statement.kind)) for_each_statement(loop->body, visit);
+        if (const auto* guard = std::get_if<If>(&statement.kind)) {
+            for_each_statement(guard->then, visit);
+            for_each_statement(guard->otherwise, visit);
+        }
+    }
+}
+
+void for_each_expr(const Expr& expr, const Visit& visit) {
+    visit(expr);
+    std::visit(
+        [&](const auto& node) {
+            operands(node, [&](const Expr& operand) { for_each_expr(operand, visit); });
+        },
+        expr->kind);
+}
+
+void for_each_expr(const Block& block, const Visit& visit) {
+    for_each_statement(block, [&](const Statement& statement) {
+        std::visit(
+            [&](const auto& node) { roots(node, [&](const Expr& root) { for_each_expr(root, visit); }); },
+            statement.kind);
+    });
+}
+
+}  // namespace halo::kernel

@@ -1,0 +1,17 @@
+// Visiting every statement and expression of a kernel program.
+#pragma once
+
+#include <functional>
+
+#include "compiler/kernel/program.h"
+
+namespace halo::kernel {
+
+// visit(statement) for each statement of a block and of the blocks inside it, outer ones first.
+void for_each_statement(const Block& block, const std::function<void(const Statement&)>& visit);
+
+// visit(expr) for each expression of the block, operands after their users.
+void for_each_expr(const Block& block, const std::function<void(const Expr&)>& visit);
+void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
+
+}  // namespace halo::kernel

@@ -1,0 +1,320 @@
+#include "compiler/lower/cell.h"
+
+#include <map>
+
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Expr;
+using kernel::Type;
+
+kernel::Function function_of(ir::Function function) {
+    switch (function) {
+        case ir::Function::sqrt:
+        case ir::Function::rsqrt:
+            return kernel::Function::sqrt;
+        case ir::Function::cbrt:
+            return kernel::Function::cbrt;
+        case ir::Function::exp:
+            return kernel::Function::exp;
+        case ir::Function::log:
+            return kernel::Function::log;
+        case ir::Function::sin:
+            return kernel::Function::sin;
+        case ir::Function::cos:
+            return kernel::Function::cos;
+        case ir::Function::tan:
+            return kernel::Function::tan;
+        case ir::Function::asin:
+            return kernel::Function::asin;
+        case ir::Function::acos:
+            return kernel::Function::acos;
+        case ir::Function::atan:
+            return kernel::Function::atan;
+        case ir::Function::sinh:
+            return kernel::Function::sinh;
+        case ir::Function::cosh:
+            return kernel::Function::cosh;
+        case ir::Function::tanh:
+            return kernel::Function::tanh;
+        case ir::Function::abs:
+            return kernel::Function::abs;
+        case ir::Function::floor:
+            return kernel::Function::floor;
+        case ir::Function::ceil:
+            return kernel::Function::ceil;
+        case ir::Function::pow:
+            return kernel::Function::pow;
+        case ir::Function::atan2:
+            return kernel::Function::atan2;
+    }
+    throw InternalError("unknown function");
+}
+
+class CellLowering {
+public:
+    CellLowering(Context& context, const CellSources& sources, kernel::Block& body)
+        : context_(context), program_(context.program()), sources_(sources), body_(body) {
+        names_ = context.names();  // a scope inside the kernel's
+        count_uses();
+    }
+
+    CellValues lower() {
+        CellValues values;
+        for (const ir::Assign* assign : context_.stage().assigns)
+            values.assigned.push_back(lower_assign(*assign));
+        for (const ir::Reduce* reduce : context_.stage().reductions)
+            values.reduced.push_back(lower(reduce->value));
+        return values;
+    }
+
+private:
+    // How often each value is read by another of this stage. Reads of a level assigned in the stage count for
+    // its value.
+    void count_uses() {
+        std::vector<ir::ExprId> roots;
+        for (const ir::Assign* assign : context_.stage().assigns)
+            roots.push_back(assign->value);
+        for (const ir::Reduce* reduce : context_.stage().reductions)
+            roots.push_back(reduce->value);
+        const std::vector<bool> needed = ir::reachable_exprs(program_, roots);
+        for (std::size_t e = 0; e < needed.size(); ++e) {
+            if (!needed[e] || context_.is_uniform(ir::ExprId{static_cast<std::uint32_t>(e)})) continue;
+            ir::for_each_operand(program_.exprs[e], [&](ir::ExprId operand) { ++uses_[operand.index]; });
+        }
+        for (ir::ExprId root : roots)
+            ++uses_[root.index];
+    }
+
+    Expr lower_assign(const ir::Assign& assign) {
+        const Level level{assign.target, assign.time};
+        const ir::Field& field = program_[assign.target];
+        const std::string wanted = field.name + (assign.time > 0 ? "_new" : "_value");
+        Expr value = lower_named(assign.value, wanted);
+        const bool keeps = assign.margins != ir::Margins{} && field.role == ir::Role::state;
+        if (keeps) {
+            const Expr inside = inside_margins(context_, assign.margins, sources_.index);
+            value = declare(kernel::select(inside, value, sources_.load({assign.target, 0}, {})), wanted);
+        }
+        assigned_[level] = value;
+        return value;
+    }
+
+    Expr declare(Expr value, const std::string& wanted) {
+        const Type type = value.type();
+        const std::string name = names_.take(wanted);
+        body_.push_back(kernel::Declare{type, name, std::move(value)});
+        return kernel::variable(name, type);
+    }
+
+    bool is_leaf(ir::ExprId id) const {
+        const ir::Expr& expr = program_[id];
+        return context_.is_uniform(id) || std::holds_alternative<ir::Access>(expr.node) ||
+               std::holds_alternative<ir::CoefElement>(expr.node);
+    }
+
+    // The value under a name, unless it has one already or is a literal or a load.
+    Expr lower_named(ir::ExprId id, const std::string& wanted) {
+        const auto known = named_.find(id.index);
+        if (known != named_.end()) return known->second;
+        Expr value = lower_node(id, wanted);
+        const bool has_name = std::holds_alternative<kernel::Variable>(value->kind);
+        if (!has_name) value = declare(std::move(value), wanted);
+        return named_[id.index] = value;
+    }
+
+    Expr lower(ir::ExprId id) {
+        if (is_leaf(id)) return lower_node(id, "");
+        if (uses_[id.index] > 1) return lower_named(id, name_for(id));
+        return lower_node(id, name_for(id));
+    }
+
+    std::string name_for(ir::ExprId id) const {
+        const ir::Expr& expr = program_[id];
+        if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+            switch (binary->op) {
+                case ir::BinaryOp::add:
+                    return "sum";
+                case ir::BinaryOp::sub:
+                    return "difference";
+                case ir::BinaryOp::mul:
+                    return "product";
+                case ir::BinaryOp::div:
+                    return "ratio";
+                default:
+                    return expr.type == ir::Scalar::boolean ? "holds" : "bound";
+            }
+        }
+        if (std::holds_alternative<ir::Fma>(expr.node)) return "sum";
+        if (std::holds_alternative<ir::Select>(expr.node)) return "choice";
+        return "value";
+    }
+
+    Expr lower_node(ir::ExprId id, const std::string& wanted) {
+        const ir::Expr& expr = program_[id];
+        if (context_.is_uniform(id) && expr.type != ir::Scalar::boolean) {
+            return context_.scalar(id, kernel_type(expr.type));
+        }
+        return std::visit([&](const auto& node) { return make(expr, node, wanted); }, expr.node);
+    }
+
+    Expr make(const ir::Expr& expr, const ir::Constant& constant, const std::string&) {
+        if (expr.type != ir::Scalar::boolean) throw InternalError("a constant is uniform");
+        return kernel::int_literal(!constant.value.is_zero(), Type::boolean);
+    }
+    Expr make(const ir::Expr&, const ir::ParamRef&, const std::string&) {
+        throw InternalError("a param is uniform");
+    }
+    Expr make(const ir::Expr&, const ir::CoefElement& element, const std::string&) {
+        return context_.coef(element, sources_.coefs_as_parameters);
+    }
+    Expr make(const ir::Expr&, const ir::Access& access, const std::string&) {
+        const Level level{access.field, access.time};
+        const auto assigned = assigned_.find(level);
+        if (assigned != assigned_.end()) return assigned->second;
+        return sources_.load(level, access.offset);
+    }
+    Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
+        const Type type = kernel_type(expr.type);
+        const Expr index = kernel::convert(sources_.index[coordinate.axis], type);
+        if (coordinate.kind == ir::CoordinateKind::index) return index;
+        const ir::Axis& axis = program_.axes[coordinate.axis];
+        return index * context_.scalar(axis.spacing, type) + context_.scalar(axis.origin, type);
+    }
+    Expr make(const ir::Expr& expr, const ir::Unary& unary, const std::string&) {
+        const Expr operand = lower(unary.operand);
+        switch (unary.op) {
+            case ir::UnaryOp::negate:
+                return -operand;
+            case ir::UnaryOp::logical_not:
+                return kernel::logical_not(operand);
+            case ir::UnaryOp::convert:
+                return kernel::convert(operand, kernel_type(expr.type));
+        }
+        throw InternalError("unknown unary operation");
+    }
+    Expr make(const ir::Expr&, const ir::Binary& binary, const std::string&) {
+        const Expr left = lower(binary.left);
+        const Expr right = lower(binary.right);
+        switch (binary.op) {
+            case ir::BinaryOp::add:
+                return left + right;
+            case ir::BinaryOp::sub:
+                return left - right;
+            case ir::BinaryOp::mul:
+                return left * right;
+            case ir::BinaryOp::div:
+                return left / right;
+            case ir::BinaryOp::min:
+                return choose(left, right, true);
+            case ir::BinaryOp::max:
+                return choose(left, right, false);
+            case ir::BinaryOp::less:
+                return left < right;
+            case ir::BinaryOp::less_equal:
+                return left <= right;
+            case ir::BinaryOp::greater:
+                return left > right;
+            case ir::BinaryOp::greater_equal:
+                return left >= right;
+            case ir::BinaryOp::equal:
+                return left == right;
+            case ir::BinaryOp::not_equal:
+                return left != right;
+            case ir::BinaryOp::logical_and:
+                return left && right;
+            case ir::BinaryOp::logical_or:
+                return left || right;
+        }
+        throw InternalError("unknown binary operation");
+    }
+    // Not fmin and fmax: where an operand is NaN they differ from what the interpreter defines.
+    Expr choose(Expr left, Expr right, bool smaller) {
+        left = name_operand(std::move(left));
+        right = name_operand(std::move(right));
+        return kernel::select(smaller ? left < right : left > right, left, right);
+    }
+    Expr name_operand(Expr operand) {
+        const bool is_simple = std::holds_alternative<kernel::Variable>(operand->kind) ||
+                               std::holds_alternative<kernel::RealLiteral>(operand->kind) ||
+                               std::holds_alternative<kernel::Element>(operand->kind);
+        return is_simple ? operand : declare(std::move(operand), "operand");
+    }
+    Expr make(const ir::Expr&, const ir::Select& select, const std::string&) {
+        const Expr condition = lower(select.condition);
+        const Expr then = lower(select.then);
+        return kernel::select(condition, then, lower(select.otherwise));
+    }
+    Expr make(const ir::Expr& expr, const ir::Call& call, const std::string&) {
+        std::vector<Expr> arguments;
+        for (ir::ExprId argument : call.arguments)
+            arguments.push_back(lower(argument));
+        const Expr value = kernel::call(function_of(call.function), std::move(arguments));
+        if (call.function != ir::Function::rsqrt) return value;
+        return kernel::real_literal(1, kernel_type(expr.type)) / value;
+    }
+    // A chain of multiply-adds reads best as a sum that grows line by line.
+    Expr make(const ir::Expr&, const ir::Fma& fma, const std::string& wanted) {
+        constexpr std::size_t kLongestInline = 2;
+        std::vector<const ir::Fma*> chain{&fma};  // outermost first
+        ir::ExprId start = fma.c;
+        while (const auto* inner = std::get_if<ir::Fma>(&program_[start].node)) {
+            if (uses_[start.index] > 1 || context_.is_uniform(start)) break;
+            chain.push_back(inner);
+            start = inner->c;
+        }
+        Expr sum = lower(start);
+        if (chain.size() <= kLongestInline) {
+            for (auto link = chain.rbegin(); link != chain.rend(); ++link)
+                sum = multiply_add(**link, sum);
+            return sum;
+        }
+        sum = multiply_add(*chain.back(), sum);
+        const Type type = sum.type();
+        const std::string name = names_.take(wanted.empty() ? "sum" : wanted);
+        // Operands that need statements of their own come before the sum starts to grow.
+        std::vector<std::pair<Expr, Expr>> factors;
+        for (std::size_t link = chain.size() - 1; link-- > 0;) {
+            factors.emplace_back(lower(chain[link]->a), lower(chain[link]->b));
+        }
+        body_.push_back(kernel::Declare{type, name, sum, true});
+        const Expr variable = kernel::variable(name, type);
+        for (auto& [a, b] : factors) {
+            body_.push_back(kernel::Assign{variable, kernel::call(kernel::Function::fma, {a, b, variable})});
+        }
+        return variable;
+    }
+    Expr multiply_add(const ir::Fma& fma, const Expr& c) {
+        const Expr a = lower(fma.a);
+        return kernel::call(kernel::Function::fma, {a, lower(fma.b), c});
+    }
+
+    Context& context_;
+    const ir::Program& program_;
+    const CellSources& sources_;
+    kernel::Block& body_;
+    Names names_;
+    std::map<std::uint32_t, int> uses_;
+    std::map<std::uint32_t, Expr> named_;
+    std::map<Level, Expr> assigned_;
+};
+
+}  // namespace
+
+CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
+    return CellLowering(context, sources, body).lower();
+}
+
+Expr inside_margins(Context& context, const ir::Margins& margins, const std::array<Expr, 3>& index) {
+    Expr inside;
+    for (int axis = 0; axis < context.rank(); ++axis) {
+        const auto [low, high] = margins[axis];
+        if (low > 0) inside = inside && index[axis] >= low;
+        if (high > 0) inside = inside && index[axis] < context.extent(axis) - high;
+    }
+    return inside;
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,33 @@
+// The arithmetic of one cell: a stage's expressions as kernel expressions, with names where a value is used
+// twice.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "compiler/lower/context.h"
+
+namespace halo::lower {
+
+// Where a cell's operands come from: what differs between strategies.
+struct CellSources {
+    std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the level's element type
+    std::array<kernel::Expr, 3> index;  // the cell's index along each axis, i32
+    bool coefs_as_parameters = false;   // else in constant memory
+};
+
+struct CellValues {
+    std::vector<kernel::Expr>
+        assigned;                       // for each StageView::assigns: a variable or literal, margins applied
+    std::vector<kernel::Expr> reduced;  // for each reduction
+};
+
+// Appends the statements to `body`. Names are taken in a scope of their own: the body may be printed several
+// times.
+CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body);
+
+// Cell (index) is inside the margins, i.e. has a value; empty where the margins are none.
+kernel::Expr inside_margins(Context& context, const ir::Margins& margins,
+                            const std::array<kernel::Expr, 3>& index);
+
+}  // namespace halo::lower

@@ -1,0 +1,195 @@
+#include "compiler/lower/context.h"
+
+#include <algorithm>
+
+#include "compiler/lower/host_scalar.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Type;
+enum Order { kInputs, kOutputs, kExtents, kStrides, kScalars, kCoefs, kPartials };
+
+rt::ElementType element_type(Type type) {
+    return type == Type::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
+}
+
+}  // namespace
+
+Context::Context(const StageView& stage, const ProgramLayout& layout)
+    : stage_(&stage), layout_(&layout), uniform_(ir::uniform_exprs(*stage.program)) {
+    // The roles' names come first, then the spec's.
+    for (const char* role : {"i", "j", "k", "x", "y", "z", "row", "plane", "pitch", "slice", "at"})
+        names_.take(role);
+    for (const ir::Axis& axis : program().axes)
+        words_["n" + axis.name] = "";
+    // Levels get their names in a fixed order, so that u is u whatever else the stage reads.
+    for (const Read& read : stage.reads)
+        array(read.level);
+    for (const Write& write : stage.writes)
+        array(write.level);
+}
+
+std::string Context::declare(int order, kernel::Parameter parameter, rt::Argument argument) {
+    parameter.name = names_.take(parameter.name);
+    slots_.push_back({parameter, std::move(argument), order});
+    return parameter.name;
+}
+
+std::string Context::array(const Level& level) {
+    const auto known = arrays_.find(level);
+    if (known != arrays_.end()) return known->second;
+    const ir::Field& field = stage_->field(level);
+    const bool written = std::any_of(stage_->writes.begin(), stage_->writes.end(),
+                                     [&](const Write& write) { return write.level == level; });
+    kernel::Parameter parameter;
+    parameter.type = kernel_type(field.type);
+    parameter.kind = written ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
+    parameter.name = field.name + (level.time > 0     ? "_next"
+                                   : level.time == -1 ? "_prev"
+                                   : level.time < -1  ? "_prev2"
+                                                      : "");
+    rt::Argument argument;
+    argument.kind = rt::Argument::Kind::field;
+    argument.field = layout_->plan_field[level.field.index];
+    argument.time = level.time;
+    return arrays_[level] = declare(written ? kOutputs : kInputs, parameter, argument);
+}
+
+kernel::Expr Context::extent(int axis) {
+    std::string& name = words_["n" + program().axes[axis].name];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::extent;
+        argument.index = axis;
+        name = declare(kExtents + 0, {Type::i32, "n" + program().axes[axis].name}, argument);
+    }
+    return kernel::variable(name, Type::i32);
+}
+
+kernel::Expr Context::pitch() {
+    std::string& name = words_["pitch"];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::pitch;
+        slots_.push_back({{Type::i32, "pitch"}, argument, kStrides});
+        name = "pitch";
+    }
+    return kernel::variable(name, Type::i32);
+}
+
+kernel::Expr Context::slice() {
+    std::string& name = words_["slice"];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::slice;
+        slots_.push_back({{Type::i64, "slice"}, argument, kStrides});
+        name = "slice";
+    }
+    return kernel::variable(name, Type::i64);
+}
+
+kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
+    if (const auto* constant = std::get_if<ir::Constant>(&program()[uniform].node)) {
+        const Rational& value = constant->value;
+        return kernel::real_literal(type == Type::f32 ? double{value.to_float()} : value.to_double(), type);
+    }
+    std::string& name = scalars_[{uniform.index, type}];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::scalar;
+        argument.scalar = host_scalar(program(), uniform);
+        argument.type = element_type(type);
+        name = declare(kScalars, {type, host_scalar_name(program(), uniform)}, argument);
+    }
+    return kernel::variable(name, type);
+}
+
+std::string Context::partials(int reduction) {
+    std::string& name = words_["partials " + std::to_string(reduction)];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::partials;
+        argument.index = reduction;
+        name = declare(
+            kPartials,
+            {Type::f64, stage_->reductions[reduction]->name + "_partials", kernel::Parameter::Kind::output},
+            argument);
+    }
+    return name;
+}
+
+std::string Context::local(const std::string& wanted) {
+    std::string& name = locals_[wanted];
+    if (name.empty()) name = names_.take(wanted);
+    return name;
+}
+
+std::string coef_symbol(const ir::Program& program, ir::CoefId coef) {
+    // One namespace for the module: the program's name keeps it apart from kernels and their parameters.
+    Names names;
+    return names.take(program.name + "_" + program[coef].name);
+}
+
+kernel::Expr Context::coef(const ir::CoefElement& element, bool as_parameter) {
+    const ir::Coef& coef = program()[element.coef];
+    const Type type = kernel_type(coef.type);
+    std::string name = coef_symbol(program(), element.coef);
+    if (as_parameter) {
+        std::string& declared = words_["coef " + coef.name];
+        if (declared.empty()) {
+            rt::Argument argument;
+            argument.kind = rt::Argument::Kind::coefs;
+            argument.index = static_cast<int>(element.coef.index);
+            declared = declare(kCoefs, {type, coef.name, kernel::Parameter::Kind::input}, argument);
+        }
+        name = declared;
+    }
+    return kernel::element(name, {element.element}, type);
+}
+
+kernel::Expr Context::element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z) {
+    kernel::Expr offset = x ? x : kernel::Expr(0);
+    // The wide product first: a row's or plane's offset may pass 2^31 elements.
+    if (rank() > 1 && y.has_value()) {
+        offset = kernel::convert(y, Type::i64) * pitch() + offset;
+    }
+    if (rank() > 2 && z.has_value()) offset = z * slice() + offset;
+    return offset;
+}
+
+std::vector<const Context::Slot*> Context::ordered() const {
+    std::vector<const Slot*> slots;
+    for (const Slot& slot : slots_)
+        slots.push_back(&slot);
+    const auto key = [](const Slot* slot) {
+        // Extents and strides in the order of their axes, whatever was asked for first.
+        const int minor = slot->argument.kind == rt::Argument::Kind::extent  ? slot->argument.index
+                          : slot->argument.kind == rt::Argument::Kind::slice ? 1
+                                                                             : 0;
+        return std::pair(slot->order, minor);
+    };
+    std::stable_sort(slots.begin(), slots.end(),
+                     [&](const Slot* a, const Slot* b) { return key(a) < key(b); });
+    return slots;
+}
+
+std::vector<kernel::Parameter> Context::parameters() const {
+    std::vector<kernel::Parameter> parameters;
+    for (const Slot* slot : ordered())
+        parameters.push_back(slot->parameter);
+    return parameters;
+}
+
+std::vector<rt::Argument> Context::arguments(const std::vector<int>& plan_reductions) const {
+    std::vector<rt::Argument> arguments;
+    for (const Slot* slot : ordered()) {
+        arguments.push_back(slot->argument);
+        if (slot->argument.kind == rt::Argument::Kind::partials) {
+            arguments.back().index = plan_reductions[slot->argument.index];
+        }
+    }
+    return arguments;
+}
+
+}  // namespace halo::lower

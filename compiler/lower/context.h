@@ -1,0 +1,81 @@
+// What the pieces of one kernel share: its names, its parameters, and the launch arguments that go with them.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/build.h"
+#include "compiler/kernel/program.h"
+#include "compiler/lower/names.h"
+#include "compiler/lower/stage_view.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::lower {
+
+// The layout all arrays of the program share, and how a program's fields are numbered in the plan.
+struct ProgramLayout {
+    std::array<std::array<int, 2>, ir::kMaxRank> halo{};
+    std::vector<int> plan_field;  // by ir field; -1 where it has no array
+};
+
+class Context {
+public:
+    Context(const StageView& stage, const ProgramLayout& layout);
+
+    const StageView& stage() const { return *stage_; }
+    const ir::Program& program() const { return *stage_->program; }
+    int rank() const { return stage_->rank(); }
+    const ProgramLayout& layout() const { return *layout_; }
+    bool is_uniform(ir::ExprId id) const { return uniform_[id.index]; }
+    Names& names() { return names_; }
+
+    // Parameters. Each is declared where it is first asked for; finish() orders them.
+    std::string array(const Level& level);                       // the pointer's name: u, u_next, u_prev
+    kernel::Expr extent(int axis);                               // nx: i32
+    kernel::Expr pitch();                                        // i32
+    kernel::Expr slice();                                        // i64
+    kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
+    std::string partials(int reduction);  // name of the pointer; reduction: index within the stage
+    kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
+
+    // A local's name: the same for the same wish, and unlike all others of the kernel.
+    std::string local(const std::string& wanted);
+
+    // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
+    kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
+
+    // The kernel's parameters and the plan's arguments, in one order: arrays, extents and strides, scalars,
+    // partials.
+    std::vector<kernel::Parameter> parameters() const;
+    std::vector<rt::Argument> arguments(const std::vector<int>& plan_reductions) const;
+
+    // Coordinates of the cell's index, by axis: i, j, k.
+    static constexpr const char* kIndexNames[3] = {"i", "j", "k"};
+
+private:
+    struct Slot {
+        kernel::Parameter parameter;
+        rt::Argument argument;
+        int order = 0;
+    };
+    std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
+    std::vector<const Slot*> ordered() const;
+
+    const StageView* stage_;
+    const ProgramLayout* layout_;
+    std::vector<bool> uniform_;
+    Names names_;
+    std::vector<Slot> slots_;
+    std::map<Level, std::string> arrays_;
+    std::map<std::string, std::string> words_;  // extents, strides, partials
+    std::map<std::string, std::string> locals_;
+    std::map<std::pair<std::uint32_t, kernel::Type>, std::string> scalars_;
+};
+
+// A coef's array in constant memory.
+std::string coef_symbol(const ir::Program& program, ir::CoefId coef);
+
+}  // namespace halo::lower

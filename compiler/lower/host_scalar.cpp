@@ -1,0 +1,172 @@
+#include "compiler/lower/host_scalar.h"
+
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+namespace {
+
+using Op = rt::HostScalar::Op;
+
+Op operation(ir::BinaryOp op) {
+    switch (op) {
+        case ir::BinaryOp::add:
+            return Op::add;
+        case ir::BinaryOp::sub:
+            return Op::sub;
+        case ir::BinaryOp::mul:
+            return Op::mul;
+        case ir::BinaryOp::div:
+            return Op::div;
+        case ir::BinaryOp::min:
+            return Op::min;
+        case ir::BinaryOp::max:
+            return Op::max;
+        case ir::BinaryOp::less:
+            return Op::less;
+        case ir::BinaryOp::less_equal:
+            return Op::less_equal;
+        case ir::BinaryOp::greater:
+            return Op::greater;
+        case ir::BinaryOp::greater_equal:
+            return Op::greater_equal;
+        case ir::BinaryOp::equal:
+            return Op::equal;
+        case ir::BinaryOp::not_equal:
+            return Op::not_equal;
+        case ir::BinaryOp::logical_and:
+            return Op::logical_and;
+        case ir::BinaryOp::logical_or:
+            return Op::logical_or;
+    }
+    throw InternalError("unknown binary operation");
+}
+
+Op operation(ir::Function function) {
+    switch (function) {
+        case ir::Function::sqrt:
+            return Op::sqrt;
+        case ir::Function::rsqrt:
+            return Op::rsqrt;
+        case ir::Function::cbrt:
+            return Op::cbrt;
+        case ir::Function::exp:
+            return Op::exp;
+        case ir::Function::log:
+            return Op::log;
+        case ir::Function::sin:
+            return Op::sin;
+        case ir::Function::cos:
+            return Op::cos;
+        case ir::Function::tan:
+            return Op::tan;
+        case ir::Function::asin:
+            return Op::asin;
+        case ir::Function::acos:
+            return Op::acos;
+        case ir::Function::atan:
+            return Op::atan;
+        case ir::Function::sinh:
+            return Op::sinh;
+        case ir::Function::cosh:
+            return Op::cosh;
+        case ir::Function::tanh:
+            return Op::tanh;
+        case ir::Function::abs:
+            return Op::abs;
+        case ir::Function::floor:
+            return Op::floor;
+        case ir::Function::ceil:
+            return Op::ceil;
+        case ir::Function::pow:
+            return Op::pow;
+        case ir::Function::atan2:
+            return Op::atan2;
+    }
+    throw InternalError("unknown function");
+}
+
+class Translator {
+public:
+    Translator(const ir::Program& program, rt::HostScalar& scalar) : program_(program), scalar_(scalar) {}
+
+    void translate(ir::ExprId id) {
+        const ir::Expr& expr = program_[id];
+        ir::for_each_operand(expr, [&](ir::ExprId operand) { translate(operand); });
+        std::visit([&](const auto& node) { append(expr, node); }, expr.node);
+        // f32 nodes compute in double and round: exact for + - * / and sqrt.
+        const bool is_leaf = std::holds_alternative<ir::Constant>(expr.node);
+        if (expr.type == ir::Scalar::f32 && !is_leaf) push({Op::round_f32, 0, 0});
+    }
+
+private:
+    void push(rt::HostScalar::Step step) { scalar_.steps.push_back(step); }
+
+    void append(const ir::Expr& expr, const ir::Constant& constant) {
+        push({Op::constant,
+              expr.type == ir::Scalar::f32 ? double{constant.value.to_float()} : constant.value.to_double(),
+              0});
+    }
+    void append(const ir::Expr&, const ir::ParamRef& ref) {
+        push({Op::param, 0, static_cast<int>(ref.param.index)});
+    }
+    void append(const ir::Expr&, const ir::Coordinate& coordinate) {
+        if (coordinate.kind != ir::CoordinateKind::extent) throw InternalError("a position is not uniform");
+        push({Op::extent, 0, coordinate.axis});
+    }
+    void append(const ir::Expr&, const ir::Unary& unary) {
+        if (unary.op == ir::UnaryOp::negate) push({Op::negate, 0, 0});
+        if (unary.op == ir::UnaryOp::logical_not) push({Op::logical_not, 0, 0});
+    }
+    void append(const ir::Expr&, const ir::Binary& binary) { push({operation(binary.op), 0, 0}); }
+    void append(const ir::Expr&, const ir::Fma&) { push({Op::fma, 0, 0}); }
+    void append(const ir::Expr&, const ir::Select&) { push({Op::select, 0, 0}); }
+    void append(const ir::Expr&, const ir::Call& call) { push({operation(call.function), 0, 0}); }
+    void append(const ir::Expr&, const ir::Access&) { throw InternalError("a field read is not uniform"); }
+    void append(const ir::Expr&, const ir::CoefElement&) { throw InternalError("a coef is not uniform"); }
+
+    const ir::Program& program_;
+    rt::HostScalar& scalar_;
+};
+
+bool is_one(const ir::Program& program, ir::ExprId id) {
+    const auto* constant = std::get_if<ir::Constant>(&program[id].node);
+    return constant && constant->value == Rational(1);
+}
+
+// The words of a product; empty where there is no short name.
+std::string words(const ir::Program& program, ir::ExprId id) {
+    const ir::Expr& expr = program[id];
+    if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) return program[param->param].name;
+    if (const auto* unary = std::get_if<ir::Unary>(&expr.node)) {
+        const std::string operand = words(program, unary->operand);
+        return unary->op == ir::UnaryOp::negate && !operand.empty() ? "minus_" + operand : operand;
+    }
+    const auto* binary = std::get_if<ir::Binary>(&expr.node);
+    if (!binary) return "";
+    const std::string left = words(program, binary->left);
+    const std::string right = words(program, binary->right);
+    if (binary->op == ir::BinaryOp::mul) {
+        if (left == right && !left.empty()) return left + "_squared";
+        return left.empty() ? right : right.empty() ? left : left + "_" + right;
+    }
+    if (binary->op == ir::BinaryOp::div && !right.empty()) {
+        return left.empty() || is_one(program, binary->left) ? "inv_" + right : left + "_over_" + right;
+    }
+    return "";
+}
+
+}  // namespace
+
+rt::HostScalar host_scalar(const ir::Program& program, ir::ExprId expr) {
+    rt::HostScalar scalar;
+    Translator(program, scalar).translate(expr);
+    return scalar;
+}
+
+std::string host_scalar_name(const ir::Program& program, ir::ExprId expr) {
+    constexpr std::size_t kLongest = 24;
+    const std::string name = words(program, expr);
+    return name.empty() || name.size() > kLongest ? "scale" : name;
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,130 @@
+#include "compiler/lower/lower.h"
+
+#include <fmt/format.h>
+
+#include "compiler/lower/plan.h"
+#include "compiler/lower/strategy.h"
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+namespace {
+
+StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule, Images& images) {
+    switch (schedule.strategy) {
+        case schedule::Strategy::direct:
+            return lower_direct(context, schedule, images);
+        case schedule::Strategy::tile:
+            return lower_tile(context, schedule, images);
+        case schedule::Strategy::stream:
+            return lower_stream(context, schedule, images);
+    }
+    throw InternalError("unknown strategy");
+}
+
+// "u (past x and y), v" – for the comment above a kernel.
+std::string level_words(Context& context) {
+    std::string reads, writes;
+    for (const Read& read : context.stage().reads)
+        reads += (reads.empty() ? "" : ", ") + context.array(read.level);
+    for (const Write& write : context.stage().writes)
+        writes += (writes.empty() ? "" : ", ") + context.array(write.level);
+    std::string words;
+    if (!reads.empty()) words += "Reads " + reads;
+    if (!writes.empty()) words += (words.empty() ? "Writes " : ", writes ") + writes;
+    for (const ir::Reduce* reduce : context.stage().reductions) {
+        words += (words.empty() ? "Reduces to " : ", reduces to ") + reduce->name;
+    }
+    return words + ".";
+}
+
+std::int64_t bytes_per_cell(const StageView& stage) {
+    std::int64_t bytes = 0;
+    for (const Read& read : stage.reads)
+        bytes += size_of(kernel_type(stage.field(read.level).type));
+    for (const Write& write : stage.writes)
+        bytes += size_of(kernel_type(stage.field(write.level).type));
+    return bytes;
+}
+
+std::string schedule_words(const StageView& stage, const schedule::Schedule& schedule) {
+    const auto extents = [&](const std::array<int, 3>& lengths) {
+        std::string text;
+        for (int axis = 0; axis < stage.rank(); ++axis)
+            text += fmt::format("{}{}", axis ? "x" : "", lengths[axis]);
+        return text;
+    };
+    const char* strategy = schedule.strategy == schedule::Strategy::direct ? "direct"
+                           : schedule.strategy == schedule::Strategy::tile
+                               ? "shared-memory tiles"
+                               : "streaming along the slowest axis";
+    return fmt::format("Schedule: {}, blocks of {} threads, {} cells a thread.", strategy,
+                       extents(schedule.threads), extents(schedule.cells));
+}
+
+std::vector<std::string> header(const ir::Program& program, const StageViews& views) {
+    std::vector<std::string> lines{
+        fmt::format("{}: CUDA kernels of a stencil, emitted by Halocline.", program.name), ""};
+    lines.push_back(
+        "Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts "
+        "at a");
+    lines.push_back(
+        "multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie "
+        "around:");
+    std::string halo = "at least";
+    for (int axis = 0; axis < program.rank(); ++axis) {
+        halo += fmt::format("{} {} below and {} above along {}", axis ? "," : "", views.halo[axis][0],
+                            views.halo[axis][1], program.axes[axis].name);
+    }
+    lines.push_back(halo + ".");
+    return lines;
+}
+
+}  // namespace
+
+Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules) {
+    const StageViews views = view_stages(program);
+    if (schedules.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
+    const ProgramLayout layout = make_layout(program, views);
+    Lowered lowered;
+    lowered.plan = begin_plan(program, views, layout);
+    lowered.kernels.header = header(program, views);
+    for (std::size_t c = 0; c < program.coefs.size(); ++c) {
+        const ir::CoefId id{static_cast<std::uint32_t>(c)};
+        lowered.kernels.constant_arrays.push_back(
+            {kernel_type(program.coefs[c].type), coef_symbol(program, id),
+             static_cast<std::int64_t>(program.coefs[c].defaults.size()), ""});
+    }
+    Images images(lowered.kernels);
+    Names kernel_names;
+    for (std::size_t s = 0; s < views.stages.size(); ++s) {
+        const StageView& stage = views.stages[s];
+        Context context(stage, layout);
+        StrategyResult result = lower_stage(context, schedules[s], images);
+        kernel::KernelFunction& function = result.function;
+        function.name = kernel_names.take(stage.name);
+        function.comment = {
+            level_words(context), schedule_words(stage, schedules[s]),
+            fmt::format("At least {} bytes move between memory and chip for a cell.", bytes_per_cell(stage))};
+        function.threads = schedules[s].threads[0] * schedules[s].threads[1] * schedules[s].threads[2];
+        function.min_blocks = schedules[s].min_blocks;
+        if (!stage.reductions.empty() && function.threads % 32 != 0) {
+            throw UnsupportedError(fmt::format(
+                "a stage with a reduction needs whole warps: {} threads a block is no multiple of 32",
+                function.threads));
+        }
+        const std::vector<int> reductions =
+            add_reductions(stage, static_cast<int>(lowered.plan.kernels.size()), lowered.plan);
+        function.parameters = context.parameters();
+        rt::KernelPlan kernel;
+        kernel.name = function.name;
+        kernel.threads = schedules[s].threads;
+        kernel.tile = result.tile;
+        kernel.dynamic_shared_bytes = result.dynamic_shared_bytes;
+        kernel.arguments = context.arguments(reductions);
+        lowered.plan.kernels.push_back(std::move(kernel));
+        lowered.kernels.functions.push_back(std::move(function));
+    }
+    return lowered;
+}
+
+}  // namespace halo::lower

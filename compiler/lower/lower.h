@@ -1,0 +1,31 @@
+// From what to how: (StencilProgram, one Schedule a stage) → KernelProgram and the LaunchPlan that runs it.
+//
+// Each strategy is an arrangement of the same pieces: stage_view (what a stage reads and writes), cell (the
+// arithmetic of one cell), window (a thread's cells in registers), images (halo cells that mirror interior
+// ones), reduce (partial results of a block), plan (arguments and host scalars).
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/program.h"
+#include "compiler/kernel/program.h"
+#include "compiler/schedule/schedule.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::lower {
+
+struct Lowered {
+    kernel::Program kernels;
+    rt::LaunchPlan plan;
+};
+
+// schedules: one for each of form_stages(program), legal for the target. Throws UnsupportedError where a
+// schedule asks for what its strategy cannot do.
+Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules);
+
+// C++ for the CPU: every kernel is `void NAME(void* const* args, long begin, long end)` over a range of
+// blocks along the slowest axis.
+Lowered lower_cpu(const ir::Program& program);
+
+}  // namespace halo::lower

@@ -1,0 +1,146 @@
+#include "compiler/lower/names.h"
+
+#include <cctype>
+#include <string_view>
+
+namespace halo::lower {
+namespace {
+
+// Words that mean something to C++, to CUDA or to the prelude.
+constexpr std::string_view kReserved[] = {"alignas",      "alignof",
+                                          "and",          "and_eq",
+                                          "asm",          "atomic_cancel",
+                                          "auto",         "bitand",
+                                          "bitor",        "bool",
+                                          "break",        "case",
+                                          "catch",        "char",
+                                          "char16_t",     "char32_t",
+                                          "char8_t",      "class",
+                                          "co_await",     "co_return",
+                                          "co_yield",     "compl",
+                                          "concept",      "const",
+                                          "const_cast",   "consteval",
+                                          "constexpr",    "constinit",
+                                          "continue",     "decltype",
+                                          "default",      "delete",
+                                          "do",           "double",
+                                          "dynamic_cast", "else",
+                                          "enum",         "explicit",
+                                          "export",       "extern",
+                                          "false",        "float",
+                                          "for",          "friend",
+                                          "goto",         "if",
+                                          "inline",       "int",
+                                          "long",         "mutable",
+                                          "namespace",    "new",
+                                          "noexcept",     "not",
+                                          "not_eq",       "nullptr",
+                                          "operator",     "or",
+                                          "or_eq",        "private",
+                                          "protected",    "public",
+                                          "register",     "reinterpret_cast",
+                                          "requires",     "restrict",
+                                          "return",       "short",
+                                          "signed",       "sizeof",
+                                          "static",       "static_assert",
+                                          "static_cast",  "struct",
+                                          "switch",       "template",
+                                          "this",         "thread_local",
+                                          "throw",        "true",
+                                          "try",          "typedef",
+                                          "typeid",       "typename",
+                                          "typeof",       "union",
+                                          "unsigned",     "using",
+                                          "virtual",      "void",
+                                          "volatile",     "wchar_t",
+                                          "while",        "xor",
+                                          "xor_eq",       "main",
+                                          "NULL",         "threadIdx",
+                                          "blockIdx",     "blockDim",
+                                          "gridDim",      "warpSize",
+                                          "float2",       "float4",
+                                          "double2",      "double4",
+                                          "int2",         "int4",
+                                          "dim3",         "make_float2",
+                                          "make_float4",  "make_double2",
+                                          "load2",        "load4",
+                                          "store2",       "store4",
+                                          "block_sum",    "block_min",
+                                          "block_max",    "first_image",
+                                          "face_source",  "INFINITY",
+                                          "NAN",          "size_t",
+                                          "cudaError_t",  "unix",
+                                          "linux",        "stdin",
+                                          "stdout",       "stderr",
+                                          "errno",        "signal",
+                                          "assert",       "acos",
+                                          "asin",         "atan",
+                                          "atan2",        "cbrt",
+                                          "ceil",         "cos",
+                                          "cosh",         "exp",
+                                          "fabs",         "floor",
+                                          "fma",          "fmax",
+                                          "fmin",         "log",
+                                          "pow",          "rsqrt",
+                                          "sin",          "sinh",
+                                          "sqrt",         "tan",
+                                          "tanh",         "acosf",
+                                          "asinf",        "atanf",
+                                          "atan2f",       "cbrtf",
+                                          "ceilf",        "cosf",
+                                          "coshf",        "expf",
+                                          "fabsf",        "floorf",
+                                          "fmaf",         "fmaxf",
+                                          "fminf",        "logf",
+                                          "powf",         "rsqrtf",
+                                          "sinf",         "sinhf",
+                                          "sqrtf",        "tanf",
+                                          "tanhf",        "min",
+                                          "max",          "abs",
+                                          "y0",           "y1",
+                                          "yn",           "j0",
+                                          "j1",           "jn",
+                                          "erf",          "gamma",
+                                          "lgamma",       "tgamma",
+                                          "index",        "div",
+                                          "time",         "clock",
+                                          "exit",         "free",
+                                          "malloc",       "memcpy",
+                                          "memset",       "printf",
+                                          "norm",         "norm3d",
+                                          "hypot",        "round",
+                                          "trunc",        "rint",
+                                          "args"};
+
+bool is_reserved(std::string_view name) {
+    for (std::string_view word : kReserved) {
+        if (word == name) return true;
+    }
+    // Names that start with an underscore or hold two in a row belong to the implementation.
+    return name.starts_with("_") || name.find("__") != std::string_view::npos;
+}
+
+std::string make_valid(const std::string& wanted) {
+    std::string name;
+    for (char c : wanted) {
+        const bool valid = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+        const char next = valid ? c : '_';
+        if (next == '_' && (name.empty() || name.back() == '_')) continue;
+        name += next;
+    }
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front()))) name = "value_" + name;
+    return name;
+}
+
+}  // namespace
+
+std::string Names::take(const std::string& wanted) {
+    const std::string base = make_valid(wanted);
+    std::string name = base;
+    if (is_reserved(name)) name = base + (base.back() == '_' ? "of" : "_of_spec");
+    for (int number = 2; !taken_.insert(name).second; ++number)
+        name = base + "_" + std::to_string(number);
+    return name;
+}
+
+}  // namespace halo::lower

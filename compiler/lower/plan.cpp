@@ -1,0 +1,117 @@
+#include "compiler/lower/plan.h"
+
+#include "compiler/lower/host_scalar.h"
+
+namespace halo::lower {
+namespace {
+
+rt::BoundaryKind plan_kind(ir::BoundaryKind kind) {
+    switch (kind) {
+        case ir::BoundaryKind::periodic:
+            return rt::BoundaryKind::periodic;
+        case ir::BoundaryKind::fixed:
+            return rt::BoundaryKind::fixed;
+        case ir::BoundaryKind::clamp:
+            return rt::BoundaryKind::clamp;
+        case ir::BoundaryKind::mirror:
+            return rt::BoundaryKind::mirror;
+        case ir::BoundaryKind::free:
+            return rt::BoundaryKind::free;
+    }
+    return rt::BoundaryKind::free;
+}
+
+rt::Role plan_role(ir::Role role) {
+    switch (role) {
+        case ir::Role::input:
+            return rt::Role::input;
+        case ir::Role::state:
+            return rt::Role::state;
+        case ir::Role::output:
+            return rt::Role::output;
+        case ir::Role::intermediate:
+            return rt::Role::intermediate;
+    }
+    return rt::Role::input;
+}
+
+rt::ElementType element_type(ir::Scalar type) {
+    return type == ir::Scalar::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
+}
+
+rt::FieldPlan plan_field(const ir::Program& program, const ir::Field& field) {
+    rt::FieldPlan plan;
+    plan.name = field.name;
+    plan.type = element_type(field.type);
+    plan.role = plan_role(field.role);
+    plan.history = field.history;
+    plan.halo = field.halo;
+    for (int axis = 0; axis < program.rank(); ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const ir::Face& face = field.boundary[axis][side];
+            plan.boundary[axis][side].kind = plan_kind(face.kind);
+            if (face.kind == ir::BoundaryKind::fixed)
+                plan.boundary[axis][side].value = host_scalar(program, face.value);
+        }
+    }
+    return plan;
+}
+
+}  // namespace
+
+ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
+    ProgramLayout layout;
+    layout.halo = views.halo;
+    int next = 0;
+    for (std::size_t f = 0; f < program.fields.size(); ++f) {
+        layout.plan_field.push_back(views.stored[f] ? next++ : -1);
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            for (int side = 0; side < 2; ++side) {
+                layout.halo[axis][side] =
+                    std::max(layout.halo[axis][side], program.fields[f].halo[axis][side]);
+            }
+        }
+    }
+    return layout;
+}
+
+rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, const ProgramLayout& layout) {
+    rt::LaunchPlan plan;
+    plan.name = program.name;
+    plan.rank = program.rank();
+    plan.halo = layout.halo;
+    for (const ir::Axis& axis : program.axes) {
+        plan.axes.push_back(axis.name);
+        plan.spacing.push_back(host_scalar(program, axis.spacing));
+        plan.origin.push_back(host_scalar(program, axis.origin));
+    }
+    for (const ir::Param& param : program.params)
+        plan.params.push_back({param.name, param.default_value});
+    for (std::size_t c = 0; c < program.coefs.size(); ++c) {
+        const ir::Coef& coef = program.coefs[c];
+        plan.coefs.push_back({coef.name, coef_symbol(program, ir::CoefId{static_cast<std::uint32_t>(c)}),
+                              element_type(coef.type), coef.low, coef.high, coef.defaults});
+    }
+    for (std::size_t f = 0; f < program.fields.size(); ++f) {
+        if (views.stored[f]) plan.fields.push_back(plan_field(program, program.fields[f]));
+    }
+    return plan;
+}
+
+std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan) {
+    std::vector<int> indices;
+    for (const ir::Reduce* reduce : stage.reductions) {
+        rt::ReductionPlan reduction;
+        reduction.name = reduce->name;
+        reduction.op = reduce->op == ir::ReduceOp::sum   ? rt::ReductionPlan::Op::sum
+                       : reduce->op == ir::ReduceOp::min ? rt::ReductionPlan::Op::min
+                                                         : rt::ReductionPlan::Op::max;
+        reduction.square_root = reduce->square_root;
+        reduction.kernel = kernel;
+        indices.push_back(static_cast<int>(plan.reductions.size()));
+        plan.reductions.push_back(reduction);
+    }
+    return indices;
+}
+
+}  // namespace halo::lower

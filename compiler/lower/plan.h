@@ -1,0 +1,18 @@
+// The LaunchPlan of a program: its fields, scalars and reductions; kernels are added by the strategies'
+// callers.
+#pragma once
+
+#include "compiler/lower/context.h"
+
+namespace halo::lower {
+
+ProgramLayout make_layout(const ir::Program& program, const StageViews& views);
+
+// Everything but the kernels and reductions.
+rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, const ProgramLayout& layout);
+
+// Adds the stage's reductions, computed by the plan's kernel number `kernel`; returns their indices in the
+// plan.
+std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan);
+
+}  // namespace halo::lower

@@ -1,0 +1,21 @@
+// Reductions inside a kernel: a thread's partial result, then the block's, stored for the runtime to combine.
+#pragma once
+
+#include "compiler/lower/cell.h"
+
+namespace halo::lower {
+
+// `double change = …;` for each reduction of the stage, before the first cell.
+void begin_reductions(Context& context, kernel::Block& body);
+
+// Takes a cell's values in; `inside` is the guard of the cell (empty: always inside), margins are added here.
+void reduce_cell(Context& context, const CellValues& values, const std::array<kernel::Expr, 3>& index,
+                 const kernel::Expr& inside, kernel::Block& body);
+
+// The block's result into its place of the partials.
+void finish_reductions(Context& context, kernel::Block& body);
+
+// Stores the results at partials[place]: the CPU's form, where one call is one thread.
+void store_partials(Context& context, const kernel::Expr& place, kernel::Block& body);
+
+}  // namespace halo::lower

@@ -1,0 +1,62 @@
+// A stage as a kernel sees it: which levels it loads, at which offsets, and which it stores.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/program.h"
+#include "compiler/kernel/program.h"
+
+namespace halo::lower {
+
+struct Level {
+    ir::FieldId field;
+    int time = 0;
+    friend auto operator<=>(const Level&, const Level&) = default;
+};
+
+struct Read {
+    Level level;
+    std::vector<ir::Offset> offsets;  // distinct, sorted
+    ir::Offset low{}, high{};         // the box around them: low <= 0 <= high
+    bool at_offsets() const;          // any but the cell itself
+};
+
+struct Write {
+    Level level;
+    const ir::Assign* assign = nullptr;
+    // Cells whose value is not computed keep the old one: a state's by storing its value at t, others by no
+    // store.
+    bool has_margins() const;
+};
+
+struct StageView {
+    const ir::Program* program = nullptr;
+    std::string name;  // of the kernel, as the spec's words suggest it
+    std::vector<const ir::Assign*> assigns;
+    std::vector<const ir::Reduce*> reductions;
+    std::vector<Read> reads;    // from memory, in order of first use
+    std::vector<Write> writes;  // to memory
+
+    int rank() const { return program->rank(); }
+    const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
+    bool assigns_level(const Level& level) const;  // in this stage
+    ir::Offset low() const;                        // the box around all reads
+    ir::Offset high() const;
+};
+
+// Every stage of a program, and which of its fields have an array.
+struct StageViews {
+    std::vector<StageView> stages;
+    std::vector<bool> stored;  // by field
+    std::array<std::array<int, 2>, ir::kMaxRank>
+        halo{};  // around all reads of all stages: the arrays' layout
+};
+StageViews view_stages(const ir::Program& program);
+
+kernel::Type kernel_type(ir::Scalar type);
+
+}  // namespace halo::lower

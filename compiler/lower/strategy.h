@@ -1,0 +1,47 @@
+// The strategies: each arranges the shared pieces into the kernel of one stage.
+#pragma once
+
+#include "compiler/lower/context.h"
+#include "compiler/lower/images.h"
+#include "compiler/schedule/schedule.h"
+
+namespace halo::lower {
+
+struct StrategyResult {
+    kernel::KernelFunction
+        function;  // body, constants and comment; name and parameters are added by the caller
+    std::array<int, 3> tile{1, 1, 1};  // a block's cells
+    std::int64_t dynamic_shared_bytes = 0;
+};
+
+StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule, Images& images);
+StrategyResult lower_tile(Context& context, const schedule::Schedule& schedule, Images& images);
+StrategyResult lower_stream(Context& context, const schedule::Schedule& schedule, Images& images);
+
+// ---- shared by them
+// --------------------------------------------------------------------------------------------
+
+// `constexpr int name = value` in the function, and the name to use; a literal where the value is 1.
+kernel::Expr named_constant(kernel::KernelFunction& function, const std::string& name, int value,
+                            const std::string& comment = "");
+
+// count × stride more than `at`: at + pitch, at - 2 * slice.
+kernel::Expr shifted(const kernel::Expr& at, int count, const kernel::Expr& stride);
+
+// Declares i, j, k = the first of a thread's cells, `cells` neighbours along each axis, and returns them.
+std::array<kernel::Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
+                                               const std::array<kernel::Expr, 3>& cells,
+                                               kernel::KernelFunction& function);
+
+// The cells a statement stores along an axis: all but its margins, where the field keeps what it holds by no
+// store.
+struct StoreBounds {
+    int low = 0, high = 0;
+};
+StoreBounds store_bounds(const Context& context, const Write& write, int axis);
+
+// Loops over one axis where it has more than one pass: `for (int var = 0; var < count; ++var)` unrolled, else
+// the body.
+kernel::Block loop_over(const std::string& var, const kernel::Expr& count, kernel::Block body);
+
+}  // namespace halo::lower
