@@ -272,10 +272,10 @@ ExprId Parser::conditional() {
     const Token token = advance();
     Conditional node;
     node.condition = expression();
+    const SourceRange assign = peek().where;
     if (!failing_ && is(TokenKind::assign)) {
-        fail(DiagnosticKind::foreign_operator, peek().where,
-             "`=` gives a value; two values are compared by `==`")
-            .mend(peek().where, "==");
+        fail(DiagnosticKind::foreign_operator, assign, "`=` gives a value; two values are compared by `==`")
+            .mend(assign, "==");
     }
     expect(TokenKind::kw_then, "`then` and the value where the condition holds");
     node.then = expression();
