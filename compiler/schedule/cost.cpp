@@ -11,6 +11,7 @@ namespace halo::schedule {
 namespace {
 
 constexpr int kSectorBytes = 32;
+constexpr double kLineBytes = 128;
 constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still stay there from step to step
 constexpr double kOverlap = 0.05;  // of the other memories' time that is not hidden behind the slowest
 constexpr double kWarpsToHideLatency = 12;
@@ -84,6 +85,13 @@ double access_efficiency(double bytes) {
     return 0.75;
 }
 
+// Share of L1's bandwidth that a warp reaches: it serves one line of 128 bytes at a time.
+double line_efficiency(const Footprint& footprint, const Schedule& schedule) {
+    const int width = schedule.strategy == Strategy::tile ? 1 : schedule.cells[0];
+    const double row = std::min(schedule.threads[0], 32) * width * footprint.widest_bytes();
+    return std::clamp(row / kLineBytes, 0.125, 1.0);
+}
+
 double mean_access_bytes(const Footprint& footprint, const Schedule& schedule) {
     const double levels = static_cast<double>(footprint.reads.size() + footprint.writes.size());
     const int width = schedule.strategy == Strategy::tile ? 1 : schedule.cells[0];
@@ -106,7 +114,7 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
     const bool stays_in_l2 = cells * bytes <= kL2Share * static_cast<double>(target.l2_bytes);
     cost.dram = stays_in_l2 ? 0 : bytes / (target.dram_bandwidth * efficiency);
     cost.l2 = (fetched + written) / (target.l2_bandwidth * efficiency);
-    cost.l1 = (taken + written) / (target.l1_bandwidth * efficiency);
+    cost.l1 = (taken + written) / (target.l1_bandwidth * efficiency * line_efficiency(footprint, schedule));
 }
 
 void spread_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target,

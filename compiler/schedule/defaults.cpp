@@ -19,7 +19,7 @@ constexpr int kVectorBytes = 16;
 constexpr int kRegisterBudget = 128;  // leaves room for 512 threads on an SM
 constexpr int kThreadsAtBudget = 512;
 constexpr int kFewRegisters = 64;    // the compiler stays below the budget unasked
-constexpr double kAsGood = 1.01;     // costs this near are equal: the earlier candidate wins
+constexpr double kAsGood = 1.03;     // costs this near are equal: the earlier candidate wins
 constexpr double kLastResort = 1e3;  // weight of a candidate past the register budget
 constexpr int kStreamRadius = 3;     // below it a register tile keeps enough neighbours
 
@@ -39,8 +39,8 @@ std::vector<int> vector_widths(const Footprint& footprint) {
 
 // Boxes of cells for a thread. More than one along an axis only pays where neighbours along it are shared.
 std::vector<Lengths> cell_boxes(const Footprint& footprint, Strategy strategy) {
-    static constexpr std::array<std::array<int, 2>, 9> kBoxes{
-        {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {2, 1}, {1, 2}, {1, 1}, {8, 1}}};
+    static constexpr std::array<std::array<int, 2>, 8> kBoxes{
+        {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {2, 1}, {1, 2}, {1, 1}}};
     std::vector<Lengths> boxes;
     for (const int width : strategy == Strategy::tile ? std::vector<int>{1} : vector_widths(footprint)) {
         for (const auto& [y, z] : kBoxes) {
@@ -220,7 +220,7 @@ std::string Chooser::explain(const Schedule& schedule) const {
         case Strategy::direct: {
             const std::int64_t cells =
                 std::int64_t{schedule.cells[0]} * schedule.cells[1] * schedule.cells[2];
-            text += "vectors of " + std::to_string(bytes) + " bytes";
+            text += cells == 1 ? "one cell a thread" : "vectors of " + std::to_string(bytes) + " bytes";
             if (cells > schedule.cells[0]) {
                 text += ", and " + grouped(cells) + " cells a thread share their neighbours in about " +
                         grouped(estimate_registers(footprint_, schedule).expected) + " registers";

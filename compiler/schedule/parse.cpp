@@ -163,6 +163,11 @@ private:
         const std::string_view value = text_.substr(value_begin, at_ - value_begin);
         const auto* found = std::ranges::find(kNames, word, &Name::word);
         if (found == std::end(kNames)) {
+            if (std::ranges::find(kStrategies, word, &StrategyName::word) != std::end(kStrategies)) {
+                return mistake(range(begin, at_),
+                               "`" + std::string(word) + "` is a strategy and takes no value",
+                               std::string(word));
+            }
             const std::string mend = nearest(word, kNames);
             return mistake(range(begin, word_end),
                            "a schedule has no setting `" + std::string(word) +

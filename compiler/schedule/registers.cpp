@@ -10,7 +10,11 @@ constexpr int kBase = 16;           // indices, bounds, guards
 constexpr int kPointer = 2;         // of each level
 constexpr double kInFlight = 0.75;  // of the values used once, the share that waits in registers
 constexpr int kRegisterStep = 8;    // registers are handed out in eights
+constexpr int kMostInFlight = 96;   // words of a level
 constexpr int kTileWindow = 48;     // words of a cell's reads from shared memory that are in flight at most
+constexpr int kMostRows = 4;        // of a plane in shared memory that a thread reads ahead
+constexpr double kRowsInFlight = 0.5;     // of these, the share that waits in registers
+constexpr double kPlanesInFlight = 0.25;  // of a box's window past the planes in use
 
 int words(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;
@@ -43,9 +47,11 @@ RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& sc
         }
         const Window needed = window(read, schedule.cells);
         const int once = needed.elements - needed.shared_by_cells;
+        const bool by_planes = !read.star && needed.shared_by_cells > 0;
+        const double share = by_planes ? kPlanesInFlight : kInFlight;
         estimate.held += needed.shared_by_cells * words(read.type);
-        estimate.expected +=
-            needed.shared_by_cells * words(read.type) + static_cast<int>(kInFlight * once * words(read.type));
+        estimate.expected += needed.shared_by_cells * words(read.type) +
+                             std::min(kMostInFlight, static_cast<int>(share * once * words(read.type)));
     }
     return estimate;
 }
@@ -74,7 +80,7 @@ RegisterEstimate stream_registers(const Footprint& footprint, const Schedule& sc
         estimate.held += queue;
         const int row = (schedule.cells[0] + read.reach(0)) * words(read.type);
         const int rows = footprint.rank == 3 ? schedule.cells[1] + read.reach(1) : 1;
-        estimate.expected += queue + static_cast<int>(0.5 * row * rows);
+        estimate.expected += queue + static_cast<int>(kRowsInFlight * row * std::min(rows, kMostRows));
     }
     return estimate;
 }
@@ -88,7 +94,9 @@ Window window(const LevelRead& read, const std::array<int, 3>& cells) {
         result.elements = 1;
         for (int axis = 0; axis < ir::kMaxRank; ++axis)
             result.elements *= cells[axis] + read.reach(axis);
-        result.shared_by_cells = box > 1 ? result.elements : 0;
+        const int planes_in_use =
+            std::min(cells[2], 1 + read.reach(2));  // the box is computed plane by plane
+        if (box > 1) result.shared_by_cells = result.elements / (cells[2] + read.reach(2)) * planes_in_use;
         return result;
     }
     bool own_cells_shared = false;

@@ -1,0 +1,132 @@
+#include "catch.h"
+#include "compiler/schedule/shared_layout.h"
+#include "stencils.h"
+
+using namespace halo;
+using namespace halo::schedule;
+using namespace halo::test;
+
+namespace {
+
+Schedule make(Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells, int padding = 0) {
+    Schedule schedule;
+    schedule.strategy = strategy;
+    schedule.threads = threads;
+    schedule.cells = cells;
+    schedule.shared_padding = padding;
+    return schedule;
+}
+
+int conflicts(const Footprint& f, const Schedule& schedule) {
+    int sum = 0;
+    for (const SharedAccess& access : shared_accesses(f, schedule, make_shared_layout(f, schedule))) {
+        sum += access.conflicts();
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a tile holds its halo, along x in whole vectors", "[layout]") {
+    const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
+    const SharedLayout layout = make_shared_layout(f, make(Strategy::tile, {32, 4, 1}, {1, 2, 4}));
+    REQUIRE(layout.levels.size() == 1);
+    const StagedLevel& u = layout.levels[0];
+    CHECK(u.vector == 4);
+    CHECK(u.low == std::array<int, 3>{4, 1, 1});
+    CHECK(u.pitch == 40);
+    CHECK(u.rows == 10);
+    CHECK(u.planes == 6);
+    CHECK(layout.bytes == 40 * 10 * 6 * 4);
+    const SharedLayout odd = make_shared_layout(f, make(Strategy::tile, {32, 4, 1}, {1, 2, 4}, 1));
+    CHECK(odd.levels[0].vector == 1);  // rows start anywhere, so copies go cell by cell
+    CHECK(odd.levels[0].pitch == 35);
+    CHECK(make_shared_layout(f, make(Strategy::direct, {32, 4, 1}, {4, 1, 1})).levels.empty());
+}
+
+TEST_CASE("stream keeps a plane and a spare, or a ring where corners are read", "[layout]") {
+    const Footprint star_f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
+    const SharedLayout plane = make_shared_layout(star_f, make(Strategy::stream, {32, 4, 1}, {4, 2, 1}));
+    REQUIRE(plane.levels.size() == 1);
+    CHECK(plane.levels[0].planes == 2);
+    CHECK(plane.levels[0].rows == 8 + 8);
+    CHECK(plane.levels[0].pitch == 4 + 128 + 4);
+    CHECK(plane.levels[0].low[2] == 0);
+    const Footprint box_f = footprint_of(sum_stencil(3, ir::Scalar::f64, box(3, 1)));
+    const SharedLayout ring = make_shared_layout(box_f, make(Strategy::stream, {32, 4, 1}, {2, 1, 1}));
+    CHECK(ring.levels[0].planes == 4);
+    CHECK(ring.levels[0].low[2] == 1);
+    CHECK(ring.levels[0].vector == 2);
+    const Footprint flat = footprint_of(sum_stencil(2, ir::Scalar::f32, box(2, 1)));
+    const SharedLayout rows = make_shared_layout(flat, make(Strategy::stream, {32, 1, 1}, {4, 1, 1}));
+    CHECK(rows.levels[0].rows == 1);
+    CHECK(rows.levels[0].planes == 4);
+    const Footprint column = footprint_of(sum_stencil(3, ir::Scalar::f32, line(2, 4)));
+    CHECK(make_shared_layout(column, make(Strategy::stream, {32, 4, 1}, {4, 1, 1})).levels.empty());
+}
+
+TEST_CASE("levels read in place alone are not staged", "[layout]") {
+    const Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, {{0, 0, 0}}));
+    CHECK(make_shared_layout(f, make(Strategy::tile, {32, 8, 1}, {1, 1, 1})).levels.empty());
+    CHECK(choose_padding(f, make(Strategy::tile, {32, 8, 1}, {1, 1, 1})).elements == 0);
+}
+
+TEST_CASE("bank conflicts are counted exactly", "[layout]") {
+    const Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, star(2, 1)));
+    // Full rows of a warp: none. Two rows of 16 threads, 24 apart: banks 0..15 and 24..39, 8 of them twice.
+    CHECK(conflicts(f, make(Strategy::tile, {32, 4, 1}, {1, 1, 1})) == 0);
+    const Schedule halves = make(Strategy::tile, {16, 8, 1}, {1, 1, 1});
+    CHECK(make_shared_layout(f, halves).levels[0].pitch == 24);
+    CHECK(conflicts(f, halves) == 5);  // one more pass for each of the five reads
+    // Columns of 32 rows, 32 + 8 apart: 4 rows to a bank.
+    const Schedule column = make(Strategy::tile, {1, 32, 1}, {32, 1, 1});
+    const std::vector<SharedAccess> accesses = shared_accesses(f, column, make_shared_layout(f, column));
+    REQUIRE(accesses.size() == 5);
+    CHECK(accesses[0].passes == 8);
+    CHECK(accesses[0].least == 1);
+}
+
+TEST_CASE("wide accesses go by halves and quarters of a warp", "[layout]") {
+    const Footprint wide = footprint_of(sum_stencil(2, ir::Scalar::f64, star(2, 1)));
+    const Schedule scalar = make(Strategy::tile, {32, 4, 1}, {1, 1, 1});
+    const std::vector<SharedAccess> reads = shared_accesses(wide, scalar, make_shared_layout(wide, scalar));
+    REQUIRE(reads.size() == 5);
+    CHECK(reads[0].passes == 2);
+    CHECK(reads[0].least == 2);
+    const Footprint narrow = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
+    const Schedule vectors = make(Strategy::stream, {32, 4, 1}, {4, 1, 1});
+    const std::vector<SharedAccess> quads =
+        shared_accesses(narrow, vectors, make_shared_layout(narrow, vectors));
+    CHECK(quads.size() == 3 + 2 + 1);  // vectors at x-4, x, x+4; at y-1, y+1; the store
+    for (const SharedAccess& access : quads) {
+        CHECK(access.width == 4);
+        CHECK(access.passes == 4);
+        CHECK(access.conflicts() == 0);
+    }
+}
+
+TEST_CASE("padding takes conflicts away, says so, and is left out where there are none", "[layout]") {
+    const Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, star(2, 1)));
+    const Padding none = choose_padding(f, make(Strategy::tile, {32, 4, 1}, {1, 1, 1}));
+    CHECK(none.elements == 0);
+    CHECK(none.reason.find("no padding") == 0);
+    Schedule halves = make(Strategy::tile, {16, 8, 1}, {1, 1, 1});
+    const Padding some = choose_padding(f, halves);
+    CHECK(some.elements == 24);  // pitch 48: the second row in the other half of the banks
+    CHECK(some.reason.find("0 bank conflicts in place of 5") != std::string::npos);
+    halves.shared_padding = some.elements;
+    CHECK(conflicts(f, halves) == 0);
+}
+
+TEST_CASE("the picture marks halo, cells and padding", "[layout]") {
+    const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    const Footprint f = footprint_of(program);
+    const SharedLayout layout = make_shared_layout(f, make(Strategy::tile, {8, 2, 1}, {1, 1, 1}, 4));
+    CHECK(draw(program, layout.levels[0]) ==
+          "u: 4 rows of 20 f32, 320 bytes\n"
+          "  columns: 4 halo, 8 cells, 4 halo, 4 padding\n"
+          "  y = -1    hhhh|hhhhhhhh|hhhh|....\n"
+          "  y = 0     hhhh|########|hhhh|....\n"
+          "  y = 1     hhhh|########|hhhh|....\n"
+          "  y = 2     hhhh|hhhhhhhh|hhhh|....\n");
+}
