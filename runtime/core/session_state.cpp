@@ -279,8 +279,17 @@ void Session::State::run_step(std::int64_t phase) {
 
 void Session::State::record() {
     device->begin_recording();
-    for (std::int64_t phase = 0; phase < recorded_steps; ++phase)
-        run_step(phase);
+    try {
+        for (std::int64_t phase = 0; phase < recorded_steps; ++phase)
+            run_step(phase);
+    } catch (...) {
+        // The device must not go on recording; what went wrong first is what counts.
+        try {
+            device->end_recording();
+        } catch (const Error&) {
+        }
+        throw;
+    }
     recording = device->end_recording();
 }
 
