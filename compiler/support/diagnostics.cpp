@@ -92,8 +92,7 @@ std::vector<Diagnostic> DiagnosticSink::sorted() const {
     return all;
 }
 
-// ---- JSON
-// ----------------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -139,8 +138,7 @@ std::string render_json(const std::vector<Diagnostic>& diagnostics, const Source
     return dump(all) + "\n";
 }
 
-// ---- names that were likely meant
-// ----------------------------------------------------------------------------------
+// ---- names that were likely meant ---------------------------------------------------------------
 
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
     const std::size_t difference = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/syntax/keywords.h"
 #include "compiler/syntax/parser_impl.h"
 
 namespace halo::syntax {
@@ -141,8 +142,7 @@ void Parser::close(std::uint32_t opening, TokenKind kind) {
     }
 }
 
-// ---- mistakes
-// ------------------------------------------------------------------------------------------------------
+// ---- mistakes -----------------------------------------------------------------------------------
 
 std::string Parser::describe(const Token& token) const {
     if (token.kind == TokenKind::end) return std::string(spelling(token.kind));
@@ -178,10 +178,10 @@ Diagnostic& Parser::fail_expected(std::string_view what) {
     }
     // What is missing at the end of a line is shown there, not at the next statement.
     if (at_ > statement_start_ && (token.newline_before || token.kind == TokenKind::end)) {
-        const Token& last = tokens_[at_ - 1];
-        Diagnostic& diagnostic = fail(DiagnosticKind::unexpected_token, {last.where.end, last.where.end},
-                                      fmt::format("expected {} after {}", what, describe(last)));
-        return diagnostic;
+        const std::uint32_t end = tokens_[at_ - 1].where.end;
+        return fail(DiagnosticKind::unexpected_token, {end, end},
+                    fmt::format("expected {}, found {}", what,
+                                token.kind == TokenKind::end ? describe(token) : "the end of the line"));
     }
     return fail(DiagnosticKind::unexpected_token, token.where,
                 fmt::format("expected {}, found {}", what, describe(token)));
@@ -215,6 +215,7 @@ Diagnostic& Parser::fail_at_odd_token(const Token& token) {
             const bool is_name = word.size() > 1 || static_cast<unsigned char>(word[0]) >= 0x80;
             Diagnostic& diagnostic = fail(DiagnosticKind::invalid_character, token.where,
                                           fmt::format("{} cannot be used here", describe(token)));
+            if (const auto latin = latin_name(word)) diagnostic.mend(token.where, std::string(*latin));
             if (is_name) diagnostic.note("names are made of a-z, A-Z, 0-9 and _; comments may hold any text");
             if (word == "'") diagnostic.note("texts are in double quotes: \"u.npy\"");
             return diagnostic;
@@ -270,8 +271,7 @@ void Parser::end_of_statement() {
     }
 }
 
-// ---- recovery
-// ------------------------------------------------------------------------------------------------------
+// ---- recovery -----------------------------------------------------------------------------------
 
 void Parser::skip_to_next_statement() {
     const std::size_t start = at_;

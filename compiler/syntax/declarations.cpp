@@ -26,6 +26,14 @@ void Parser::stencil_statement(Stencil& result) {
         const bool is_assignment =
             is(TokenKind::identifier) && (next == TokenKind::assign || next == TokenKind::left_bracket ||
                                           next == TokenKind::dot || next == TokenKind::no_operator);
+        // f(u) = …
+        const std::uint32_t closing = next == TokenKind::left_paren ? match_[at_ + 1] : kUnmatched;
+        if (closing != kUnmatched && tokens_[closing + 1].kind == TokenKind::assign) {
+            const SourceRange where{peek().where.begin, tokens_[closing].where.end};
+            fail(DiagnosticKind::invalid_target, where, "only a field can be given a value")
+                .note("cells are written `u[t+1]`, functions `def f(a) = …`");
+            return;
+        }
         if (!is_assignment) return unknown_statement(Block::stencil);
         statement = assignment();
     }
@@ -312,9 +320,6 @@ Assignment Parser::assignment() {
     Assignment result;
     const std::uint32_t begin = peek().where.begin;
     result.target = postfix();
-    if (!failing_ && std::holds_alternative<CallExpr>(file_[result.target].node)) {
-        fail(DiagnosticKind::invalid_target, file_[result.target].where, "only a field can be given a value");
-    }
     expect(TokenKind::assign, "`=` and the new value");
     result.value = expression();
     result.where = since(begin);

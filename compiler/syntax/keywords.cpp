@@ -1,5 +1,7 @@
 #include "compiler/syntax/keywords.h"
 
+#include <utility>
+
 namespace halo::syntax {
 
 const std::vector<std::string>& stencil_words() {
@@ -22,6 +24,18 @@ const std::vector<std::string>& future_words() {
     static const std::vector<std::string> words{"table", "points", "inject", "sample",
                                                 "where", "on",     "for",    "state"};
     return words;
+}
+
+std::optional<std::string_view> latin_name(std::string_view greek_letter) {
+    static constexpr std::pair<std::string_view, std::string_view> kLetters[] = {
+        {"α", "alpha"}, {"β", "beta"},  {"γ", "gamma"}, {"δ", "delta"},  {"ε", "epsilon"}, {"ζ", "zeta"},
+        {"η", "eta"},   {"θ", "theta"}, {"κ", "kappa"}, {"λ", "lambda"}, {"μ", "mu"},      {"ν", "nu"},
+        {"ξ", "xi"},    {"π", "pi"},    {"ρ", "rho"},   {"σ", "sigma"},  {"τ", "tau"},     {"φ", "phi"},
+        {"χ", "chi"},   {"ψ", "psi"},   {"ω", "omega"}, {"Δ", "Delta"},  {"Ω", "Omega"}};
+    for (const auto& [letter, name] : kLetters) {
+        if (letter == greek_letter) return name;
+    }
+    return std::nullopt;
 }
 
 }  // namespace halo::syntax

@@ -48,7 +48,7 @@ void Parser::file_item() {
     const std::string_view word = text(token);
     if (token.kind == TokenKind::right_brace) {
         fail(DiagnosticKind::unmatched_bracket, token.where, "`}` closes nothing");
-        ++at_;
+        resume_at_ = at_ + 1;
     } else if (token.kind == TokenKind::identifier && contains(stencil_words(), word)) {
         fail(DiagnosticKind::misplaced_statement, token.where,
              fmt::format("`{}` belongs between the braces of a `stencil`", word));
@@ -59,17 +59,25 @@ void Parser::file_item() {
         Diagnostic& diagnostic = fail_expected("`stencil` or `run`");
         if (const auto meant = closest_name(word, {"stencil", "run"})) diagnostic.mend(token.where, *meant);
     }
-    // On to the next block: nothing before it can be told apart.
+    // On to the next block: what is before it is the same mistake.
     std::vector<std::string> unread_names;
     recover(start, unread_names);
-    while (tokens_[at_].kind != TokenKind::end && tokens_[at_].kind != TokenKind::kw_stencil &&
-           tokens_[at_].kind != TokenKind::kw_run && tokens_[at_].kind != TokenKind::right_brace) {
+    while (tokens_[at_].kind != TokenKind::end && !at_block_header()) {
         at_ = match_[at_] == kUnmatched ? at_ + 1 : match_[at_] + 1;
     }
 }
 
-// ---- blocks
-// --------------------------------------------------------------------------------------------------------
+// `stencil`, `run`, or a line that looks like the head of one: `stencl heat(x) {`.
+bool Parser::at_block_header() const {
+    const Token& token = tokens_[at_];
+    if (token.kind == TokenKind::kw_stencil || token.kind == TokenKind::kw_run) return true;
+    const TokenKind after_name = ahead(2).kind;
+    return token.kind == TokenKind::identifier && token.newline_before &&
+           ahead(1).kind == TokenKind::identifier &&
+           (after_name == TokenKind::left_paren || after_name == TokenKind::left_brace);
+}
+
+// ---- blocks -------------------------------------------------------------------------------------
 
 bool Parser::stencil_header(Stencil& result) {
     result.name = name("the name of the stencil");

@@ -80,6 +80,7 @@ private:
 
     // ---- files and blocks (parser.cpp)
     void file_item();
+    bool at_block_header() const;
     void stencil();
     bool stencil_header(Stencil& result);
     void run_block();

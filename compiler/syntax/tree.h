@@ -27,8 +27,7 @@ struct Name {
     SourceRange where;
 };
 
-// ---- expressions
-// -----------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 struct Missing {};  // did not parse; its message has been given
 
@@ -116,8 +115,7 @@ struct Expr {
 // No expression is higher than this (operators on one level count), so recursion over a tree is safe.
 inline constexpr int kMaxExpressionHeight = 1000;
 
-// ---- statements of a stencil
-// -----------------------------------------------------------------------------------
+// ---- statements of a stencil --------------------------------------------------------------------
 
 struct TypeRef {  // f32, `f16 as f32`; any names: sema knows the types
     Name storage;
@@ -239,8 +237,7 @@ struct Stencil {
     SourceRange where;
 };
 
-// ---- statements of a run
-// ---------------------------------------------------------------------------------------
+// ---- statements of a run ------------------------------------------------------------------------
 
 struct GridStatement {  // grid 128, 128, 128
     std::vector<ExprId> extents;
@@ -300,8 +297,7 @@ struct Run {
     SourceRange where;
 };
 
-// ---- the file
-// --------------------------------------------------------------------------------------------------
+// ---- the file -----------------------------------------------------------------------------------
 
 struct Comment {  // from # to the end of the line
     SourceRange where;
