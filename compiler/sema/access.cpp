@@ -1,0 +1,386 @@
+// Reads: fields and lets at offsets and levels, weights of coefs, and the checks that come with them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/evaluator.h"
+
+namespace halo::sema {
+
+using ir::FieldId;
+using ir::Role;
+
+std::string access_text(const std::string& name, int time, const ir::Offset& offset,
+                        const std::vector<std::string>& axes) {
+    std::string inside;
+    const auto append = [&](const std::string& axis, int distance) {
+        if (distance == 0) return;
+        inside += fmt::format("{}{}{:+}", inside.empty() ? "" : ", ", axis, distance);
+    };
+    append("t", time);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+        append(axes[axis], offset[axis]);
+    return inside.empty() ? name : fmt::format("{}[{}]", name, inside);
+}
+
+namespace {
+
+const char* side_name(int side) {
+    return side == 0 ? "low" : "high";
+}
+
+}  // namespace
+
+// ---- subscripts
+// ------------------------------------------------------------------------------------------------
+
+// Splits `x+r-1` into the axes it names and the number that is left. False where something is reported.
+bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<Anchor>& anchors,
+                                  Rational& rest) {
+    const syntax::Expr& expr = file_[id];
+    if (const auto* node = std::get_if<syntax::BinaryExpr>(&expr.node)) {
+        const bool is_sum =
+            node->kind == syntax::BinaryKind::add || node->kind == syntax::BinaryKind::subtract;
+        if (is_sum) {
+            const bool right = node->kind == syntax::BinaryKind::add ? forward : !forward;
+            return collect_subscript(node->left, forward, anchors, rest) &&
+                   collect_subscript(node->right, right, anchors, rest);
+        }
+    } else if (const auto* sign = std::get_if<syntax::UnaryExpr>(&expr.node)) {
+        if (sign->kind == syntax::UnaryKind::plus)
+            return collect_subscript(sign->operand, forward, anchors, rest);
+        if (sign->kind == syntax::UnaryKind::negate)
+            return collect_subscript(sign->operand, !forward, anchors, rest);
+    } else if (const auto* name = std::get_if<syntax::NameUse>(&expr.node); name && !find_local(name->name)) {
+        const Symbol* symbol = symbols_.find(name->name);
+        if (symbol && symbol->kind == Symbol::Kind::axis) {
+            anchors.push_back({symbol->index, forward, expr.where});
+            return true;
+        }
+        if (name->name == "t") {
+            anchors.push_back({-1, forward, expr.where});
+            return true;
+        }
+        if (!symbol && symbols_.is_unread(name->name)) return false;
+        if (!symbol) {
+            // i, j, k are what many write for the first, second and third axis.
+            std::vector<std::string> candidates = symbols_.axes();
+            const std::size_t place =
+                name->name.size() == 1 ? static_cast<std::size_t>(name->name[0] - 'i') : 9;
+            Diagnostic& diagnostic =
+                report(DiagnosticKind::unknown_name, expr.where,
+                       fmt::format("there is no axis or number `{}`", name->name))
+                    .note(fmt::format("offsets name their axis: {}", fmt::join(candidates, ", ")));
+            if (place < candidates.size()) {
+                diagnostic.mend(expr.where, candidates[place]);
+            } else if (std::optional<std::string> likely = closest_name(name->name, candidates)) {
+                diagnostic.mend(expr.where, *likely);
+            }
+            return false;
+        }
+    }
+    const std::optional<Rational> value = rational(id, "an offset");
+    if (!value) return false;
+    rest = forward ? rest + *value : rest - *value;
+    return true;
+}
+
+void Evaluator::report_unnamed_offset(const syntax::Index& node, const syntax::Expr& expr,
+                                      syntax::ExprId subscript, const std::string& base) {
+    Diagnostic& diagnostic =
+        report(DiagnosticKind::invalid_offset, where(subscript), "an offset names its axis")
+            .note(fmt::format("write `{0}[{1}+1]` for the next cell along `{1}`", base,
+                              symbols_.axes().empty() ? "x" : symbols_.axes()[0]));
+    // One number for each axis, as arrays are indexed elsewhere: the meaning is clear.
+    if (node.subscripts.size() != symbols_.axes().size()) return;
+    ir::Offset offset{};
+    for (std::size_t axis = 0; axis < node.subscripts.size(); ++axis) {
+        const syntax::Expr* element = &file_[node.subscripts[axis]];
+        bool negative = false;
+        if (const auto* sign = std::get_if<syntax::UnaryExpr>(&element->node)) {
+            negative = sign->kind == syntax::UnaryKind::negate;
+            element = &file_[sign->operand];
+        }
+        const auto* written = std::get_if<syntax::Number>(&element->node);
+        const std::optional<std::int64_t> value = written ? written->value.as_int64() : std::nullopt;
+        if (!value || *value > kMaxOffset) return;
+        offset[axis] = static_cast<int>(negative ? -*value : *value);
+    }
+    diagnostic.mend(expr.where, access_text(base, 0, offset, symbols_.axes()));
+}
+
+bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vector<bool>& named,
+                                const std::string& base) {
+    const SourceRange where = this->where(id);
+    std::vector<Anchor> anchors;
+    Rational rest;
+    if (!collect_subscript(id, true, anchors, rest)) return false;
+    if (anchors.empty()) return true;  // the caller says so, once for all subscripts
+    if (anchors.size() > 1) {
+        report(DiagnosticKind::invalid_offset, where, "this offset names more than one axis")
+            .note(fmt::format("separate them by commas, as in `{}[x+1, y+1]`", base));
+        return false;
+    }
+    const Anchor& anchor = anchors[0];
+    const std::string axis = anchor.axis < 0 ? "t" : symbols_.axes()[anchor.axis];
+    if (!anchor.forward) {
+        report(DiagnosticKind::invalid_offset, where,
+               fmt::format("`{}` cannot run backwards in an offset", axis))
+            .note(fmt::format("an offset is `{0}`, `{0}+1`, `{0}-2` …", axis));
+        return false;
+    }
+    if (!rest.is_integer()) {
+        report(DiagnosticKind::not_built_yet, where, "offsets between cells are not built yet")
+            .note("offsets are whole numbers of cells");
+        return false;
+    }
+    const std::optional<std::int64_t> distance = rest.as_int64();
+    if (!distance || *distance > kMaxOffset || *distance < -kMaxOffset) {
+        report(DiagnosticKind::out_of_range, where,
+               fmt::format("an offset reaches {} cells at most, not {}", kMaxOffset, rest.to_string()));
+        return false;
+    }
+    const std::size_t slot = static_cast<std::size_t>(anchor.axis + 1);
+    if (named[slot]) {
+        report(DiagnosticKind::invalid_offset, where, fmt::format("`{}` has an offset already", axis));
+        return false;
+    }
+    named[slot] = true;
+    if (anchor.axis < 0) {
+        result.time = static_cast<int>(*distance);
+        result.has_time = true;
+    } else {
+        result.offset[anchor.axis] = static_cast<int>(*distance);
+    }
+    return true;
+}
+
+std::optional<Subscripts> Evaluator::subscripts(const syntax::Expr& expr, const std::string& base) {
+    const syntax::Index& node = std::get<syntax::Index>(expr.node);
+    Subscripts result;
+    std::vector<bool> named(ir::kMaxRank + 1, false);
+    bool valid = true;
+    for (syntax::ExprId id : node.subscripts) {
+        const std::size_t before = static_cast<std::size_t>(std::count(named.begin(), named.end(), true));
+        if (!place_subscript(id, result, named, base)) {
+            valid = false;
+        } else if (static_cast<std::size_t>(std::count(named.begin(), named.end(), true)) == before) {
+            report_unnamed_offset(node, expr, id, base);
+            return std::nullopt;
+        }
+    }
+    return valid ? std::optional<Subscripts>(result) : std::nullopt;
+}
+
+// ---- accesses
+// --------------------------------------------------------------------------------------------------
+
+Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
+    const SourceRange where = expr.where;
+    const auto* name = std::get_if<syntax::NameUse>(&file_[node.base].node);
+    const Symbol* symbol = name && !find_local(name->name) ? symbols_.find(name->name) : nullptr;
+    if (symbol) {
+        if (symbol->kind == Symbol::Kind::coef) return coef_element(*symbol, node, where);
+        const bool has_cells = symbol->kind == Symbol::Kind::field || symbol->kind == Symbol::Kind::let;
+        if (!has_cells) {
+            report(DiagnosticKind::misused_name, where,
+                   fmt::format("`{}` is {} and has no neighbours", name->name, describe(symbol->kind)))
+                .label(symbol->where, "declared here");
+            return Value();
+        }
+        if (symbol->kind == Symbol::Kind::field && place_ == Place::step) {
+            const std::optional<Subscripts> at = subscripts(expr, name->name);
+            if (!at) return Value();
+            return read_field(FieldId{static_cast<std::uint32_t>(symbol->index)}, at->time, at->offset,
+                              where);
+        }
+    }
+    const Value base = number(node.base);  // a let, a def's parameter, or any expression
+    if (base.is_poison()) return base;
+    const std::optional<Subscripts> at = subscripts(expr, name ? name->name : "u");
+    if (!at) return Value();
+    const Value level = at->time == 0 ? base : retime(base, at->time, where);
+    return arithmetic_.shift(level, at->offset, where, [this](const ir::Access& access, SourceRange range) {
+        return accept(access, range);
+    });
+}
+
+// Another time level of what a def's parameter stands for.
+Value Evaluator::retime(const Value& value, int time, SourceRange where) {
+    const ir::Access* access = value.is_expr() ? std::get_if<ir::Access>(&program_[value.id].node) : nullptr;
+    if (access && access->time == 0) return read_field(access->field, time, access->offset, where);
+    report(DiagnosticKind::time_level, where, "only a field has time levels, and this is computed");
+    return Value();
+}
+
+Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
+    if (place_ != Place::step) {
+        refuse_field(symbol, where);
+        return Value();
+    }
+    if (const auto found = lets_.find(symbol.index); found != lets_.end()) return found->second;
+    report(DiagnosticKind::read_before_written, where,
+           fmt::format("`{}` is read before its `let`", symbol.name))
+        .label(symbol.where, "it has its value from here on");
+    return Value();
+}
+
+// Reports where `time` is no level of the field, or one that is not written yet.
+bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
+    FieldInfo& info = fields_[id.index];
+    const ir::Field& field = program_[id];
+    if (symbols_.is_unread(field.name)) return true;  // the statement that says more could not be read
+    if (time > 1) {
+        report(DiagnosticKind::time_level, where,
+               fmt::format("a step writes level t+1; there is no level t+{}", time));
+        return false;
+    }
+    if (time < -1) {
+        report(DiagnosticKind::not_built_yet, where, "levels before t-1 are not built yet")
+            .note(fmt::format("`{}[t-1]` can be read", field.name));
+        return false;
+    }
+    if (field.role == Role::state) {
+        if (time != 1 || info.written) return true;
+        if (std::exchange(info.reported_unwritten, true)) return false;
+        report(DiagnosticKind::read_before_written, where,
+               fmt::format("`{}[t+1]` is read before it is written", field.name))
+            .note("statements run in order; move this one after the one that writes the new level");
+        return false;
+    }
+    if (field.role == Role::input) {
+        if (time == 0) return true;
+        report(DiagnosticKind::time_level, where,
+               fmt::format("`{}` has no level t{:+}: no statement gives it a new value", field.name, time))
+            .label(info.symbol->where, "an input: it stays as it is")
+            .mend(where, field.name);
+        return false;
+    }
+    if (time != 0) {
+        Diagnostic& diagnostic =
+            report(DiagnosticKind::time_level, where,
+                   fmt::format("`{}` has its value within the step and no level t{:+}", field.name, time));
+        if (info.symbol->field) {
+            diagnostic.note(fmt::format("assign `{}[t+1]` to carry it from step to step", field.name));
+        }
+        return false;
+    }
+    if (info.written) return true;
+    if (std::exchange(info.reported_unwritten, true)) return false;
+    Diagnostic& diagnostic = report(DiagnosticKind::read_before_written, where,
+                                    fmt::format("`{}` is read before it is written", field.name));
+    diagnostic.label(info.written_where, "written here, within the step")
+        .note(fmt::format("if `{0}` goes on from step to step, assign its new level: `{0}[t+1] = …`",
+                          field.name));
+    if (target_ && target_->first == id) diagnostic.mend(target_->second, field.name + "[t+1]");
+    return false;
+}
+
+void Evaluator::refuse_field(const Symbol& symbol, SourceRange where) {
+    if (place_ == Place::setting) {
+        refuse_varying(fmt::format("`{}` is {} and", symbol.name, describe(symbol.kind)), where);
+        return;
+    }
+    report(DiagnosticKind::misused_name, where,
+           fmt::format("`{}` is {}, which cannot be read here", symbol.name, describe(symbol.kind)))
+        .note(place_ == Place::init ? "`init` computes from coordinates, params and consts"
+                                    : "`until` compares reductions, params and consts");
+}
+
+Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, SourceRange where) {
+    if (!level_exists(id, time, where)) return Value();
+    const ir::Access access{id, time, offset};
+    if (!accept(access, where)) return Value();
+    if (time < 0) program_.fields[id.index].history = std::max(program_.fields[id.index].history, -time);
+    return arithmetic_.leaf(program_[id].type, access, false, where);
+}
+
+// Written halos are contracts, and lets are read past an edge only where they have a value.
+bool Evaluator::accept(const ir::Access& access, SourceRange where) {
+    FieldInfo& info = fields_[access.field.index];
+    const ir::Field& field = program_[access.field];
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        const int distance = access.offset[axis];
+        if (distance == 0) continue;
+        if (std::abs(distance) > kMaxOffset) {
+            report(DiagnosticKind::out_of_range, where,
+                   fmt::format("this reaches {} cells along `{}`; {} is the most", std::abs(distance),
+                               symbols_.axes()[axis], kMaxOffset));
+            return false;
+        }
+        const int side = distance < 0 ? 0 : 1;
+        const std::optional<FieldInfo::Contract>& contract = info.contract[axis][side];
+        if (contract && std::abs(distance) > contract->width) {
+            report(DiagnosticKind::past_halo, where,
+                   fmt::format("this reads `{}`, past the halo of {}",
+                               access_text(field.name, access.time, access.offset, symbols_.axes()),
+                               contract->width))
+                .label(contract->where,
+                       fmt::format("`{}` is given {} here", field.name,
+                                   contract->width == 1 ? "1 halo cell"
+                                                        : fmt::format("{} halo cells", contract->width)))
+                .note(fmt::format("`halo {}` would allow it; without `halo` it is found from the accesses",
+                                  std::abs(distance)));
+            return false;
+        }
+        if (!info.has_boundary[axis][side]) ask_for_boundary(info, axis, side, where);
+    }
+    return true;
+}
+
+void Evaluator::ask_for_boundary(FieldInfo& info, int axis, int side, SourceRange where) {
+    if (info.asked_for_boundary) return;
+    info.asked_for_boundary = true;
+    const std::string& name = info.symbol->name;
+    report(DiagnosticKind::boundary_needed, where,
+           fmt::format("`{}` is read past the face {}.{}, where it needs a boundary of its own", name,
+                       symbols_.axes()[axis], side_name(side)))
+        .label(info.symbol->where, "what it reads is not periodic there")
+        .note(fmt::format("say what it is there, as in `let {} {{ boundary clamp }} = …`", name));
+}
+
+Value Evaluator::coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where) {
+    const auto found = coefs_.find(symbol.index);
+    if (found == coefs_.end()) {
+        report(DiagnosticKind::recursive_definition, where,
+               fmt::format("`{}` is used before its weights are known", symbol.name))
+            .label(symbol.where, "declared here");
+        return Value();
+    }
+    const Coef& coef = found->second;
+    if (!coef.is_valid) return Value();
+    if (node.subscripts.size() != coef.low.size()) {
+        report(DiagnosticKind::coef_index, where,
+               fmt::format("`{}` has {} {}, and this gives {}", symbol.name, coef.low.size(),
+                           coef.low.size() == 1 ? "index" : "indices", node.subscripts.size()))
+            .label(symbol.where, "declared here");
+        return Value();
+    }
+    std::size_t element = 0;
+    for (std::size_t i = 0; i < coef.low.size(); ++i) {
+        const std::optional<Rational> exact = rational(node.subscripts[i], "the index of a coef");
+        if (!exact) return Value();
+        const std::optional<std::int64_t> value = exact->as_int64();
+        if (!value || *value < coef.low[i] || *value > coef.high[i]) {
+            report(DiagnosticKind::coef_index, this->where(node.subscripts[i]),
+                   fmt::format("`{}` has no weight {}: its range is {}..{}", symbol.name, exact->to_string(),
+                               coef.low[i], coef.high[i]))
+                .label(symbol.where, "declared here");
+            return Value();
+        }
+        element = element * static_cast<std::size_t>(coef.high[i] - coef.low[i] + 1) +
+                  static_cast<std::size_t>(*value - coef.low[i]);
+    }
+    if (!symbol.coef->is_param) return coef.elements[element];
+    if (place_ == Place::setting) {
+        report(DiagnosticKind::not_uniform, where,
+               fmt::format("weights of `param coef {}` are known on the device alone", symbol.name))
+            .note(fmt::format("{} is computed on the host; use params for it", setting_what_));
+        return Value();
+    }
+    const ir::CoefId id = launch_coefs_.at(symbol.index);
+    return arithmetic_.leaf(program_[id].type, ir::CoefElement{id, static_cast<int>(element)}, false, where);
+}
+
+}  // namespace halo::sema

@@ -1,0 +1,309 @@
+#include "compiler/sema/arithmetic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halo::sema {
+
+using ir::BinaryOp;
+using ir::ExprId;
+using ir::Function;
+using ir::Scalar;
+
+namespace {
+
+bool is_comparison(BinaryOp op) {
+    return op >= BinaryOp::less && op <= BinaryOp::not_equal;
+}
+bool is_logical(BinaryOp op) {
+    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
+}
+
+bool compare(BinaryOp op, const Rational& left, const Rational& right) {
+    switch (op) {
+        case BinaryOp::less:
+            return left < right;
+        case BinaryOp::less_equal:
+            return left <= right;
+        case BinaryOp::greater:
+            return left > right;
+        case BinaryOp::greater_equal:
+            return left >= right;
+        case BinaryOp::equal:
+            return left == right;
+        default:
+            return !(left == right);
+    }
+}
+
+bool rounds_to_infinity(const Rational& number, Scalar type) {
+    return type == Scalar::f32 ? std::isinf(number.to_float()) : std::isinf(number.to_double());
+}
+
+bool is_number(const Value& value, std::int64_t number) {
+    return value.is_number() && value.number == Rational(number);
+}
+
+}  // namespace
+
+Arithmetic::Arithmetic(ir::Program& program, Scalar compute_type, DiagnosticSink& sink)
+    : program_(program), builder_(program), compute_type_(compute_type), sink_(sink) {}
+
+bool Arithmetic::spend(std::size_t work, SourceRange where) {
+    if (exhausted_) return false;
+    work_ += work;
+    if (work_ <= kMaxWork && program_.exprs.size() <= kMaxExprs) return true;
+    exhausted_ = true;
+    sink_
+        .report(DiagnosticKind::program_too_large, where,
+                fmt::format("this is too large: written out, it has more than {} operations or nests them "
+                            "more than {} deep",
+                            kMaxExprs, kMaxExprDepth))
+        .note("sums, products and `def`s are written out term by term; make their ranges smaller");
+    return false;
+}
+
+ExprId Arithmetic::add(Scalar type, decltype(ir::Expr::node) node, SourceRange where) {
+    const ExprId id = builder_.add({type, std::move(node), where});
+    if (id.index < depth_.size()) return id;
+    const ir::Expr& expr = program_[id];
+    std::uint32_t depth = 0;
+    bool uniform =
+        !std::holds_alternative<ir::Access>(expr.node) && !std::holds_alternative<ir::CoefElement>(expr.node);
+    if (const ir::Coordinate* coordinate = std::get_if<ir::Coordinate>(&expr.node)) {
+        uniform = coordinate->kind == ir::CoordinateKind::extent;
+    }
+    ir::for_each_operand(expr, [&](ExprId operand) {
+        depth = std::max(depth, depth_[operand.index] + 1);
+        uniform = uniform && is_uniform_[operand.index];
+    });
+    depth_.push_back(depth);
+    is_uniform_.push_back(uniform);
+    if (depth > kMaxExprDepth) spend(kMaxWork, where);
+    return id;
+}
+
+bool Arithmetic::check_size(const Rational& number, SourceRange where) {
+    spend(1 + number.bits() / 256, where);
+    if (number.bits() <= kMaxNumberBits) return true;
+    sink_.report(
+        DiagnosticKind::number_too_large, where,
+        fmt::format("this number has more than {} binary digits when computed exactly", kMaxNumberBits));
+    return false;
+}
+
+Value Arithmetic::leaf(Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where) {
+    return Value::of(add(type, std::move(node), where), type, uniform);
+}
+
+ExprId Arithmetic::as(const Value& value, Scalar type, SourceRange where) {
+    if (value.is_number()) {
+        if (rounds_to_infinity(value.number, type)) {
+            sink_.report(DiagnosticKind::number_too_large, where,
+                         fmt::format("a number here is too large for {}",
+                                     type == Scalar::f32 ? "f32, which ends at about 3.4e38"
+                                                         : "f64, which ends at about 1.8e308"));
+        }
+        return add(type, ir::Constant{value.number}, where);
+    }
+    if (value.kind == Value::Kind::truth)
+        return add(Scalar::boolean, ir::Constant{Rational(value.truth ? 1 : 0)}, where);
+    if (value.is_poison()) return add(type, ir::Constant{Rational()}, where);
+    if (value.type == type) return value.id;
+    return add(type, ir::Unary{ir::UnaryOp::convert, value.id}, where);
+}
+
+Value Arithmetic::convert(const Value& value, Scalar type, SourceRange where) {
+    if (value.is_poison()) return value;
+    return Value::of(as(value, type, where), type, value.is_uniform());
+}
+
+// f64 where all are uniform; else the widest type of those that are not.
+Scalar Arithmetic::common_type(const std::vector<Value>& values) const {
+    bool any = false;
+    for (const Value& value : values) {
+        if (value.is_uniform()) continue;
+        if (value.type == Scalar::f64) return Scalar::f64;
+        any = true;
+    }
+    return any ? Scalar::f32 : Scalar::f64;
+}
+
+Value Arithmetic::fold(BinaryOp op, const Rational& left, const Rational& right, SourceRange where) {
+    if (is_comparison(op)) return Value::of(compare(op, left, right));
+    Rational result;
+    switch (op) {
+        case BinaryOp::add:
+            result = left + right;
+            break;
+        case BinaryOp::sub:
+            result = left - right;
+            break;
+        case BinaryOp::mul:
+            result = left * right;
+            break;
+        case BinaryOp::div:
+            result = left / right;
+            break;
+        case BinaryOp::min:
+            result = right < left ? right : left;
+            break;
+        default:
+            result = left < right ? right : left;
+            break;
+    }
+    return check_size(result, where) ? Value::of(std::move(result)) : Value();
+}
+
+std::optional<Value> Arithmetic::identity(BinaryOp op, const Value& left, const Value& right,
+                                          SourceRange where) {
+    if (op == BinaryOp::mul) {
+        if (is_number(left, 0) || is_number(right, 0)) return Value::of(Rational());
+        if (is_number(left, 1)) return right;
+        if (is_number(right, 1)) return left;
+        if (is_number(left, -1)) return negate(right, where);
+        if (is_number(right, -1)) return negate(left, where);
+    } else if (op == BinaryOp::add) {
+        if (is_number(left, 0)) return right;
+        if (is_number(right, 0)) return left;
+    } else if (op == BinaryOp::sub) {
+        if (is_number(right, 0)) return left;
+    } else if (op == BinaryOp::div) {
+        if (is_number(right, 1)) return left;
+    }
+    return std::nullopt;
+}
+
+Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
+    if (left.is_poison() || right.is_poison() || !spend(1, where)) return Value();
+    if (is_logical(op)) {
+        // What is known decides, or leaves the other side.
+        const bool decisive = op == BinaryOp::logical_or;
+        if (left.kind == Value::Kind::truth) return left.truth == decisive ? left : right;
+        if (right.kind == Value::Kind::truth) return right.truth == decisive ? right : left;
+        const bool uniform = left.is_uniform() && right.is_uniform();
+        return leaf(Scalar::boolean, ir::Binary{op, left.id, right.id}, uniform, where);
+    }
+    if (op == BinaryOp::div && is_number(right, 0)) {
+        sink_.report(DiagnosticKind::division_by_zero, where, "this divides by zero");
+        return Value();
+    }
+    if (left.is_number() && right.is_number()) return fold(op, left.number, right.number, where);
+    if (std::optional<Value> result = identity(op, left, right, where)) return *result;
+
+    const Scalar type = common_type({left, right});
+    const ExprId a = as(left, type, where), b = as(right, type, where);
+    const bool uniform = left.is_uniform() && right.is_uniform();
+    return leaf(is_comparison(op) ? Scalar::boolean : type, ir::Binary{op, a, b}, uniform, where);
+}
+
+Value Arithmetic::negate(const Value& operand, SourceRange where) {
+    if (operand.is_poison()) return operand;
+    if (operand.is_number()) return Value::of(-operand.number);
+    return leaf(operand.type, ir::Unary{ir::UnaryOp::negate, operand.id}, operand.uniform, where);
+}
+
+Value Arithmetic::logical_not(const Value& operand, SourceRange where) {
+    if (operand.is_poison()) return operand;
+    if (operand.kind == Value::Kind::truth) return Value::of(!operand.truth);
+    return leaf(Scalar::boolean, ir::Unary{ir::UnaryOp::logical_not, operand.id}, operand.uniform, where);
+}
+
+Value Arithmetic::exact_power(const Rational& base, int exponent, SourceRange where) {
+    if (base.is_zero() && exponent < 0) {
+        sink_.report(DiagnosticKind::division_by_zero, where, "this divides by zero: a negative power of 0");
+        return Value();
+    }
+    if (exponent == 0) return Value::of(Rational(1));
+    if (base.is_zero()) return Value::of(base);
+    // A power has about |exponent| times the bits: refuse before it is computed.
+    if (base.bits() * static_cast<std::size_t>(std::abs(exponent)) > 4 * kMaxNumberBits) {
+        sink_.report(
+            DiagnosticKind::number_too_large, where,
+            fmt::format("this number has more than {} binary digits when computed exactly", kMaxNumberBits));
+        return Value();
+    }
+    Rational result = halo::power(base, exponent);
+    return check_size(result, where) ? Value::of(std::move(result)) : Value();
+}
+
+Value Arithmetic::integer_power(const Value& base, int exponent, SourceRange where) {
+    if (exponent < 0) {
+        return binary(BinaryOp::div, Value::of(Rational(1)), integer_power(base, -exponent, where), where);
+    }
+    if (exponent == 1) return base;
+    if (exponent % 2 == 0) {
+        const Value half = integer_power(base, exponent / 2, where);
+        return binary(BinaryOp::mul, half, half, where);
+    }
+    return binary(BinaryOp::mul, integer_power(base, exponent - 1, where), base, where);
+}
+
+Value Arithmetic::power(const Value& base, const Value& exponent, SourceRange where) {
+    if (base.is_poison() || exponent.is_poison()) return Value();
+    if (exponent.is_number()) {
+        const std::optional<std::int64_t> integer = exponent.number.as_int64();
+        if (integer && *integer == 0) return Value::of(Rational(1));
+        if (integer && base.is_number() &&
+            std::abs(*integer) <= static_cast<std::int64_t>(4 * kMaxNumberBits)) {
+            return exact_power(base.number, static_cast<int>(*integer), where);
+        }
+        if (integer && std::abs(*integer) <= kMaxExpandedPower) {
+            return integer_power(base, static_cast<int>(*integer), where);
+        }
+        if (exponent.number == Rational(1, 2)) return call(Function::sqrt, {base}, where);
+    }
+    return call(Function::pow, {base, exponent}, where);
+}
+
+Value Arithmetic::select(const Value& condition, const Value& then, const Value& otherwise,
+                         SourceRange where) {
+    if (condition.is_poison() || then.is_poison() || otherwise.is_poison() || !spend(1, where))
+        return Value();
+    if (condition.kind == Value::Kind::truth) return condition.truth ? then : otherwise;
+    const bool uniform = condition.uniform && then.is_uniform() && otherwise.is_uniform();
+    Scalar type = Scalar::boolean;
+    if (!then.is_boolean()) {
+        const bool by_branches = uniform || !then.is_uniform() || !otherwise.is_uniform();
+        type = by_branches ? common_type({then, otherwise}) : compute_type_;
+    }
+    const ExprId a = as(then, type, where), b = as(otherwise, type, where);
+    return leaf(type, ir::Select{condition.id, a, b}, uniform, where);
+}
+
+// Exact where the function is. Of the others none has a rational value that would be worth finding.
+std::optional<Value> Arithmetic::fold_call(Function function, const Value& argument) {
+    const Rational& number = argument.number;
+    if (function == Function::abs) return Value::of(halo::abs(number));
+    if (function != Function::floor && function != Function::ceil) return std::nullopt;
+    if (number.is_integer()) return argument;
+    const double near = number.to_double();
+    if (!(std::abs(near) < 0x1p52)) return std::nullopt;
+    Rational below = Rational::from_double(std::floor(near));
+    while (below > number)
+        below = below - Rational(1);  // `near` was rounded
+    while (below + Rational(1) <= number)
+        below = below + Rational(1);
+    return Value::of(function == Function::floor ? below : below + Rational(1));
+}
+
+Value Arithmetic::call(Function function, const std::vector<Value>& arguments, SourceRange where) {
+    bool uniform = true;
+    for (const Value& argument : arguments) {
+        if (argument.is_poison()) return Value();
+        uniform = uniform && argument.is_uniform();
+    }
+    if (!spend(1, where)) return Value();
+    if (arguments.size() == 1 && arguments[0].is_number()) {
+        if (std::optional<Value> folded = fold_call(function, arguments[0])) return *folded;
+    }
+    const Scalar type = common_type(arguments);
+    ir::Call node{function, {}};
+    for (const Value& argument : arguments)
+        node.arguments.push_back(as(argument, type, where));
+    return leaf(type, std::move(node), uniform, where);
+}
+
+}  // namespace halo::sema

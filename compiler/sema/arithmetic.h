@@ -1,0 +1,90 @@
+// Arithmetic on Values: numbers exactly, expressions by appending to a program.
+//
+// Types: a number takes the type of what it meets and is rounded there, once. What is uniform is computed in
+// f64 and converted where it meets a field's type; f32 with f64 widens. Exact identities are used, so that
+// weights of zero read nothing: 0*a = 0, 1*a = a, a/1 = a, a+0 = a, a-0 = a, -1*a = -a.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/sema/value.h"
+#include "compiler/support/diagnostics.h"
+
+namespace halo::sema {
+
+// Integer powers up to this are expanded into multiplications (and a division): x^2n = x^n * x^n, x^(n+1) =
+// x^n * x.
+inline constexpr int kMaxExpandedPower = 16;
+
+// Bounds on what one program may make of the spec's text; past them it is refused, so no text hangs the
+// compiler.
+inline constexpr std::size_t kMaxExprs = 200'000;
+inline constexpr std::size_t kMaxWork = 2'000'000;
+inline constexpr std::uint32_t kMaxExprDepth = 8'000;
+inline constexpr std::size_t kMaxNumberBits = 8'192;
+
+class Arithmetic {
+public:
+    // compute_type: of values that vary from cell to cell but come of no field (ir::compute_type).
+    Arithmetic(ir::Program& program, ir::Scalar compute_type, DiagnosticSink& sink);
+
+    ir::Scalar compute_type() const { return compute_type_; }
+    const ir::Program& program() const { return program_; }
+
+    // Operands are poison or of the right sort (number or truth): callers have checked.
+    Value binary(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
+    Value negate(const Value& operand, SourceRange where);
+    Value logical_not(const Value& operand, SourceRange where);
+    Value power(const Value& base, const Value& exponent, SourceRange where);
+    Value select(const Value& condition, const Value& then, const Value& otherwise, SourceRange where);
+    Value call(ir::Function function, const std::vector<Value>& arguments, SourceRange where);
+
+    Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where);
+    Value convert(const Value& value, ir::Scalar type, SourceRange where);
+
+    // The value as a node of the type. A number that the type cannot hold is reported.
+    ir::ExprId as(const Value& value, ir::Scalar type, SourceRange where);
+    ir::ExprId as_uniform(const Value& value, SourceRange where) { return as(value, ir::Scalar::f64, where); }
+
+    // The value at cell + offset. `accept` is asked about each access that this makes; where it says no (it
+    // has reported why), the result is poison.
+    using Accept = std::function<bool(const ir::Access&, SourceRange)>;
+    Value shift(const Value& value, const ir::Offset& offset, SourceRange where, const Accept& accept);
+
+    // nullopt where the value depends on params or the grid.
+    std::optional<double> known(const Value& value) const;
+
+    // Counts one step of work. False, and one message, once the program is too large.
+    bool spend(std::size_t work, SourceRange where);
+    bool is_exhausted() const { return exhausted_; }
+
+private:
+    Value fold(ir::BinaryOp op, const Rational& left, const Rational& right, SourceRange where);
+    std::optional<Value> identity(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
+    Value integer_power(const Value& base, int exponent, SourceRange where);
+    Value exact_power(const Rational& base, int exponent, SourceRange where);
+    std::optional<Value> fold_call(ir::Function function, const Value& argument);
+    ir::Scalar common_type(const std::vector<Value>& values) const;
+    ir::ExprId add(ir::Scalar type, decltype(ir::Expr::node) node, SourceRange where);
+    bool check_size(const Rational& number, SourceRange where);
+    std::optional<ir::ExprId> shift_leaf(const ir::Expr& expr, const ir::Offset& offset, SourceRange where,
+                                         const Accept& accept);
+
+    ir::Program& program_;
+    ir::ExprBuilder builder_;
+    ir::Scalar compute_type_;
+    DiagnosticSink& sink_;
+    std::vector<std::uint32_t> depth_;  // by expression
+    std::vector<bool> is_uniform_;      // by expression
+    std::map<ir::Offset, std::unordered_map<std::uint32_t, ir::ExprId>> shifted_;
+    std::size_t work_ = 0;
+    bool exhausted_ = false;
+};
+
+// The operands of `expr` through `map`, in place.
+void map_operands(ir::Expr& expr, const std::function<ir::ExprId(ir::ExprId)>& map);
+
+}  // namespace halo::sema

@@ -1,0 +1,102 @@
+#include "compiler/sema/builtins.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halo::sema {
+
+namespace {
+
+using ir::Function;
+
+constexpr std::array<BuiltinFunction, 19> kFunctions{{
+    {"sqrt", Function::sqrt, 1},   {"rsqrt", Function::rsqrt, 1}, {"cbrt", Function::cbrt, 1},
+    {"exp", Function::exp, 1},     {"log", Function::log, 1},     {"sin", Function::sin, 1},
+    {"cos", Function::cos, 1},     {"tan", Function::tan, 1},     {"asin", Function::asin, 1},
+    {"acos", Function::acos, 1},   {"atan", Function::atan, 1},   {"sinh", Function::sinh, 1},
+    {"cosh", Function::cosh, 1},   {"tanh", Function::tanh, 1},   {"abs", Function::abs, 1},
+    {"floor", Function::floor, 1}, {"ceil", Function::ceil, 1},   {"pow", Function::pow, 2},
+    {"atan2", Function::atan2, 2},
+}};
+
+constexpr std::array<std::string_view, 8> kOperators{"d",   "d2",  "laplacian", "pos",
+                                                     "idx", "len", "min",       "max"};
+constexpr std::array<std::string_view, 5> kFutureFunctions{"grad", "div", "curl", "biharmonic", "upwind"};
+constexpr std::array<std::string_view, 9> kFutureTypes{"f16",  "bf16", "i32",  "i64",    "u8",
+                                                       "bool", "c64",  "c128", "complex"};
+constexpr std::array<std::string_view, 2> kFutureBoundaries{"antimirror", "extrapolate"};
+
+struct Translation {
+    std::string_view from, to;
+};
+constexpr std::array<Translation, 22> kTranslations{{
+    {"fabs", "abs"},      {"fabsf", "abs"},
+    {"sqrtf", "sqrt"},    {"expf", "exp"},
+    {"ln", "log"},        {"logf", "log"},
+    {"sinf", "sin"},      {"cosf", "cos"},
+    {"fmin", "min"},      {"fmax", "max"},
+    {"power", "pow"},     {"powf", "pow"},
+    {"lap", "laplacian"}, {"Laplacian", "laplacian"},
+    {"float", "f32"},     {"double", "f64"},
+    {"float32", "f32"},   {"float64", "f64"},
+    {"real", "f64"},      {"dirichlet", "fixed"},
+    {"neumann", "clamp"}, {"reflect", "mirror"},
+}};
+
+template <class List>
+bool contains(const List& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+}  // namespace
+
+const BuiltinFunction* find_builtin(std::string_view name) {
+    const auto found = std::find_if(kFunctions.begin(), kFunctions.end(),
+                                    [&](const BuiltinFunction& function) { return function.name == name; });
+    return found == kFunctions.end() ? nullptr : &*found;
+}
+
+bool is_kept_name(std::string_view name, bool as_function) {
+    if (name == "t" || name == "pi" || name == "true" || name == "false") return true;
+    return as_function &&
+           (find_builtin(name) || contains(kOperators, name) || contains(kFutureFunctions, name));
+}
+
+bool is_future_function(std::string_view name) {
+    return contains(kFutureFunctions, name);
+}
+bool is_future_type(std::string_view name) {
+    return contains(kFutureTypes, name);
+}
+bool is_future_boundary(std::string_view name) {
+    return contains(kFutureBoundaries, name);
+}
+
+std::optional<std::string> translate_word(std::string_view word) {
+    const auto found = std::find_if(kTranslations.begin(), kTranslations.end(),
+                                    [&](const Translation& translation) { return translation.from == word; });
+    if (found == kTranslations.end()) return std::nullopt;
+    return std::string(found->to);
+}
+
+const std::vector<std::string>& function_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> result(kOperators.begin(), kOperators.end());
+        for (const BuiltinFunction& function : kFunctions)
+            result.emplace_back(function.name);
+        return result;
+    }();
+    return names;
+}
+
+const std::vector<std::string>& type_names() {
+    static const std::vector<std::string> names{"f32", "f64"};
+    return names;
+}
+
+const std::vector<std::string>& boundary_names() {
+    static const std::vector<std::string> names{"periodic", "fixed", "clamp", "mirror", "free"};
+    return names;
+}
+
+}  // namespace halo::sema

@@ -1,0 +1,37 @@
+// The words that the language knows: functions, differential operators, coordinates, constants, types,
+// boundaries.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/program.h"
+
+namespace halo::sema {
+
+struct BuiltinFunction {
+    std::string_view name;
+    ir::Function function;
+    int arity;
+};
+const BuiltinFunction* find_builtin(std::string_view name);  // sqrt … atan2; not min and max
+
+// A name that a declaration may not take. Functions live beside values: a param may be called `d`, a def may
+// not.
+bool is_kept_name(std::string_view name, bool as_function);
+
+// Operators of vector calculus and others that the language has and this compiler does not build yet.
+bool is_future_function(std::string_view name);
+bool is_future_type(std::string_view name);
+bool is_future_boundary(std::string_view name);
+
+// What a word of another language is called here: `fabs` is `abs`, `double` is `f64`.
+std::optional<std::string> translate_word(std::string_view word);
+
+const std::vector<std::string>& function_names();  // all that can be called
+const std::vector<std::string>& type_names();
+const std::vector<std::string>& boundary_names();
+
+}  // namespace halo::sema

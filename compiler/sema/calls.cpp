@@ -1,0 +1,289 @@
+// Calls: functions, defs, coordinates; and sums, products, minima and maxima over ranges.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/evaluator.h"
+#include "compiler/sema/scope.h"
+
+namespace halo::sema {
+
+using ir::BinaryOp;
+
+namespace {
+
+constexpr std::size_t kMaxCalls = 64;  // defs within defs
+
+bool is_differential(std::string_view name) {
+    return name == "d" || name == "d2" || name == "laplacian";
+}
+bool is_coordinate(std::string_view name) {
+    return name == "pos" || name == "idx" || name == "len";
+}
+
+}  // namespace
+
+Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
+    const std::string& name = node.callee.text;
+    const Symbol* symbol = symbols_.find(name);
+    if (symbol && symbol->kind == Symbol::Kind::function && !find_builtin(name))
+        return call_def(*symbol, node, where);
+    if (is_differential(name)) return differential(node, where);
+    for (const syntax::Argument& argument : node.arguments) {
+        if (!argument.keyword ||
+            !(find_builtin(name) || is_coordinate(name) || name == "min" || name == "max"))
+            continue;
+        report(DiagnosticKind::unknown_argument, argument.keyword->where,
+               fmt::format("`{}` takes no argument by name", name));
+        return Value();
+    }
+    if (is_coordinate(name)) return coordinate(node, where);
+    if (name == "min" || name == "max") return extremum(node, where);
+    if (find_builtin(name)) return call_builtin(node, where);
+    return unknown_call(node, where);
+}
+
+Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
+    const std::string& name = node.callee.text;
+    if (is_future_function(name)) {
+        report(DiagnosticKind::not_built_yet, node.callee.where, fmt::format("`{}` is not built yet", name))
+            .note("`d`, `d2` and `laplacian` are; a `def` can name what is made of them");
+        return Value();
+    }
+    const Symbol* symbol = symbols_.find(name);
+    if (symbol || find_local(name)) {
+        Diagnostic& diagnostic = report(DiagnosticKind::misused_name, node.callee.where,
+                                        fmt::format("`{}` is {} and cannot be called", name,
+                                                    symbol ? describe(symbol->kind) : "a value"));
+        const bool has_cells =
+            !symbol || symbol->kind == Symbol::Kind::field || symbol->kind == Symbol::Kind::let;
+        if (has_cells || symbol->kind == Symbol::Kind::coef) {
+            diagnostic.note(fmt::format("neighbours and weights are in square brackets, as in `{}[{}]`", name,
+                                        has_cells ? "x+1" : "1"));
+        }
+        return Value();
+    }
+    std::vector<std::string> candidates =
+        symbols_.names([](Symbol::Kind kind) { return kind == Symbol::Kind::function; });
+    const std::vector<std::string>& builtins = function_names();
+    candidates.insert(candidates.end(), builtins.begin(), builtins.end());
+    report_unknown(DiagnosticKind::unknown_function, name, node.callee.where,
+                   fmt::format("there is no function `{}`", name), candidates);
+    return Value();
+}
+
+bool Evaluator::require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where) {
+    if (node.arguments.size() == count) return true;
+    report(DiagnosticKind::wrong_argument_count, where,
+           fmt::format("`{}` takes {} {}, and this gives {}", node.callee.text, count,
+                       count == 1 ? "argument" : "arguments", node.arguments.size()));
+    return false;
+}
+
+Value Evaluator::call_builtin(const syntax::CallExpr& node, SourceRange where) {
+    const BuiltinFunction& function = *find_builtin(node.callee.text);
+    if (!require_arguments(node, static_cast<std::size_t>(function.arity), where)) return Value();
+    std::vector<Value> arguments;
+    for (const syntax::Argument& argument : node.arguments)
+        arguments.push_back(number(argument.value));
+    if (function.function == ir::Function::pow) return arithmetic_.power(arguments[0], arguments[1], where);
+    return arithmetic_.call(function.function, arguments, where);
+}
+
+Value Evaluator::extremum(const syntax::CallExpr& node, SourceRange where) {
+    if (node.arguments.size() < 2) {
+        report(DiagnosticKind::wrong_argument_count, where,
+               fmt::format("`{}` takes two arguments or more", node.callee.text))
+            .note(fmt::format("over a range: `{0}(i in 1..4) …`; over the grid: `reduce m = {0}(…)`",
+                              node.callee.text));
+        return Value();
+    }
+    const BinaryOp op = node.callee.text == "min" ? BinaryOp::min : BinaryOp::max;
+    Value result = number(node.arguments[0].value);
+    for (std::size_t i = 1; i < node.arguments.size(); ++i) {
+        result = arithmetic_.binary(op, result, number(node.arguments[i].value), where);
+    }
+    return result;
+}
+
+std::optional<int> Evaluator::axis_argument(const syntax::Argument& argument) {
+    const SourceRange where = this->where(argument.value);
+    if (const auto* name = std::get_if<syntax::NameUse>(&file_[argument.value].node)) {
+        const Symbol* symbol = symbols_.find(name->name);
+        if (symbol && symbol->kind == Symbol::Kind::axis) return symbol->index;
+        if (symbols_.is_unread(name->name)) return std::nullopt;
+        report_unknown(DiagnosticKind::unknown_axis, name->name, where,
+                       fmt::format("`{}` is no axis of this stencil", name->name), symbols_.axes());
+        return std::nullopt;
+    }
+    if (std::holds_alternative<syntax::Missing>(file_[argument.value].node)) return std::nullopt;
+    report(DiagnosticKind::unknown_axis, where, "an axis is expected here")
+        .note(fmt::format("the axes are {}", fmt::join(symbols_.axes(), ", ")));
+    return std::nullopt;
+}
+
+Value Evaluator::coordinate(const syntax::CallExpr& node, SourceRange where) {
+    const std::string& name = node.callee.text;
+    if (!require_arguments(node, 1, where)) return Value();
+    const std::optional<int> axis = axis_argument(node.arguments[0]);
+    if (!axis) return Value();
+    if (name == "len") return coordinate_of(ir::CoordinateKind::extent, *axis, where);
+    if (place_ == Place::setting || place_ == Place::until) {
+        if (place_ == Place::until) setting_what_ = "`until`";
+        refuse_varying(fmt::format("`{}({})`", name, symbols_.axes()[*axis]), where);
+        return Value();
+    }
+    return coordinate_of(name == "pos" ? ir::CoordinateKind::position : ir::CoordinateKind::index, *axis,
+                         where);
+}
+
+Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where) {
+    const bool uniform = kind == ir::CoordinateKind::extent;
+    const ir::Scalar type = uniform ? ir::Scalar::f64 : arithmetic_.compute_type();
+    return arithmetic_.leaf(type, ir::Coordinate{kind, axis}, uniform, where);
+}
+
+// Arguments are computed where the def is called; its body sees them and the stencil's names, and no name of
+// the caller's.
+Value Evaluator::call_def(const Symbol& symbol, const syntax::CallExpr& node, SourceRange where) {
+    const syntax::DefDecl& function = *symbol.function;
+    for (const syntax::Argument& argument : node.arguments) {
+        if (!argument.keyword) continue;
+        report(DiagnosticKind::unknown_argument, argument.keyword->where,
+               fmt::format("`{}` takes its arguments in order, not by name", symbol.name))
+            .label(symbol.where, "declared here");
+        return Value();
+    }
+    if (node.arguments.size() != function.parameters.size()) {
+        report(DiagnosticKind::wrong_argument_count, where,
+               fmt::format("`{}` takes {} {}, and this gives {}", symbol.name, function.parameters.size(),
+                           function.parameters.size() == 1 ? "argument" : "arguments", node.arguments.size()))
+            .label(symbol.where, "declared here");
+        return Value();
+    }
+    if (std::find(calls_.begin(), calls_.end(), &symbol) != calls_.end()) {
+        report(DiagnosticKind::recursive_definition, where, fmt::format("`{}` calls itself", symbol.name))
+            .label(symbol.where, "declared here")
+            .note("a def is written out where it is called, so it cannot be recursive");
+        return Value();
+    }
+    if (calls_.size() >= kMaxCalls) {
+        report(DiagnosticKind::program_too_large, where,
+               fmt::format("defs call each other more than {} deep", kMaxCalls));
+        return Value();
+    }
+    std::vector<Value> arguments;
+    bool poisoned = false;
+    for (const syntax::Argument& argument : node.arguments) {
+        arguments.push_back(evaluate(argument.value));
+        poisoned = poisoned || arguments.back().is_poison();
+    }
+    if (poisoned) return Value();
+    Scope scope(*this);
+    frame_ = locals_.size();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        locals_.push_back({function.parameters[i].text, std::move(arguments[i])});
+    }
+    calls_.push_back(&symbol);
+    Value result = evaluate(function.value);
+    calls_.pop_back();
+    return result;
+}
+
+// ---- sums and the like
+// -----------------------------------------------------------------------------------------
+
+struct Evaluator::FoldState {
+    BinaryOp op = BinaryOp::add;
+    SourceRange where;
+    std::optional<Value> result;
+    std::int64_t terms = 0;
+};
+
+namespace {
+
+const char* name_of(syntax::FoldKind kind) {
+    switch (kind) {
+        case syntax::FoldKind::sum:
+            return "sum";
+        case syntax::FoldKind::prod:
+            return "prod";
+        case syntax::FoldKind::min:
+            return "min";
+        case syntax::FoldKind::max:
+            return "max";
+    }
+    return "sum";
+}
+
+}  // namespace
+
+// One index of the range, and those after it, inside. False where something is reported.
+bool Evaluator::fold_level(const syntax::Fold& node, std::size_t level, FoldState& state) {
+    if (level == node.indices.size()) {
+        if (++state.terms > kMaxTerms) {
+            report(DiagnosticKind::too_many_terms, state.where,
+                   fmt::format("this has more than {} terms, and each is written out", kMaxTerms));
+            return false;
+        }
+        const Value term = number(node.body);
+        state.result = state.result ? arithmetic_.binary(state.op, *state.result, term, state.where) : term;
+        return !state.result->is_poison();
+    }
+    const syntax::RangeIndex& index = node.indices[level];
+    constexpr std::int64_t kLimit = 1'000'000'000;
+    const std::optional<std::int64_t> low = integer(index.low, "the start of a range", -kLimit, kLimit);
+    const std::optional<std::int64_t> high = integer(index.high, "the end of a range", -kLimit, kLimit);
+    if (!low || !high) return false;
+    if (*high < *low - 1) {  // low..low-1 is the empty range of a formula whose limit is a const
+        report(DiagnosticKind::empty_range, SourceRange{where(index.low).begin, where(index.high).end},
+               fmt::format("the range {}..{} runs backwards", *low, *high))
+            .mend(SourceRange{where(index.low).begin, where(index.high).end},
+                  fmt::format("{}..{}", *high, *low));
+        return false;
+    }
+    if (*high - *low >= kMaxTerms) {
+        report(DiagnosticKind::too_many_terms, SourceRange{where(index.low).begin, where(index.high).end},
+               fmt::format("this has {} terms; a range has {} at most, for each is written out",
+                           *high - *low + 1, kMaxTerms));
+        return false;
+    }
+    locals_.push_back({index.name.text, Value()});
+    const std::size_t slot = locals_.size() - 1;
+    bool valid = true;
+    for (std::int64_t i = *low; i <= *high && valid; ++i) {
+        if (!arithmetic_.spend(1, state.where)) valid = false;
+        locals_[slot].value = Value::of(Rational(i));
+        valid = valid && fold_level(node, level + 1, state);
+    }
+    locals_.resize(slot);
+    return valid;
+}
+
+Value Evaluator::fold(const syntax::Fold& node, SourceRange where) {
+    for (const syntax::RangeIndex& index : node.indices) {
+        const Symbol* symbol = symbols_.find(index.name.text);
+        const bool hides = (symbol && symbol->kind == Symbol::Kind::axis) || index.name.text == "t";
+        if (!hides) continue;
+        report(DiagnosticKind::reserved_name, index.name.where,
+               fmt::format("the index of a range cannot be called `{}`, like {}", index.name.text,
+                           symbol ? "the axis" : "the time level"));
+        return Value();
+    }
+    FoldState state;
+    state.where = where;
+    state.op = node.kind == syntax::FoldKind::sum    ? BinaryOp::add
+               : node.kind == syntax::FoldKind::prod ? BinaryOp::mul
+               : node.kind == syntax::FoldKind::min  ? BinaryOp::min
+                                                     : BinaryOp::max;
+    if (!fold_level(node, 0, state)) return Value();
+    if (state.result) return *state.result;
+    if (node.kind == syntax::FoldKind::sum) return Value::of(Rational(0));
+    if (node.kind == syntax::FoldKind::prod) return Value::of(Rational(1));
+    report(DiagnosticKind::empty_range, where,
+           fmt::format("a {} over an empty range has no value", name_of(node.kind)));
+    return Value();
+}
+
+}  // namespace halo::sema

@@ -1,0 +1,350 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/evaluator.h"
+#include "compiler/sema/scope.h"
+
+namespace halo::sema {
+
+using ir::BinaryOp;
+
+namespace {
+
+// High enough for the highest tree (syntax::kMaxExpressionHeight) with defs in it; low enough for the stack.
+constexpr int kMaxDepth = 1600;
+constexpr int kMaxSuggestions = 300;  // looking for a likely name costs as much as there are names
+
+BinaryOp op_of(syntax::BinaryKind kind) {
+    switch (kind) {
+        case syntax::BinaryKind::add:
+            return BinaryOp::add;
+        case syntax::BinaryKind::subtract:
+            return BinaryOp::sub;
+        case syntax::BinaryKind::multiply:
+        case syntax::BinaryKind::power:  // handled before
+            return BinaryOp::mul;
+        case syntax::BinaryKind::divide:
+            return BinaryOp::div;
+        case syntax::BinaryKind::less:
+            return BinaryOp::less;
+        case syntax::BinaryKind::less_equal:
+            return BinaryOp::less_equal;
+        case syntax::BinaryKind::greater:
+            return BinaryOp::greater;
+        case syntax::BinaryKind::greater_equal:
+            return BinaryOp::greater_equal;
+        case syntax::BinaryKind::equal:
+            return BinaryOp::equal;
+        case syntax::BinaryKind::not_equal:
+            return BinaryOp::not_equal;
+        case syntax::BinaryKind::logical_and:
+            return BinaryOp::logical_and;
+        case syntax::BinaryKind::logical_or:
+            return BinaryOp::logical_or;
+    }
+    return BinaryOp::add;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const syntax::File& file, const Symbols& symbols, Place place, ir::Program& program,
+                     ir::Scalar compute_type, DiagnosticSink& sink)
+    : file_(file),
+      symbols_(symbols),
+      place_(place),
+      program_(program),
+      sink_(sink),
+      arithmetic_(program, compute_type, sink) {
+    spacing_.fill(Value::of(Rational(1)));
+}
+
+void Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
+                               const std::string& message, const std::vector<std::string>& candidates) {
+    if (symbols_.is_unread(name)) return;
+    Diagnostic& diagnostic = report(kind, where, message);
+    if (std::optional<std::string> known = translate_word(name)) {
+        if (std::find(candidates.begin(), candidates.end(), *known) != candidates.end()) {
+            diagnostic.mend(where, *known);
+            return;
+        }
+    }
+    if (++suggestions_ > kMaxSuggestions) return;
+    if (std::optional<std::string> likely = closest_name(name, candidates)) diagnostic.mend(where, *likely);
+}
+
+Value Evaluator::evaluate(syntax::ExprId id) {
+    const syntax::Expr& expr = file_[id];
+    if (!arithmetic_.spend(1, expr.where)) return Value();
+    if (depth_ >= kMaxDepth) {
+        report(DiagnosticKind::program_too_large, expr.where,
+               "this is nested too deep, with the defs it calls");
+        return Value();
+    }
+    ++depth_;
+    Value value = evaluate_node(expr);
+    --depth_;
+    return value;
+}
+
+Value Evaluator::evaluate_node(const syntax::Expr& expr) {
+    const SourceRange where = expr.where;
+    if (const auto* number = std::get_if<syntax::Number>(&expr.node)) return Value::of(number->value);
+    if (const auto* name = std::get_if<syntax::NameUse>(&expr.node)) return name_use(name->name, where);
+    if (const auto* access = std::get_if<syntax::Index>(&expr.node)) return index(*access, expr);
+    if (const auto* node = std::get_if<syntax::CallExpr>(&expr.node)) return call(*node, where);
+    if (const auto* node = std::get_if<syntax::UnaryExpr>(&expr.node)) return unary(*node, where);
+    if (const auto* node = std::get_if<syntax::BinaryExpr>(&expr.node)) return binary(*node, where);
+    if (const auto* node = std::get_if<syntax::Conditional>(&expr.node)) return conditional(*node, where);
+    if (const auto* node = std::get_if<syntax::Fold>(&expr.node)) return fold(*node, where);
+    if (std::holds_alternative<syntax::Member>(expr.node)) {
+        report(DiagnosticKind::not_built_yet, where, "components of fields (`v.x`, `f.3`) are not built yet")
+            .note("declare one field for each component");
+    } else if (std::holds_alternative<syntax::List>(expr.node)) {
+        report(DiagnosticKind::type_mismatch, where, "a list is the value of a `coef` and of nothing else");
+    }
+    return Value();  // Missing: the parser has said what
+}
+
+Value Evaluator::number(syntax::ExprId id) {
+    Value value = evaluate(id);
+    return require_number(value, where(id)) ? value : Value();
+}
+
+Value Evaluator::condition(syntax::ExprId id) {
+    Value value = evaluate(id);
+    return require_truth(value, where(id)) ? value : Value();
+}
+
+bool Evaluator::require_number(const Value& value, SourceRange where) {
+    if (value.is_poison()) return false;
+    if (!value.is_boolean()) return true;
+    report(DiagnosticKind::type_mismatch, where, "this is true or false; a number is expected here")
+        .note("`if … then 1 else 0` makes a number of it");
+    return false;
+}
+
+bool Evaluator::require_truth(const Value& value, SourceRange where) {
+    if (value.is_poison()) return false;
+    if (value.is_boolean()) return true;
+    report(DiagnosticKind::type_mismatch, where, "this is a number; a condition is expected here")
+        .note("compare it with something, as in `u > 0`");
+    return false;
+}
+
+const Value* Evaluator::find_local(std::string_view name) const {
+    for (std::size_t i = locals_.size(); i > frame_; --i) {
+        if (locals_[i - 1].name == name) return &locals_[i - 1].value;
+    }
+    return nullptr;
+}
+
+std::vector<std::string> Evaluator::visible_names() const {
+    std::vector<std::string> names =
+        symbols_.names([](Symbol::Kind kind) { return kind != Symbol::Kind::reduction; });
+    for (std::size_t i = frame_; i < locals_.size(); ++i)
+        names.emplace_back(locals_[i].name);
+    names.emplace_back("pi");
+    return names;
+}
+
+Value Evaluator::name_use(const std::string& name, SourceRange where) {
+    if (const Value* local = find_local(name)) return *local;
+    if (const Symbol* symbol = symbols_.find(name)) return symbol_use(*symbol, where);
+    if (name == "pi") {
+        static const Rational pi = *Rational::parse("3.14159265358979323846264338327950288419716939937511");
+        return Value::of(pi);
+    }
+    if (name == "true" || name == "false") return Value::of(name == "true");
+    if (name == "t") {
+        report(DiagnosticKind::not_built_yet, where, "the time in an expression is not built yet")
+            .note("`t` can be used in subscripts, as in `u[t+1]`");
+        return Value();
+    }
+    const std::vector<std::string>& functions = function_names();
+    if (std::find(functions.begin(), functions.end(), name) != functions.end()) {
+        report(DiagnosticKind::misused_name, where,
+               fmt::format("`{}` is a function: it needs `(…)` after it", name));
+        return Value();
+    }
+    report_unknown(DiagnosticKind::unknown_name, name, where, fmt::format("there is no `{}` here", name),
+                   visible_names());
+    return Value();
+}
+
+void Evaluator::refuse_varying(std::string_view what_varies, SourceRange where) {
+    report(DiagnosticKind::not_uniform, where, fmt::format("{} varies from cell to cell", what_varies))
+        .note(
+            fmt::format("{} has one value for the whole grid: numbers, consts, params and `len` can be in it",
+                        setting_what_));
+}
+
+Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
+    switch (symbol.kind) {
+        case Symbol::Kind::axis:
+            if (place_ == Place::init)
+                return coordinate_of(ir::CoordinateKind::position, symbol.index, where);
+            report(DiagnosticKind::bare_axis, where,
+                   fmt::format("`{}` is an axis and has no value by itself", symbol.name))
+                .note(
+                    fmt::format("`pos({0})` is the coordinate, `idx({0})` the index of a cell", symbol.name))
+                .mend(where, fmt::format("pos({})", symbol.name));
+            return Value();
+        case Symbol::Kind::param:
+            return param(symbol, where);
+        case Symbol::Kind::constant:
+            return constant(symbol);
+        case Symbol::Kind::coef:
+            report(DiagnosticKind::misused_name, where,
+                   fmt::format("`{0}` is a coef: one of its weights is `{0}[…]`", symbol.name));
+            return Value();
+        case Symbol::Kind::field:
+            if (place_ != Place::step) {
+                refuse_field(symbol, where);
+                return Value();
+            }
+            return read_field(ir::FieldId{static_cast<std::uint32_t>(symbol.index)}, 0, {}, where);
+        case Symbol::Kind::let:
+            return read_let(symbol, where);
+        case Symbol::Kind::function:
+            report(DiagnosticKind::misused_name, where,
+                   fmt::format("`{0}` is a def: it is called, as in `{0}(…)`", symbol.name));
+            return Value();
+        case Symbol::Kind::reduction:
+            break;
+    }
+    if (place_ == Place::until) {
+        const ir::ParamId id{static_cast<std::uint32_t>(symbols_.count(Symbol::Kind::param) + symbol.index)};
+        return arithmetic_.leaf(ir::Scalar::f64, ir::ParamRef{id}, true, where);
+    }
+    report(DiagnosticKind::misused_name, where,
+           fmt::format("`{}` is a reduction: it has its value when the step is done", symbol.name))
+        .note("`until` of a run can use it");
+    return Value();
+}
+
+Value Evaluator::param(const Symbol& symbol, SourceRange where) {
+    if (place_ == Place::setting && setting_what_.starts_with("the value of const")) {
+        report(DiagnosticKind::not_constant, where,
+               fmt::format(
+                   "`{}` is a param, which is known at launch; {} is computed when the program is compiled",
+                   symbol.name, setting_what_))
+            .note("use `param` for both, or `const` for both");
+        return Value();
+    }
+    const ir::ParamId id{static_cast<std::uint32_t>(symbol.index)};
+    Value value = arithmetic_.leaf(ir::Scalar::f64, ir::ParamRef{id}, true, where);
+    const std::optional<syntax::TypeRef>& type = symbol.definition->type;
+    if (type && type->storage.text == "f32") {  // rounded to its type, then f64 like all that is uniform
+        value =
+            arithmetic_.convert(arithmetic_.convert(value, ir::Scalar::f32, where), ir::Scalar::f64, where);
+    }
+    return value;
+}
+
+// Evaluated when first needed, so that the order of consts does not matter.
+Value Evaluator::constant(const Symbol& symbol) {
+    if (const auto found = consts_.find(symbol.index); found != consts_.end()) return found->second;
+    const syntax::Definition& definition = *symbol.definition;
+    if (!definition.value) return Value();
+    if (std::find(consts_in_progress_.begin(), consts_in_progress_.end(), symbol.index) !=
+        consts_in_progress_.end()) {
+        report(DiagnosticKind::recursive_definition, symbol.where,
+               fmt::format("the value of `{}` needs the value of `{}`", symbol.name, symbol.name));
+        return Value();
+    }
+    consts_in_progress_.push_back(symbol.index);
+    const std::string what = fmt::format("the value of const `{}`", symbol.name);
+    Value value = setting(*definition.value, what);
+    consts_in_progress_.pop_back();
+    if (value.is_expr() && !arithmetic_.known(value)) {
+        report(DiagnosticKind::not_constant, where(*definition.value),
+               fmt::format("{} must be known when the program is compiled", what));
+        value = Value();
+    }
+    consts_.emplace(symbol.index, value);
+    return value;
+}
+
+Value Evaluator::setting(syntax::ExprId id, const std::string& what) {
+    Scope scope(*this);
+    place_ = Place::setting;
+    setting_what_ = what;
+    frame_ = locals_.size();
+    return evaluate(id);
+}
+
+std::optional<Rational> Evaluator::rational(syntax::ExprId id, const std::string& what) {
+    Scope scope(*this);  // sees the indices of sums around it, and no field
+    place_ = Place::setting;
+    setting_what_ = what;
+    const Value value = number(id);
+    if (value.is_poison()) return std::nullopt;
+    if (value.is_number()) return value.number;
+    report(DiagnosticKind::not_constant, where(id),
+           fmt::format("{} must be known when the program is compiled", what))
+        .note("numbers, consts and the indices of sums can be in it");
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> Evaluator::integer(syntax::ExprId id, const std::string& what, std::int64_t low,
+                                               std::int64_t high) {
+    const std::optional<Rational> value = rational(id, what);
+    if (!value) return std::nullopt;
+    const std::optional<std::int64_t> result = value->as_int64();
+    if (!value->is_integer()) {
+        report(DiagnosticKind::not_an_integer, where(id),
+               fmt::format("{} is a whole number, not {}", what, value->to_string()));
+        return std::nullopt;
+    }
+    if (!result || *result < low || *result > high) {
+        report(DiagnosticKind::out_of_range, where(id),
+               fmt::format("{} is between {} and {}", what, low, high));
+        return std::nullopt;
+    }
+    return result;
+}
+
+std::optional<double> Evaluator::known(syntax::ExprId id, const std::string& what) {
+    const Value value = setting(id, what);
+    if (!require_number(value, where(id))) return std::nullopt;
+    const std::optional<double> result = arithmetic_.known(value);
+    if (!result) {
+        report(DiagnosticKind::not_constant, where(id),
+               fmt::format("{} must be a number known before launch", what))
+            .note("numbers, consts and functions of them can be in it");
+    }
+    return result;
+}
+
+Value Evaluator::unary(const syntax::UnaryExpr& node, SourceRange where) {
+    if (node.kind == syntax::UnaryKind::logical_not)
+        return arithmetic_.logical_not(condition(node.operand), where);
+    Value operand = number(node.operand);
+    return node.kind == syntax::UnaryKind::negate ? arithmetic_.negate(operand, where) : operand;
+}
+
+Value Evaluator::binary(const syntax::BinaryExpr& node, SourceRange where) {
+    const bool is_logical =
+        node.kind == syntax::BinaryKind::logical_and || node.kind == syntax::BinaryKind::logical_or;
+    const Value left = is_logical ? condition(node.left) : number(node.left);
+    const Value right = is_logical ? condition(node.right) : number(node.right);
+    if (node.kind == syntax::BinaryKind::power) return arithmetic_.power(left, right, where);
+    return arithmetic_.binary(op_of(node.kind), left, right, where);
+}
+
+Value Evaluator::conditional(const syntax::Conditional& node, SourceRange where) {
+    const Value chosen = condition(node.condition);
+    const Value then = evaluate(node.then), otherwise = evaluate(node.otherwise);
+    if (then.is_poison() || otherwise.is_poison()) return Value();
+    if (then.is_boolean() != otherwise.is_boolean()) {
+        report(DiagnosticKind::type_mismatch, this->where(node.otherwise),
+               then.is_boolean() ? "this is a number, and the value after `then` is true or false"
+                                 : "this is true or false, and the value after `then` is a number");
+        return Value();
+    }
+    return arithmetic_.select(chosen, then, otherwise, where);
+}
+
+}  // namespace halo::sema

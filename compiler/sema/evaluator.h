@@ -1,0 +1,210 @@
+// Expressions of a spec to Values: names, calls, derivatives and sums are gone when it is done.
+//
+// One evaluator fills one program: the step of a stencil, the `init` of a run, or its `until`. What goes
+// wrong is reported here, once, at its place; the result is then poison, and nothing more is said about it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/sema/arithmetic.h"
+#include "compiler/sema/symbols.h"
+#include "compiler/syntax/tree.h"
+
+namespace halo::sema {
+
+inline constexpr std::int64_t kMaxTerms = 4096;   // of one sum, product, min or max over a range
+inline constexpr std::int64_t kMaxOffset = 512;   // cells an access may reach along an axis
+inline constexpr std::int64_t kMaxAccuracy = 30;  // of a derivative
+inline constexpr int kMaxDerivative = 8;          // times along one axis
+inline constexpr std::int64_t kMaxCoefElements = 4096;
+
+enum class Place : std::uint8_t {
+    step,     // a statement of a stencil
+    setting,  // what has one value per launch: consts, defaults, spacings, weights, boundary values, run
+              // settings
+    init,     // of a run: varies from cell to cell, reads no field; axes are coordinates
+    until     // of a run: params and reductions
+};
+
+// What is known of a field (or let) while statements are read; parallel to Program::fields.
+struct FieldInfo {
+    const Symbol* symbol = nullptr;
+    bool assigned = false;  // some statement of the stencil does (lets: true)
+    bool written = false;   // a statement before this one has
+    SourceRange written_where;
+    struct Contract {
+        int width = 0;
+        SourceRange where;
+    };
+    std::array<std::array<std::optional<Contract>, 2>, ir::kMaxRank> contract;  // written halos, [axis][side]
+    std::array<std::array<bool, 2>, ir::kMaxRank> has_boundary{};  // false: reads past it need one
+    bool asked_for_boundary = false;
+    bool reported_unwritten = false;
+};
+
+struct Subscripts {  // u[t+1, x-2]
+    int time = 0;
+    bool has_time = false;
+    ir::Offset offset{};
+};
+
+class Evaluator {
+public:
+    Evaluator(const syntax::File& file, const Symbols& symbols, Place place, ir::Program& program,
+              ir::Scalar compute_type, DiagnosticSink& sink);
+
+    Value evaluate(syntax::ExprId id);
+    Value number(syntax::ExprId id);     // refuses truth values
+    Value condition(syntax::ExprId id);  // refuses numbers
+    // One value per launch. `what` names it in messages: "the spacing of `x`".
+    Value setting(syntax::ExprId id, const std::string& what);
+    // Known when the program is compiled.
+    std::optional<Rational> rational(syntax::ExprId id, const std::string& what);
+    std::optional<std::int64_t> integer(syntax::ExprId id, const std::string& what, std::int64_t low,
+                                        std::int64_t high);
+    std::optional<double> known(syntax::ExprId id, const std::string& what);
+
+    // The weights of a `param coef` that a run gives instead.
+    std::optional<std::vector<double>> coef_values(const Symbol& symbol, syntax::ExprId value);
+
+    // Which cell and level a target or access names; nullopt where that has been reported.
+    std::optional<Subscripts> subscripts(const syntax::Expr& expr, const std::string& base);
+
+    // Declares axes, params and coefs in the program as the stencil gives them; reports what is wrong there.
+    void declare_axes();
+    void declare_params();
+    void declare_coefs();
+    void declare_accuracy();
+    void check_consts();  // those that nothing used, too
+
+    Arithmetic& arithmetic() { return arithmetic_; }
+    std::vector<FieldInfo>& fields() { return fields_; }
+    ir::Program& program() { return program_; }
+    const Symbols& symbols() const { return symbols_; }
+    const syntax::File& file() const { return file_; }
+    DiagnosticSink& sink() { return sink_; }
+    void define_let(const Symbol& symbol, Value value) { lets_[symbol.index] = std::move(value); }
+    // The statement that is read now writes this; for the mend of `u = u + …`.
+    void set_target(ir::FieldId id, SourceRange where) { target_ = {id, where}; }
+    SourceRange where(syntax::ExprId id) const { return file_[id].where; }
+
+    // Reports a name that nothing has, with the likely one among `candidates`.
+    void report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
+                        const std::string& message, const std::vector<std::string>& candidates);
+    Diagnostic& report(DiagnosticKind kind, SourceRange where, std::string message) {
+        return sink_.report(kind, where, std::move(message));
+    }
+
+private:
+    struct Coef {
+        bool is_valid = false;
+        std::vector<int> low, high;
+        std::vector<Value> elements;  // row-major
+    };
+    struct Local {
+        std::string_view name;
+        Value value;
+    };
+    struct Scope;  // restores place and locals
+
+    // evaluate.cpp
+    Value evaluate_node(const syntax::Expr& expr);
+    Value name_use(const std::string& name, SourceRange where);
+    Value symbol_use(const Symbol& symbol, SourceRange where);
+    Value unary(const syntax::UnaryExpr& node, SourceRange where);
+    Value binary(const syntax::BinaryExpr& node, SourceRange where);
+    Value conditional(const syntax::Conditional& node, SourceRange where);
+    Value constant(const Symbol& symbol);
+    Value param(const Symbol& symbol, SourceRange where);
+    bool require_number(const Value& value, SourceRange where);
+    bool require_truth(const Value& value, SourceRange where);
+    const Value* find_local(std::string_view name) const;
+    std::vector<std::string> visible_names() const;
+    void refuse_varying(std::string_view what_varies, SourceRange where);
+
+    // access.cpp
+    Value index(const syntax::Index& node, const syntax::Expr& expr);
+    Value coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where);
+    Value read_field(ir::FieldId id, int time, const ir::Offset& offset, SourceRange where);
+    Value read_let(const Symbol& symbol, SourceRange where);
+    Value retime(const Value& value, int time, SourceRange where);
+    void refuse_field(const Symbol& symbol, SourceRange where);
+    bool level_exists(ir::FieldId id, int time, SourceRange where);
+    bool accept(const ir::Access& access, SourceRange where);
+    void ask_for_boundary(FieldInfo& info, int axis, int side, SourceRange where);
+    struct Anchor {
+        int axis = 0;  // -1: time
+        bool forward = true;
+        SourceRange where;
+    };
+    bool collect_subscript(syntax::ExprId id, bool forward, std::vector<Anchor>& anchors, Rational& rest);
+    bool place_subscript(syntax::ExprId id, Subscripts& result, std::vector<bool>& named,
+                         const std::string& base);
+    void report_unnamed_offset(const syntax::Index& node, const syntax::Expr& expr, syntax::ExprId subscript,
+                               const std::string& base);
+
+    // calls.cpp
+    Value call(const syntax::CallExpr& node, SourceRange where);
+    Value call_builtin(const syntax::CallExpr& node, SourceRange where);
+    Value call_def(const Symbol& symbol, const syntax::CallExpr& node, SourceRange where);
+    Value coordinate(const syntax::CallExpr& node, SourceRange where);
+    Value coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where);
+    Value extremum(const syntax::CallExpr& node, SourceRange where);
+    Value unknown_call(const syntax::CallExpr& node, SourceRange where);
+    bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);
+    std::optional<int> axis_argument(const syntax::Argument& argument);
+    Value fold(const syntax::Fold& node, SourceRange where);
+    struct FoldState;
+    bool fold_level(const syntax::Fold& node, std::size_t level, FoldState& state);
+
+    // derivative.cpp
+    Value differential(const syntax::CallExpr& node, SourceRange where);
+    std::optional<std::int64_t> accuracy_of(const syntax::CallExpr& node);
+    Value differentiate(const Value& operand, int axis, int derivative, std::int64_t accuracy,
+                        SourceRange where);
+    Value laplacian(const Value& operand, std::int64_t accuracy, SourceRange where);
+    Value spacing_power(int axis, int exponent, SourceRange where);
+    Value shifted(const Value& operand, int axis, int distance, SourceRange where);
+
+    // declare.cpp
+    Coef make_coef(const Symbol& symbol);
+    bool coef_ranges(const syntax::CoefDecl& declaration, Coef& coef);
+    bool coef_elements(const syntax::CoefDecl& declaration, syntax::ExprId value, std::size_t dimension,
+                       Coef& coef);
+    void declare_launch_time_coef(const Symbol& symbol, const Coef& coef);
+
+    const syntax::File& file_;
+    const Symbols& symbols_;
+    Place place_;
+    ir::Program& program_;
+    DiagnosticSink& sink_;
+    Arithmetic arithmetic_;
+
+    std::vector<FieldInfo> fields_;
+    std::unordered_map<int, Value> lets_;    // by Symbol::index; absent before the let's statement
+    std::unordered_map<int, Value> consts_;  // by Symbol::index; absent until it is asked for
+    std::vector<int> consts_in_progress_;
+    std::unordered_map<int, Coef> coefs_;               // by Symbol::index
+    std::unordered_map<int, ir::CoefId> launch_coefs_;  // by Symbol::index
+    std::array<Value, ir::kMaxRank> spacing_;
+    std::int64_t accuracy_ = 2;
+
+    std::vector<Local> locals_;  // def parameters and indices of sums, innermost last
+    std::size_t frame_ = 0;      // locals_ before this are not seen
+    std::vector<const Symbol*> calls_;
+    std::string setting_what_;
+    std::optional<std::pair<ir::FieldId, SourceRange>> target_;
+    int depth_ = 0;
+    int suggestions_ = 0;
+};
+
+// "`u[t+1, x-2]`" as a user writes it.
+std::string access_text(const std::string& name, int time, const ir::Offset& offset,
+                        const std::vector<std::string>& axes);
+
+}  // namespace halo::sema

@@ -1,0 +1,296 @@
+#include "compiler/sema/run.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <map>
+
+#include "compiler/sema/evaluator.h"
+
+namespace halo::sema {
+
+namespace {
+
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
+
+class RunAnalyzer {
+public:
+    RunAnalyzer(const syntax::File& file, const syntax::Run& run, const Symbols& symbols,
+                const ir::Program& stencil, RunSpec& result, DiagnosticSink& sink)
+        : file_(file),
+          run_(run),
+          symbols_(symbols),
+          stencil_(stencil),
+          result_(result),
+          sink_(sink),
+          settings_(file, symbols, Place::setting, scratch_, ir::Scalar::f64, sink) {}
+
+    void run() {
+        result_.stencil = symbols_.stencil().name.text;
+        result_.where = run_.where;
+        declare(settings_);
+        for (const syntax::RunStatement& statement : run_.statements) {
+            std::visit([&](const auto& alternative) { read(alternative); }, statement);
+        }
+        check_cuts();
+    }
+
+private:
+    // The names that a run shares with its stencil. What is wrong with them has been said there.
+    static void declare(Evaluator& evaluator) {
+        evaluator.declare_params();
+        evaluator.declare_axes();
+        evaluator.declare_coefs();
+    }
+
+    bool is_first(const std::string& what, SourceRange where) {
+        const auto [found, is_new] = seen_.emplace(what, where);
+        if (!is_new) {
+            sink_
+                .report(DiagnosticKind::duplicate_setting, where,
+                        fmt::format("this run gives {} twice", what))
+                .label(found->second, "given here before");
+        }
+        return is_new;
+    }
+
+    void read(const syntax::GridStatement& grid) {
+        if (!is_first("its grid", grid.where)) return;
+        if (static_cast<int>(grid.extents.size()) != symbols_.rank()) {
+            const SourceRange where{settings_.where(grid.extents.front()).begin,
+                                    settings_.where(grid.extents.back()).end};
+            sink_.report(DiagnosticKind::grid_shape, where,
+                         fmt::format("`{}` has {} {} ({}), and this grid {}", result_.stencil,
+                                     symbols_.rank(), symbols_.rank() == 1 ? "axis" : "axes",
+                                     fmt::join(symbols_.axes(), ", "), grid.extents.size()));
+            return;
+        }
+        std::array<std::int64_t, ir::kMaxRank> extents{1, 1, 1};
+        bool valid = true;
+        for (std::size_t i = 0; i < grid.extents.size(); ++i) {
+            const std::string what = fmt::format("the number of cells along `{}`", symbols_.axes()[i]);
+            const std::optional<std::int64_t> extent =
+                settings_.integer(grid.extents[i], what, 1, std::numeric_limits<std::int32_t>::max());
+            valid = valid && extent;
+            if (extent) extents[i] = *extent;
+        }
+        if (valid) result_.grid = extents;
+    }
+
+    void read(const syntax::StepsStatement& steps) {
+        if (!is_first("its steps", steps.where)) return;
+        result_.steps = settings_.integer(steps.count, "the number of steps", 0, kMaxCount);
+        if (!steps.until) return;
+        Until until;
+        until.where = settings_.where(*steps.until);
+        until.host.name = result_.stencil;
+        Evaluator evaluator(file_, symbols_, Place::until, until.host, ir::Scalar::f64, sink_);
+        declare(evaluator);
+        for (const Symbol& symbol : symbols_.all()) {
+            if (symbol.kind != Symbol::Kind::reduction) continue;
+            ir::Param param;
+            param.name = symbol.name;
+            param.where = symbol.where;
+            until.host.params.push_back(std::move(param));
+        }
+        const Value condition = evaluator.condition(*steps.until);
+        if (condition.is_poison()) return;
+        until.condition = evaluator.arithmetic().as(condition, ir::Scalar::boolean, until.where);
+        result_.until = std::move(until);
+    }
+
+    // The field of the stencil that a statement of the run names; nullptr where that is reported.
+    const Symbol* field_of(const syntax::Name& name) {
+        const Symbol* symbol = symbols_.find(name.text);
+        if (symbol && symbol->kind == Symbol::Kind::field) return symbol;
+        if (symbol) {
+            Diagnostic& diagnostic = sink_.report(
+                DiagnosticKind::misused_name, name.where,
+                fmt::format("`{}` is {}; a field is expected here", name.text, describe(symbol->kind)));
+            if (symbol->kind == Symbol::Kind::let)
+                diagnostic.note("a field that is assigned keeps its values");
+            return nullptr;
+        }
+        settings_.report_unknown(
+            DiagnosticKind::unknown_name, name.text, name.where,
+            fmt::format("`{}` has no field `{}`", result_.stencil, name.text),
+            symbols_.names([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
+        return nullptr;
+    }
+
+    void read(const syntax::InitStatement& init) {
+        const Symbol* symbol = field_of(init.field);
+        const bool is_new =
+            !symbol || is_first(fmt::format("the start of `{}`", init.field.text), init.field.where);
+        if (!init_) {
+            result_.init.emplace();
+            result_.init->name = result_.stencil + "_init";
+            init_.emplace(file_, symbols_, Place::init, *result_.init, ir::Scalar::f64, sink_);
+            declare(*init_);
+        }
+        const Value value = init_->number(init.value);
+        if (!symbol || !is_new || value.is_poison()) return;
+        ir::Program& program = *result_.init;
+        ir::Field field;
+        field.name = symbol->name;
+        field.type = stencil_.fields[symbol->index].type;
+        field.role = ir::Role::output;
+        field.where = init.field.where;
+        ir::Assign assign;
+        assign.target = ir::FieldId{static_cast<std::uint32_t>(program.fields.size())};
+        assign.value = init_->arithmetic().as(value, field.type, init_->where(init.value));
+        assign.where = init.where;
+        program.fields.push_back(std::move(field));
+        program.statements.emplace_back(assign);
+    }
+
+    // Refuses a file that is not of the one format there is.
+    bool check_path(const syntax::FilePath& path, const std::string& extension) {
+        if (path.text.size() > extension.size() && path.text.ends_with(extension)) return true;
+        sink_.report(DiagnosticKind::file_format, path.where,
+                     fmt::format("the name of this file must end in {}", extension));
+        return false;
+    }
+
+    std::int64_t read_every(const std::optional<syntax::ExprId>& every) {
+        if (!every) return 0;
+        return settings_.integer(*every, "the number of steps between files", 1, kMaxCount).value_or(0);
+    }
+
+    void read(const syntax::LoadStatement& load) {
+        const Symbol* symbol = field_of(load.field);
+        const bool valid = check_path(load.path, ".npy");
+        if (!symbol || !is_first(fmt::format("the start of `{}`", load.field.text), load.field.where) ||
+            !valid)
+            return;
+        result_.loads.push_back({symbol->name, load.path.text, load.where});
+    }
+
+    void read(const syntax::SaveStatement& save) {
+        const Symbol* symbol = field_of(save.field);
+        const bool valid = check_path(save.path, ".npy");
+        const std::int64_t every = read_every(save.every);
+        if (symbol && valid) result_.saves.push_back({symbol->name, save.path.text, every, save.where});
+    }
+
+    void read(const syntax::PlotStatement& plot) {
+        const Symbol* symbol = field_of(plot.field);
+        const bool valid = check_path(plot.path, ".png");
+        Plot made;
+        made.path = plot.path.text;
+        made.every = read_every(plot.every);
+        made.where = plot.where;
+        if (plot.cut) {
+            made.cut = read_cut(*plot.cut);
+            if (!made.cut) return;
+        }
+        if (!symbol || !valid) return;
+        made.field = symbol->name;
+        result_.plots.push_back(std::move(made));
+        cut_where_.push_back(plot.cut ? settings_.where(plot.cut->value) : plot.where);
+    }
+
+    std::optional<Cut> read_cut(const syntax::Cut& cut) {
+        const Symbol* symbol = symbols_.find(cut.axis.text);
+        if (!symbol || symbol->kind != Symbol::Kind::axis) {
+            settings_.report_unknown(DiagnosticKind::unknown_axis, cut.axis.text, cut.axis.where,
+                                     fmt::format("`{}` is no axis of `{}`", cut.axis.text, result_.stencil),
+                                     symbols_.axes());
+            return std::nullopt;
+        }
+        if (symbols_.rank() == 1) {
+            sink_.report(
+                DiagnosticKind::invalid_cut, cut.axis.where,
+                fmt::format("`{}` has one axis: a cut through it leaves nothing to draw", result_.stencil));
+            return std::nullopt;
+        }
+        Cut made;
+        made.axis = symbol->index;
+        if (cut.kind == syntax::CutKind::position) {
+            made.at_position = true;
+            const std::optional<double> position = settings_.known(cut.value, "the place of a cut");
+            if (!position) return std::nullopt;
+            made.position = *position;
+            return made;
+        }
+        const std::optional<std::int64_t> index =
+            settings_.integer(cut.value, "the cell of a cut", 0, std::numeric_limits<std::int32_t>::max());
+        if (!index) return std::nullopt;
+        made.index = *index;
+        return made;
+    }
+
+    // The grid may come after the plots.
+    void check_cuts() {
+        for (std::size_t i = 0; i < result_.plots.size(); ++i) {
+            const std::optional<Cut>& cut = result_.plots[i].cut;
+            if (!cut || cut->at_position || !result_.grid || cut->index < (*result_.grid)[cut->axis])
+                continue;
+            const std::string& axis = symbols_.axes()[cut->axis];
+            sink_
+                .report(
+                    DiagnosticKind::invalid_cut, cut_where_[i],
+                    fmt::format("the grid has {0} cells along `{1}`, and this is cell {2}; the last is {3}",
+                                (*result_.grid)[cut->axis], axis, cut->index, (*result_.grid)[cut->axis] - 1))
+                .note(fmt::format("`at pos({0}) = …` names a coordinate", axis));
+        }
+    }
+
+    void read(const syntax::OverrideStatement& override) {
+        const Symbol* symbol = symbols_.find(override.name.text);
+        if (!symbol) {
+            const auto can_be_given = [](Symbol::Kind kind) {
+                return kind == Symbol::Kind::param || kind == Symbol::Kind::coef;
+            };
+            settings_.report_unknown(
+                DiagnosticKind::unknown_name, override.name.text, override.name.where,
+                fmt::format("`{}` has no param `{}`", result_.stencil, override.name.text),
+                symbols_.names(can_be_given));
+            return;
+        }
+        const bool is_weights = symbol->kind == Symbol::Kind::coef && symbol->coef->is_param;
+        if (symbol->kind != Symbol::Kind::param && !is_weights) {
+            Diagnostic& diagnostic = sink_.report(
+                DiagnosticKind::invalid_override, override.name.where,
+                fmt::format("`{}` is {}; a run can set params", override.name.text, describe(symbol->kind)));
+            diagnostic.label(symbol->where, "declared here");
+            if (symbol->kind == Symbol::Kind::field)
+                diagnostic.note(fmt::format("`init {} = …` fills it", symbol->name));
+            if (symbol->kind == Symbol::Kind::constant || symbol->kind == Symbol::Kind::coef) {
+                diagnostic.note("declared with `param` it could be set");
+            }
+            return;
+        }
+        if (!is_first(fmt::format("`{}`", symbol->name), override.name.where)) return;
+        if (is_weights) {
+            if (auto values = settings_.coef_values(*symbol, override.value)) {
+                result_.coefs.push_back({symbol->name, std::move(*values), override.where});
+            }
+        } else if (const auto value = settings_.known(override.value, fmt::format("`{}`", symbol->name))) {
+            result_.params.push_back({symbol->name, *value, override.where});
+        }
+    }
+
+    const syntax::File& file_;
+    const syntax::Run& run_;
+    const Symbols& symbols_;
+    const ir::Program& stencil_;
+    RunSpec& result_;
+    DiagnosticSink& sink_;
+    ir::Program scratch_;  // of settings_: its expressions are known before launch and kept nowhere
+    Evaluator settings_;
+    std::optional<Evaluator> init_;  // fills result_.init
+    std::map<std::string, SourceRange> seen_;
+    std::vector<SourceRange> cut_where_;  // of result_.plots
+};
+
+}  // namespace
+
+RunSpec analyze_run(const syntax::File& file, const syntax::Run& run, const Symbols& symbols,
+                    const ir::Program& stencil, DiagnosticSink& sink) {
+    RunSpec result;
+    RunAnalyzer(file, run, symbols, stencil, result, sink).run();
+    return result;
+}
+
+}  // namespace halo::sema

@@ -1,0 +1,78 @@
+// What a `run` block asks for: the defaults of the command, each of which its options can override. Plain
+// data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+
+namespace halo::sema {
+
+// Stops the steps early. `host` has no fields and no statements: its params are those of the stencil, in
+// order and with their defaults, then one for each reduction, in order of declaration. `condition` is boolean
+// and uniform.
+struct Until {
+    ir::Program host;
+    ir::ExprId condition;
+    SourceRange where;
+};
+
+struct ParamOverride {
+    std::string name;
+    double value = 0;
+    SourceRange where;
+};
+struct CoefOverride {
+    std::string name;
+    std::vector<double> values;  // row-major, one for each element
+    SourceRange where;
+};
+
+struct Load {
+    std::string field;
+    std::string path;  // .npy, axes from slowest to fastest
+    SourceRange where;
+};
+struct Save {
+    std::string field;
+    std::string path;        // .npy
+    std::int64_t every = 0;  // steps; 0: at the end alone
+    SourceRange where;
+};
+struct Cut {  // the plane that a plot shows
+    int axis = 0;
+    bool at_position = false;
+    std::int64_t index = 0;  // cell, unless at_position
+    double position = 0;     // coordinate, where at_position: the nearest cell is meant
+};
+struct Plot {
+    std::string field;
+    std::optional<Cut> cut;  // none: the whole grid of one or two axes, else the middle of the slowest axis
+    std::string path;        // .png
+    std::int64_t every = 0;  // steps; 0: at the end alone
+    SourceRange where;
+};
+
+struct RunSpec {
+    std::string stencil;
+    std::optional<std::array<std::int64_t, ir::kMaxRank>>
+        grid;                           // cells along each axis, >= 1; 1 past the rank
+    std::optional<std::int64_t> steps;  // >= 0
+    std::optional<Until> until;
+    std::vector<ParamOverride> params;
+    std::vector<CoefOverride> coefs;
+    // Its outputs are the fields to fill, by name and type those of the stencil; its params and coefs are the
+    // stencil's. One step of it gives their values at the start, and those of the levels before (a field
+    // starts at rest). Computed in f64 and rounded at the end. Fields that nothing fills are zero.
+    std::optional<ir::Program> init;
+    std::vector<Load> loads;
+    std::vector<Save> saves;
+    std::vector<Plot> plots;
+    SourceRange where;
+};
+
+}  // namespace halo::sema

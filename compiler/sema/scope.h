@@ -1,0 +1,34 @@
+// What an evaluator sets aside while it looks at something with names of its own.
+#pragma once
+
+#include <string>
+
+#include "compiler/sema/evaluator.h"
+
+namespace halo::sema {
+
+struct Evaluator::Scope {
+    explicit Scope(Evaluator& evaluator)
+        : evaluator_(evaluator),
+          place_(evaluator.place_),
+          frame_(evaluator.frame_),
+          locals_(evaluator.locals_.size()),
+          what_(evaluator.setting_what_) {}
+    ~Scope() {
+        evaluator_.place_ = place_;
+        evaluator_.frame_ = frame_;
+        evaluator_.locals_.resize(locals_);
+        evaluator_.setting_what_ = what_;
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+private:
+    Evaluator& evaluator_;
+    Place place_;
+    std::size_t frame_;
+    std::size_t locals_;
+    std::string what_;
+};
+
+}  // namespace halo::sema

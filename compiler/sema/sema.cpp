@@ -1,0 +1,95 @@
+#include "compiler/sema/sema.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <unordered_map>
+
+#include "compiler/sema/run.h"
+#include "compiler/sema/stencil.h"
+#include "compiler/sema/symbols.h"
+
+namespace halo::sema {
+
+const AnalyzedStencil* Analysis::find_stencil(const std::string& name) const {
+    for (const AnalyzedStencil& stencil : stencils) {
+        if (stencil.program.name == name) return &stencil;
+    }
+    return nullptr;
+}
+
+const RunSpec* Analysis::find_run(const std::string& stencil) const {
+    for (const RunSpec& run : runs) {
+        if (run.stencil == stencil) return &run;
+    }
+    return nullptr;
+}
+
+namespace {
+
+class FileAnalyzer {
+public:
+    FileAnalyzer(const syntax::File& file, DiagnosticSink& sink) : file_(file), sink_(sink) {}
+
+    Analysis run() {
+        for (const syntax::Stencil& stencil : file_.stencils)
+            read(stencil);
+        for (const syntax::Run& block : file_.runs)
+            read(block);
+        return std::move(result_);
+    }
+
+private:
+    void read(const syntax::Stencil& stencil) {
+        const std::string& name = stencil.name.text;
+        const auto found = by_name_.find(name);
+        if (found != by_name_.end() && !name.empty()) {
+            sink_
+                .report(DiagnosticKind::duplicate_name, stencil.name.where,
+                        fmt::format("there are two stencils called `{}`", name))
+                .label(file_.stencils[found->second].name.where, "the first is here");
+        }
+        by_name_.emplace(name, symbols_.size());
+        names_.push_back(name);
+        symbols_.push_back(std::make_unique<Symbols>(stencil, sink_));
+        result_.stencils.push_back(analyze_stencil(file_, *symbols_.back(), sink_));
+    }
+
+    void read(const syntax::Run& block) {
+        const std::string& name = block.name.text;
+        const auto found = by_name_.find(name);
+        if (found == by_name_.end()) {
+            if (name.empty() || !file_.is_complete) return;
+            Diagnostic& diagnostic = sink_.report(DiagnosticKind::unknown_name, block.name.where,
+                                                  fmt::format("there is no stencil `{}` to run", name));
+            if (std::optional<std::string> likely = closest_name(name, names_))
+                diagnostic.mend(block.name.where, *likely);
+            return;
+        }
+        const auto [first, is_new] = runs_.emplace(found->second, block.name.where);
+        if (!is_new) {
+            sink_
+                .report(DiagnosticKind::duplicate_setting, block.name.where,
+                        fmt::format("`{}` has two run blocks", name))
+                .label(first->second, "the first is here");
+        }
+        result_.runs.push_back(analyze_run(file_, block, *symbols_[found->second],
+                                           result_.stencils[found->second].program, sink_));
+    }
+
+    const syntax::File& file_;
+    DiagnosticSink& sink_;
+    Analysis result_;
+    std::vector<std::unique_ptr<Symbols>> symbols_;  // by stencil
+    std::vector<std::string> names_;
+    std::unordered_map<std::string, std::size_t> by_name_;
+    std::unordered_map<std::size_t, SourceRange> runs_;
+};
+
+}  // namespace
+
+Analysis analyze(const syntax::File& file, DiagnosticSink& sink) {
+    return FileAnalyzer(file, sink).run();
+}
+
+}  // namespace halo::sema

@@ -1,0 +1,71 @@
+// The names of one stencil, found before anything is computed. A name means one thing in a stencil; order
+// matters only for lets, which are known from their statement on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/support/diagnostics.h"
+#include "compiler/syntax/tree.h"
+
+namespace halo::sema {
+
+struct Symbol {
+    enum class Kind : std::uint8_t { axis, param, constant, coef, field, let, function, reduction };
+    Kind kind = Kind::param;
+    std::string name;
+    SourceRange where;  // of the name in its declaration
+    int index = 0;      // among those of its kind, in order of declaration
+
+    // The declaration, by kind: param and constant, coef, field, let, function.
+    const syntax::Definition* definition = nullptr;
+    const syntax::CoefDecl* coef = nullptr;
+    const syntax::FieldDecl* field = nullptr;
+    const syntax::LetDecl* let = nullptr;
+    const syntax::DefDecl* function = nullptr;
+};
+
+std::string_view describe(Symbol::Kind kind);  // "a param", "an axis"
+
+class Symbols {
+public:
+    // Reports axes past the third, names that are taken, and names that the language keeps.
+    Symbols(const syntax::Stencil& stencil, DiagnosticSink& sink);
+
+    const Symbol* find(std::string_view name) const;
+    const std::vector<Symbol>& all() const { return symbols_; }  // in order of declaration
+    const std::vector<std::string>& axes() const { return axes_; }
+    int count(Symbol::Kind kind) const { return counts_[static_cast<int>(kind)]; }
+    int rank() const { return static_cast<int>(axes_.size()); }
+    const syntax::Stencil& stencil() const { return stencil_; }
+
+    // A statement that could not be read names it, so no message about it helps.
+    bool is_unread(std::string_view name) const { return unread_.contains(std::string(name)); }
+
+    // The declared names of the kinds for which `wanted` is true.
+    template <class Wanted>
+    std::vector<std::string> names(Wanted&& wanted) const {
+        std::vector<std::string> result;
+        for (const Symbol& symbol : symbols_) {
+            if (wanted(symbol.kind)) result.push_back(symbol.name);
+        }
+        return result;
+    }
+
+private:
+    void declare_axes(DiagnosticSink& sink);
+    void declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& sink);
+    void declare_statement(const syntax::StencilStatement& statement, DiagnosticSink& sink);
+
+    const syntax::Stencil& stencil_;
+    std::vector<Symbol> symbols_;
+    std::unordered_map<std::string, std::size_t> by_name_;
+    std::unordered_set<std::string> unread_;
+    std::vector<std::string> axes_;
+    int counts_[8] = {};
+};
+
+}  // namespace halo::sema
