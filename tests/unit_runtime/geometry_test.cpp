@@ -1,0 +1,86 @@
+#include "runtime/core/geometry.h"
+
+#include "catch.h"
+#include "runtime/core/error.h"
+#include "runtime/core/text.h"
+
+using namespace halo::rt;
+
+namespace {
+
+using Halo = std::array<std::array<int, 2>, kMaxRank>;
+
+ErrorCode code_of(int rank, const std::array<std::int64_t, 3>& extent, const Halo& halo) {
+    try {
+        make_geometry(rank, extent, halo);
+    } catch (const Error& error) {
+        return error.code();
+    }
+    FAIL("nothing was thrown");
+    return ErrorCode::internal;
+}
+
+}  // namespace
+
+TEST_CASE("the first cell of every row is aligned to 32 elements and all halos fit") {
+    for (int rank = 1; rank <= 3; ++rank) {
+        for (std::int64_t nx : {1, 31, 32, 33, 100}) {
+            for (int width : {0, 1, 4, 33}) {
+                const Halo halo = {{{width, width}, {rank > 1 ? width : 0, 1}, {2, 0}}};
+                const std::array<std::int64_t, 3> extent = {nx, rank > 1 ? 5 : 1, rank > 2 ? 3 : 1};
+                const Geometry g = make_geometry(rank, extent, halo);
+                CHECK(g.origin % 32 == 0);
+                CHECK(g.pitch % 32 == 0);
+                CHECK(g.slice % g.pitch == 0);
+                CHECK(g.elements % g.slice == 0);
+                std::int64_t first = g.origin - width;
+                std::int64_t last = g.origin + nx - 1 + width;
+                CHECK(g.origin % g.pitch >= width);                 // within the row to the left
+                CHECK(g.origin % g.pitch + nx + width <= g.pitch);  // and to the right
+                if (rank > 1) {
+                    first -= width * g.pitch;
+                    last += (extent[1] - 1 + 1) * g.pitch;
+                }
+                if (rank > 2) {
+                    first -= 2 * g.slice;
+                    last += (extent[2] - 1) * g.slice;
+                }
+                CHECK(first >= 0);
+                CHECK(last < g.elements);
+            }
+        }
+    }
+}
+
+TEST_CASE("a vector that runs past the end of a row stays in the row") {
+    const Geometry g = make_geometry(2, {33, 2, 1}, Halo{});
+    CHECK(g.pitch == 64);
+    CHECK(g.elements == 128);
+}
+
+TEST_CASE("cells are counted in 64 bits") {
+    const Geometry g = make_geometry(3, {4096, 4096, 4096}, {{{1, 1}, {1, 1}, {1, 1}}});
+    CHECK(g.pitch == 32 + 4128);
+    CHECK(g.slice == g.pitch * 4098);
+    CHECK(g.elements == g.slice * 4098);
+    const Geometry row = make_geometry(1, {2147483000, 1, 1}, Halo{});
+    CHECK(row.elements >= 2147483000);
+}
+
+TEST_CASE("grids that cannot be are refused") {
+    CHECK(code_of(2, {0, 4, 1}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(2, {4, -1, 1}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(2, {4, 4, 2}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(1, {std::int64_t{1} << 31, 1, 1}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(1, {2147483647, 1, 1}, {{{1, 1}, {0, 0}, {0, 0}}}) == ErrorCode::bad_argument);  // its row
+    CHECK(code_of(3, {2147483000, 2147483000, 2147483000}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(4, {1, 1, 1}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(1, {4, 1, 1}, {{{-1, 0}, {0, 0}, {0, 0}}}) == ErrorCode::bad_argument);
+}
+
+TEST_CASE("sizes read well") {
+    CHECK(bytes_text(17) == "17 bytes");
+    CHECK(bytes_text(1536) == "1.5 KiB");
+    CHECK(bytes_text(std::int64_t{139} << 30) == "139.0 GiB");
+    CHECK(extent_text(2, {4, 5, 1}) == "4 x 5");
+}

@@ -1,0 +1,93 @@
+#include "runtime/core/plan_json.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "catch.h"
+#include "runtime/core/error.h"
+#include "sample_plans.h"
+
+using namespace halo::rt;
+
+namespace {
+
+// A plan with one of everything.
+LaunchPlan full_plan() {
+    LaunchPlan plan = heat_sample(3, ElementType::f32).plan;
+    const LaunchPlan weights = weights_sample(true).plan;
+    plan.coefs = weights.coefs;
+    plan.fields.push_back(weights.fields[1]);
+    plan.fields.back().role = Role::intermediate;
+    Argument coefs;
+    coefs.kind = Argument::Kind::coefs;
+    plan.kernels[0].arguments.push_back(coefs);
+    plan.kernels[0].dynamic_shared_bytes = std::int64_t{1} << 40;
+    plan.reductions.push_back({"norm", ReductionPlan::Op::min, true, 0});
+    HostScalar all;  // never run: every operation by name
+    for (int op = 0; op <= static_cast<int>(HostScalar::Op::round_f32); ++op)
+        all.steps.push_back({static_cast<HostScalar::Op>(op), 0, 0});
+    all.steps[0].value = 0.1;
+    plan.spacing[0] = all;
+    plan.origin[0] = constant_scalar(-std::numeric_limits<double>::infinity());
+    plan.origin[1] = constant_scalar(std::numeric_limits<double>::quiet_NaN());
+    plan.origin[2] = constant_scalar(5e-324);
+    return plan;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a plan survives the way through JSON") {
+    const LaunchPlan plan = full_plan();
+    const std::string text = plan_to_json(plan);
+    const LaunchPlan copy = plan_from_json(text);
+    CHECK(plan_to_json(copy) == text);
+
+    CHECK(copy.axes == plan.axes);
+    CHECK(copy.spacing[0].steps.size() == plan.spacing[0].steps.size());
+    for (std::size_t i = 0; i < plan.spacing[0].steps.size(); ++i)
+        CHECK(copy.spacing[0].steps[i].op == plan.spacing[0].steps[i].op);
+    CHECK(copy.spacing[0].steps[0].value == 0.1);
+    CHECK(copy.origin[0].steps[0].value == -std::numeric_limits<double>::infinity());
+    CHECK(std::isnan(copy.origin[1].steps[0].value));
+    CHECK(copy.origin[2].steps[0].value == 5e-324);
+    CHECK_FALSE(copy.params[0].default_value);
+    CHECK(copy.params[1].default_value == 2.0);
+    CHECK(copy.fields[0].role == Role::state);
+    CHECK(copy.fields[1].role == Role::intermediate);
+    CHECK(copy.fields[1].history == 1);
+    CHECK(copy.fields[0].boundary[1][0].kind == BoundaryKind::fixed);
+    CHECK(copy.fields[0].boundary[1][0].value.steps[0].index == 1);
+    CHECK(copy.fields[0].boundary[2][1].kind == BoundaryKind::mirror);
+    CHECK(copy.fields[0].halo == plan.fields[0].halo);
+    CHECK(copy.halo == plan.halo);
+    CHECK(copy.coefs[0].symbol == "w_constant");
+    CHECK(copy.coefs[0].high == std::vector<int>{1});
+    CHECK(copy.kernels[0].dynamic_shared_bytes == std::int64_t{1} << 40);
+    CHECK(copy.kernels[0].tile == plan.kernels[0].tile);
+    CHECK(copy.kernels[0].arguments.size() == plan.kernels[0].arguments.size());
+    CHECK(copy.kernels[0].arguments[1].time == 0);
+    CHECK(copy.kernels[0].arguments[0].time == 1);
+    CHECK(copy.kernels[0].refresh_halos[0].time == 1);
+    CHECK(copy.reductions[2].square_root);
+    CHECK(copy.reductions[0].op == ReductionPlan::Op::max);
+}
+
+TEST_CASE("text that is no plan is refused with the reason") {
+    const std::string text = plan_to_json(heat_sample(2, ElementType::f64).plan);
+    for (const std::string& bad :
+         {std::string(), std::string("{"), std::string("[]"), std::string("{}"), std::string("null"),
+          text.substr(0, text.size() / 2), replaced(text, "\"halocline_plan\": 1", "\"halocline_plan\": 99"),
+          replaced(text, "\"periodic\"", "\"round\""), replaced(text, "\"f64\"", "\"f16\""),
+          replaced(text, "\"rank\": 2", "\"rank\": \"two\""), replaced(text, "\"rank\": 2", "\"rank\": 9"),
+          replaced(text, "\"kernels\"", "\"colonels\"")}) {
+        INFO(bad.substr(0, 60));
+        CHECK_THROWS_AS(plan_from_json(bad), Error);
+    }
+}

@@ -1,0 +1,293 @@
+// Sessions on a device whose kernels are plain functions, against loops over dense arrays.
+#include "runtime/core/session.h"
+
+#include <cmath>
+#include <vector>
+
+#include "catch.h"
+#include "runtime/core/plan_json.h"
+#include "sample_plans.h"
+
+using namespace halo::rt;
+
+namespace {
+
+using Extent = std::array<std::int64_t, 3>;
+
+Session open(Sample sample, const Extent& extent, FakeDevice& device, const SessionOptions& options = {}) {
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::make_unique<FakeModule>());  // one that knows nothing
+    modules.push_back(std::move(sample.module));
+    return Session(std::move(sample.plan), extent, device, std::move(modules), options);
+}
+
+std::vector<double> ramp(std::int64_t count) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < count; ++i)
+        values.push_back(static_cast<double>((i * 37) % 64) / 16);
+    return values;
+}
+
+// heat_sample by its definition, on dense arrays.
+template <class Element>
+struct Heat {
+    int rank;
+    Extent n;
+    Element rate, wall;
+    std::vector<Element> u;
+    double change = 0;
+
+    Element at(std::int64_t x, std::int64_t y, std::int64_t z) const {
+        if (y < 0) return wall;
+        x = (x + n[0]) % n[0];
+        y = std::min(y, n[1] - 1);
+        if (n[2] == 1) z = 0;
+        if (z < 0) z = -z;
+        if (z >= n[2]) z = 2 * (n[2] - 1) - z;
+        return u[x + n[0] * (y + n[1] * z)];
+    }
+    void step() {
+        std::vector<Element> next(u.size());
+        change = 0;
+        for (std::int64_t z = 0; z < n[2]; ++z)
+            for (std::int64_t y = 0; y < n[1]; ++y)
+                for (std::int64_t x = 0; x < n[0]; ++x) {
+                    Element sum = at(x - 1, y, z) + at(x + 1, y, z);
+                    if (rank > 1) sum += at(x, y - 1, z) + at(x, y + 1, z);
+                    if (rank > 2) sum += at(x, y, z - 1) + at(x, y, z + 1);
+                    const Element here = at(x, y, z);
+                    const Element lack = static_cast<Element>(2 * rank) * here;
+                    const Element flux = rate * (sum - lack);
+                    Element& result = next[x + n[0] * (y + n[1] * z)];
+                    result = here + flux;
+                    change = std::fmax(change, std::fabs(static_cast<double>(result - here)));
+                }
+        u = next;
+    }
+    double total() const {
+        double sum = 0;
+        for (const Element value : u)
+            sum += static_cast<double>(value);
+        return sum;
+    }
+};
+
+template <class Element>
+void compare_heat(int rank, const Extent& extent, bool recordable) {
+    const ElementType type = sizeof(Element) == 4 ? ElementType::f32 : ElementType::f64;
+    FakeDevice device;
+    device.recordable = recordable;
+    Session session = open(heat_sample(rank, type), extent, device, {true, true});
+    const std::vector<double> start = ramp(session.cells());
+    Heat<Element> reference{rank, extent, static_cast<Element>(0.1), 2, {start.begin(), start.end()}};
+    session.set_param("rate", 0.1);
+    session.upload("u", 0, start);
+    int done = 0;
+    for (const int steps : {1, 2, 5, 200, 3, 130}) {
+        if (done == 8) {  // a wall of another temperature, midway
+            session.set_param("wall", -1.5);
+            reference.wall = static_cast<Element>(-1.5);
+        }
+        session.step(steps);
+        for (int step = 0; step < steps; ++step)
+            reference.step();
+        done += steps;
+        const std::vector<double> wanted(reference.u.begin(), reference.u.end());
+        const bool same = session.download("u") == wanted;
+        INFO("rank " << rank << ", " << extent[0] << " x " << extent[1] << " x " << extent[2] << " after "
+                     << done);
+        CHECK(same);
+        CHECK(session.reduction("change") == reference.change);
+        CHECK(session.reduction("total") == Approx(reference.total()).epsilon(1e-12));
+    }
+    CHECK(session.steps_done() == done);
+    CHECK(device.launches == done);
+    CHECK((device.replays > 0) == recordable);
+}
+
+}  // namespace
+
+TEST_CASE("steps are those of the definition, for any grid, recorded or not") {
+    for (const bool recordable : {false, true}) {
+        compare_heat<double>(1, {1, 1, 1}, recordable);
+        compare_heat<double>(1, {37, 1, 1}, recordable);
+        compare_heat<float>(2, {1, 4, 1}, recordable);
+        compare_heat<double>(2, {19, 7, 1}, recordable);
+        compare_heat<float>(3, {9, 5, 7}, recordable);
+        compare_heat<double>(3, {3, 1, 1}, recordable);
+        compare_heat<float>(3, {1, 1, 2}, recordable);
+    }
+}
+
+TEST_CASE("levels move on by pointer, past ones are kept") {
+    for (const bool recordable : {false, true}) {
+        FakeDevice device;
+        device.recordable = recordable;
+        Session session = open(wave_sample(), {23, 1, 1}, device);
+        std::vector<double> now = ramp(23), past = ramp(23);
+        for (double& value : past)
+            value *= 0.75;
+        session.upload("p", 0, now);
+        session.upload("p", -1, past);
+        for (const int steps : {1, 1, 2, 140}) {
+            session.step(steps);
+            for (int step = 0; step < steps; ++step) {
+                std::vector<double> next(23);
+                for (std::size_t x = 0; x < 23; ++x)
+                    next[x] =
+                        2 * now[x] - past[x] + 0.25 * (now[(x + 22) % 23] - 2 * now[x] + now[(x + 1) % 23]);
+                past = now;
+                now = next;
+            }
+            for (std::size_t x = 0; x < 23; ++x) {
+                CHECK(session.download("p", 0)[x] == Approx(now[x]));
+                CHECK(session.download("p", -1)[x] == Approx(past[x]));
+            }
+        }
+        // New values in the middle of a run, whatever slot the levels are in.
+        session.upload("p", 0, ramp(23));
+        CHECK(session.download("p", 0) == ramp(23));
+    }
+}
+
+TEST_CASE("outputs keep a past, their other cells, and weights reach kernels both ways") {
+    for (const bool by_pointer : {true, false}) {
+        FakeDevice device;
+        Session session = open(weights_sample(by_pointer), {5, 1, 1}, device);
+        session.upload("u", 0, std::vector<double>{1, 2, 3, 4, 5});
+        session.upload("out", 0, std::vector<double>{7, 0, 0, 0, 9});
+        session.step();
+        CHECK(session.download("out") == std::vector<double>{7, 1.25, 2, 2.75, 9});
+        CHECK(session.download("out", -1) == std::vector<double>{7, 0, 0, 0, 9});
+        const std::vector<double> weights = {1, -1};
+        session.set_coef("w", weights);
+        session.step(2);
+        CHECK(session.download("out") == std::vector<double>{7, -2.75, -2, -1.25, 9});
+        CHECK(session.download("out", -1) == std::vector<double>{7, -0.75, 0, 0.75, 9});
+    }
+}
+
+TEST_CASE("values convert to and from the field's type") {
+    FakeDevice device;
+    Session session = open(heat_sample(1, ElementType::f32), {3, 1, 1}, device);
+    session.upload("u", 0, std::vector<double>{0.1, 0.2, 0.3});
+    CHECK(session.download("u")[0] == static_cast<double>(0.1f));
+    std::vector<float> narrow(3);
+    session.download("u", 0, std::span<float>(narrow));
+    CHECK(narrow[2] == 0.3f);
+    Session wide = open(heat_sample(1, ElementType::f64), {3, 1, 1}, device);
+    wide.upload("u", 0, std::span<const float>(narrow));
+    CHECK(wide.download("u")[1] == static_cast<double>(0.2f));
+    wide.download("u", 0, std::span<float>(narrow));
+    CHECK(narrow[1] == 0.2f);
+}
+
+TEST_CASE("cells start at zero, or poisoned") {
+    FakeDevice device;
+    Session clean = open(heat_sample(2, ElementType::f32), {3, 2, 1}, device);
+    CHECK(clean.download("u") == std::vector<double>(6, 0.0));
+    Session poisoned = open(heat_sample(2, ElementType::f32), {3, 2, 1}, device, {true, true});
+    for (const double value : poisoned.download("u"))
+        CHECK(std::isnan(value));
+}
+
+TEST_CASE("a run stops at its steps, at its condition, or when asked") {
+    FakeDevice device;
+    Session session = open(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
+    session.set_param("rate", 0.25);
+    session.upload("u", 0, ramp(16));
+    using Op = HostScalar::Op;
+    // change < 0.01; params are rate and wall, so reduction 0 is index 2.
+    const HostScalar until{{{Op::param, 0, 2}, {Op::constant, 0.01, 0}, {Op::less, 0, 0}}};
+
+    RunOptions options;
+    options.steps = 7;
+    CHECK(session.run(options).steps == 7);
+    CHECK(session.run({}).steps == 0);
+
+    options.steps = 100000;
+    options.until = until;
+    const RunResult found = session.run(options);
+    CHECK(found.stop == RunResult::Stop::until);
+    CHECK(found.steps < 1000);
+    CHECK(session.reduction("change") < 0.01);
+    CHECK(session.evaluate_with_reductions(until) == 1);
+    // One step earlier it was not there yet: the same again, in steps of one.
+    Session again = open(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
+    again.set_param("rate", 0.25);
+    again.upload("u", 0, ramp(16));
+    again.step(7 + found.steps - 1);
+    CHECK(again.reduction("change") >= 0.01);
+
+    options.until = std::nullopt;
+    options.batch = 10;
+    std::vector<std::int64_t> seen;
+    options.keep_going = [&](std::int64_t done) {
+        seen.push_back(done);
+        return done < 30;
+    };
+    const RunResult asked = session.run(options);
+    CHECK(asked.stop == RunResult::Stop::asked);
+    CHECK(asked.steps == 30);
+    CHECK(seen == std::vector<std::int64_t>{10, 20, 30});
+
+    options.steps = 25;
+    options.until = until;  // holds at once: it is looked at every 4 steps
+    options.check_every = 4;
+    const RunResult checked = session.run(options);
+    CHECK(checked.steps == 4);
+    CHECK(checked.stop == RunResult::Stop::until);
+    CHECK(seen.back() == 4);
+}
+
+TEST_CASE("recorded steps are used until a parameter changes, and made again") {
+    FakeDevice device;
+    device.recordable = true;
+    Session session = open(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
+    session.set_param("rate", 0.25);
+    session.step(640);
+    CHECK(device.recordings == 1);
+    CHECK(device.replays == 10);
+    session.set_param("rate", 0.25);  // no change
+    session.step(640);
+    CHECK(device.recordings == 1);
+    session.set_param("rate", 0.125);
+    session.step(640);
+    CHECK(device.recordings == 2);
+    CHECK(device.launches == 3 * 640);
+
+    FakeDevice plain;
+    plain.recordable = true;
+    Session unrecorded = open(heat_sample(1, ElementType::f64), {16, 1, 1}, plain, {false, false});
+    unrecorded.set_param("rate", 0.25);
+    unrecorded.step(640);
+    CHECK(plain.recordings == 0);
+}
+
+TEST_CASE("a plan that was written and read runs alike") {
+    FakeDevice device;
+    Sample sample = heat_sample(3, ElementType::f32);
+    Sample copy = heat_sample(3, ElementType::f32);
+    copy.plan = plan_from_json(plan_to_json(sample.plan));
+    Session first = open(std::move(sample), {5, 6, 7}, device);
+    Session second = open(std::move(copy), {5, 6, 7}, device);
+    for (Session* session : {&first, &second}) {
+        session->set_param("rate", 0.15);
+        session->upload("u", 0, ramp(210));
+        session->step(20);
+    }
+    CHECK(first.download("u") == second.download("u"));
+}
+
+TEST_CASE("sessions give back what they take") {
+    FakeDevice device;
+    {
+        Session first = open(weights_sample(true), {50, 1, 1}, device);
+        Session second = open(wave_sample(), {50, 1, 1}, device);
+        CHECK(device.live_allocations == 3 + 1 + 3);  // levels and weights; levels
+        first = std::move(second);
+        CHECK(device.live_allocations == 3);
+        CHECK(first.array_bytes() == 3 * first.geometry().elements * 8);
+    }
+    CHECK(device.live_allocations == 0);
+}
