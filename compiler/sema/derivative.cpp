@@ -1,18 +1,20 @@
-// Derivatives by centred differences with exact weights (ir/finite_difference.h).
+// Derivatives by centred differences with exact weights (ir/finite_difference.h). Offsets come in pairs, as
+// in a textbook: it takes half the multiplications, and odd derivatives lose fewer digits.
 //
-//   d(u, x)        sum over offsets o in ascending order of (w[o] / spacing^n) * u[x+o]
+//   d(u, x)        sum over r = 1, 2, … of (w[r] / spacing) * (u[x+r] - u[x-r])
+//   d2(u, x)       (w[0] / spacing^2) * u, then for r = 1, 2, … + (w[r] / spacing^2) * (u[x-r] + u[x+r])
 //   d(u, x, y)     d(d(u, x), y); an axis that is named n times is derived n times at once
-//   laplacian(u)   (the centre weights of all axes, summed) * u, then axis by axis the other offsets in
-//   ascending order
+//   laplacian(u)   (the centre weights of all axes, summed) * u, then the pairs of each axis in declaration
+//   order
 //
-// The operand is any expression: it is taken at the neighbour, its boundary with it. Where the spacing is
-// constant the quotient is exact and rounds once; else it is uniform and computed in f64 on the host.
+// Terms are added from left to right. The operand is any expression: it is taken at the neighbour, its
+// boundary with it. Where the spacing is constant the quotient is exact and rounds once; else it is uniform
+// and computed in f64 on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "compiler/ir/finite_difference.h"
 #include "compiler/sema/evaluator.h"
 
 namespace halo::sema {
@@ -53,32 +55,50 @@ Value Evaluator::shifted(const Value& operand, int axis, int distance, SourceRan
     });
 }
 
-namespace {
-
-// result + weight * value, subtracting where the weight is -1.
-Value add_term(Arithmetic& arithmetic, const std::optional<Value>& sum, const Value& weight,
-               const Value& value, SourceRange where) {
-    const bool is_minus_one = weight.is_number() && weight.number == Rational(-1);
-    if (sum && is_minus_one) return arithmetic.binary(BinaryOp::sub, *sum, value, where);
-    const Value term = arithmetic.binary(BinaryOp::mul, weight, value, where);
-    return sum ? arithmetic.binary(BinaryOp::add, *sum, term, where) : term;
+// sum + the pairs of one axis, r ascending; `taps` are symmetric about the centre.
+Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
+                           int axis, int derivative, SourceRange where) {
+    const Value width = spacing_power(axis, derivative, where);
+    const bool is_odd = derivative % 2 == 1;
+    for (const ir::Tap& tap : taps) {
+        if (tap.offset <= 0) continue;
+        const Value below = shifted(operand, axis, -tap.offset, where);
+        const Value above = shifted(operand, axis, tap.offset, where);
+        const Value pair = is_odd ? arithmetic_.binary(BinaryOp::sub, above, below, where)
+                                  : arithmetic_.binary(BinaryOp::add, below, above, where);
+        const Value weight = arithmetic_.binary(BinaryOp::div, Value::of(tap.weight), width, where);
+        if (sum && weight.is_number() && weight.number == Rational(-1)) {
+            sum = arithmetic_.binary(BinaryOp::sub, *sum, pair, where);
+        } else {
+            const Value term = arithmetic_.binary(BinaryOp::mul, weight, pair, where);
+            sum = sum ? arithmetic_.binary(BinaryOp::add, *sum, term, where) : term;
+        }
+        if (sum->is_poison()) return Value();
+    }
+    return *sum;
 }
 
-}  // namespace
+// The weight of the cell itself.
+Value Evaluator::centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative,
+                               SourceRange where) {
+    for (const ir::Tap& tap : taps) {
+        if (tap.offset != 0) continue;
+        const Value width = spacing_power(axis, derivative, where);
+        return arithmetic_.binary(BinaryOp::div, Value::of(tap.weight), width, where);
+    }
+    return Value::of(Rational(0));
+}
 
 Value Evaluator::differentiate(const Value& operand, int axis, int derivative, std::int64_t accuracy,
                                SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_uniform()) return Value::of(Rational(0));
-    const Value width = spacing_power(axis, derivative, where);
+    const std::vector<ir::Tap> taps = ir::centred_difference(derivative, static_cast<int>(accuracy));
     std::optional<Value> sum;
-    for (const ir::Tap& tap : ir::centred_difference(derivative, static_cast<int>(accuracy))) {
-        const Value weight = arithmetic_.binary(BinaryOp::div, Value::of(tap.weight), width, where);
-        const Value value = shifted(operand, axis, tap.offset, where);
-        sum = add_term(arithmetic_, sum, weight, value, where);
-        if (sum->is_poison()) return *sum;
+    if (derivative % 2 == 0) {
+        sum = arithmetic_.binary(BinaryOp::mul, centre_weight(taps, axis, derivative, where), operand, where);
     }
-    return *sum;
+    return add_pairs(sum, taps, operand, axis, derivative, where);
 }
 
 Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRange where) {
@@ -87,24 +107,13 @@ Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRa
     const std::vector<ir::Tap> taps = ir::centred_difference(2, static_cast<int>(accuracy));
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        for (const ir::Tap& tap : taps) {
-            if (tap.offset != 0) continue;
-            const Value width = spacing_power(axis, 2, where);
-            const Value weight = arithmetic_.binary(BinaryOp::div, Value::of(tap.weight), width, where);
-            centre = arithmetic_.binary(BinaryOp::add, centre, weight, where);
-        }
+        centre = arithmetic_.binary(BinaryOp::add, centre, centre_weight(taps, axis, 2, where), where);
     }
-    std::optional<Value> sum = arithmetic_.binary(BinaryOp::mul, centre, operand, where);
-    for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        const Value width = spacing_power(axis, 2, where);
-        for (const ir::Tap& tap : taps) {
-            if (tap.offset == 0) continue;
-            const Value weight = arithmetic_.binary(BinaryOp::div, Value::of(tap.weight), width, where);
-            sum = add_term(arithmetic_, sum, weight, shifted(operand, axis, tap.offset, where), where);
-            if (sum->is_poison()) return *sum;
-        }
+    Value sum = arithmetic_.binary(BinaryOp::mul, centre, operand, where);
+    for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {
+        sum = add_pairs(sum, taps, operand, axis, 2, where);
     }
-    return *sum;
+    return sum;
 }
 
 Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {

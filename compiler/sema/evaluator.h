@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/finite_difference.h"
 #include "compiler/sema/arithmetic.h"
 #include "compiler/sema/symbols.h"
 #include "compiler/syntax/tree.h"
@@ -167,6 +168,9 @@ private:
     std::optional<std::int64_t> accuracy_of(const syntax::CallExpr& node);
     Value differentiate(const Value& operand, int axis, int derivative, std::int64_t accuracy,
                         SourceRange where);
+    Value add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
+                    int axis, int derivative, SourceRange where);
+    Value centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative, SourceRange where);
     Value laplacian(const Value& operand, std::int64_t accuracy, SourceRange where);
     Value spacing_power(int axis, int exponent, SourceRange where);
     Value shifted(const Value& operand, int axis, int distance, SourceRange where);
