@@ -133,7 +133,8 @@ inline Program heat_program(int rank, BoundaryKind kind = BoundaryKind::fixed) {
         for (int axis = 0; axis < rank; ++axis)
             for (int side = 0; side < 2; ++side)
                 make.set_face(u, axis, side, kind, 10);
-    const Term scale = make.param("lambda", 1.0) * make.param("dt", 0.16);
+    const Term lambda = make.param("lambda", 1.0), dt = make.param("dt", 0.16);
+    const Term scale = lambda * dt;
     std::vector<Term> second;
     for (int axis = 0; axis < rank; ++axis) {
         Offset low{}, high{};

@@ -1,0 +1,50 @@
+#include "compiler/passes/pipeline.h"
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/verify.h"
+#include "compiler/passes/fold_constants.h"
+#include "compiler/passes/form_fma.h"
+#include "compiler/passes/group_coefficients.h"
+#include "compiler/support/error.h"
+
+namespace halo::passes {
+
+namespace {
+
+void check([[maybe_unused]] const ir::Program& program, [[maybe_unused]] const char* after) {
+#ifdef HALO_VERIFY
+    const std::vector<std::string> broken = ir::verify(program);
+    if (!broken.empty()) throw InternalError(std::string("after ") + after + ": " + broken.front());
+#endif
+}
+
+}  // namespace
+
+void optimize(ir::Program& program, FloatingPoint floating_point) {
+    check(program, "building the program");
+    const FoldConstants folding{.ignore_zero_signs = floating_point.reassociate};
+
+    // First, so that the passes below see plain sums and products, and dead branches cost them nothing.
+    fold_constants(program, folding);
+    check(program, "fold_constants");
+
+    if (floating_point.reassociate) {
+        // Before fma: it needs to see products and sums apart.
+        group_coefficients(program);
+        check(program, "group_coefficients");
+
+        // Coefficients that became known, or one.
+        fold_constants(program, folding);
+        check(program, "fold_constants, again");
+    }
+
+    if (floating_point.contract) {
+        // Last: what is fused is closed to every other rule.
+        form_fma(program);
+        check(program, "form_fma");
+    }
+}
+
+}  // namespace halo::passes

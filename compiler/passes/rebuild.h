@@ -1,0 +1,78 @@
+// The common part of passes on the StencilProgram: writing a program's expressions anew.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/ir/program.h"
+
+namespace halo::passes {
+
+// Calls visit(ExprId&) for each place outside the arena that holds an expression: spacing and origin, values
+// of fixed faces, values of statements. Works on const programs, too.
+template <class Program, class Visit>
+void for_each_root(Program& program, Visit&& visit) {
+    for (auto& axis : program.axes) {
+        visit(axis.spacing);
+        visit(axis.origin);
+    }
+    for (auto& field : program.fields) {
+        for (int axis = 0; axis < program.rank(); ++axis)
+            for (auto& face : field.boundary[axis])
+                if (face.kind == ir::BoundaryKind::fixed) visit(face.value);
+    }
+    for (auto& statement : program.statements)
+        std::visit([&](auto& alternative) { visit(alternative.value); }, statement);
+}
+
+std::vector<ir::ExprId> roots_of(const ir::Program& program);
+
+// How often each expression is used by the expressions and roots that are needed; 0 for dead ones.
+std::vector<std::uint32_t> count_uses(const ir::Program& program);
+
+// Calls map(operand) for each operand and puts the result in its place.
+template <class Map>
+void map_operands(ir::Expr& expr, Map&& map) {
+    if (auto* unary = std::get_if<ir::Unary>(&expr.node)) {
+        unary->operand = map(unary->operand);
+    } else if (auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+        binary->left = map(binary->left);
+        binary->right = map(binary->right);
+    } else if (auto* fma = std::get_if<ir::Fma>(&expr.node)) {
+        fma->a = map(fma->a);
+        fma->b = map(fma->b);
+        fma->c = map(fma->c);
+    } else if (auto* select = std::get_if<ir::Select>(&expr.node)) {
+        select->condition = map(select->condition);
+        select->then = map(select->then);
+        select->otherwise = map(select->otherwise);
+    } else if (auto* call = std::get_if<ir::Call>(&expr.node)) {
+        for (ir::ExprId& argument : call->arguments)
+            argument = map(argument);
+    }
+}
+
+// Writes every needed expression into a fresh arena, in order, so that dead ones are gone and equal ones are
+// one. rewrite(builder, expr, old) gets the node with its operands already in the new arena (program.exprs)
+// and its old handle, and returns its replacement, mostly builder.add(expr). Halos and margins stay as they
+// are: they say what the program means, not what is left of its reads.
+template <class Rewrite>
+void rebuild(ir::Program& program, Rewrite&& rewrite) {
+    const std::vector<std::uint32_t> uses = count_uses(program);
+    std::vector<ir::Expr> old = std::exchange(program.exprs, {});
+    std::vector<ir::ExprId> replacement(old.size());
+    ir::ExprBuilder builder(program);
+    for (std::uint32_t i = 0; i < old.size(); ++i) {
+        if (uses[i] == 0) continue;
+        map_operands(old[i], [&](ir::ExprId operand) { return replacement[operand.index]; });
+        replacement[i] = rewrite(builder, std::move(old[i]), ir::ExprId{i});
+    }
+    for_each_root(program, [&](ir::ExprId& root) { root = replacement[root.index]; });
+}
+
+// Drops dead expressions and makes equal ones one.
+void prune(ir::Program& program);
+
+}  // namespace halo::passes
