@@ -1,0 +1,373 @@
+#include "emulator.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include "block_runner.h"
+
+namespace halo::emulator {
+
+namespace {
+
+constexpr std::size_t kMaxSharedBytes = 232448;  // a block of an H100 or H200
+constexpr std::size_t kGap = 256;                // between shared arrays, so that a step past one is seen
+
+const std::string& prelude() {
+    static const std::string text = [] {
+        std::ifstream file(HALO_EMULATOR_PRELUDE);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    }();
+    return text;
+}
+
+// The text with comments and strings blanked, same length.
+std::string without_comments(const std::string& text) {
+    std::string plain = text;
+    enum { code, line, block, quote } state = code;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+        const bool blank = state != code;
+        if (state == code && c == '/' && next == '/') {
+            state = line;
+        } else if (state == code && c == '/' && next == '*') {
+            state = block;
+            plain[i] = plain[i + 1] = ' ';
+            ++i;
+        } else if (state == code && c == '"') {
+            state = quote;
+        } else if ((state == line && c == '\n') || (state == quote && c == '"')) {
+            state = code;
+        } else if (state == quote && c == '\\') {
+            plain[i++] = ' ';
+        } else if (state == block && c == '*' && next == '/') {
+            state = code;
+            plain[i++] = ' ';
+        }
+        if ((blank || state != code) && plain[i] != '\n') plain[i] = ' ';
+    }
+    return plain;
+}
+
+bool is_name_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// The name before the parameter list of the function that __global__ at `from` begins.
+std::string kernel_name(const std::string& text, std::size_t from) {
+    static const std::set<std::string> kAttributes{"__launch_bounds__", "__attribute__", "__cluster_dims__",
+                                                   "__maxnreg__", "__align__"};
+    std::string word;
+    for (std::size_t i = from; i < text.size(); ++i) {
+        if (is_name_character(text[i])) {
+            if (i == 0 || !is_name_character(text[i - 1])) word.clear();
+            word += text[i];
+        } else if (text[i] == '(') {
+            if (kAttributes.count(word) == 0) return word;
+            int depth = 0;
+            for (; i < text.size(); ++i) {
+                depth += text[i] == '(';
+                depth -= text[i] == ')';
+                if (depth == 0) break;
+            }
+        } else if (text[i] == ';' || text[i] == '{') {
+            return "";
+        }
+    }
+    return "";
+}
+
+std::vector<std::string> find_kernels(const std::string& text) {
+    constexpr char kWord[] = "__global__";
+    const std::string plain = without_comments(text);
+    std::vector<std::string> names;
+    for (std::size_t at = plain.find(kWord); at != std::string::npos; at = plain.find(kWord, at + 1)) {
+        const std::string name = kernel_name(plain, at + sizeof kWord - 1);
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(name);
+    }
+    return names;
+}
+
+// "_ZZ4heatE4tile" is the linker's name of `tile` in `heat`.
+std::string spoken_name(const std::string& name) {
+    int status = 0;
+    char* demangled = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+    if (demangled == nullptr) return name;
+    std::string spoken = demangled;
+    std::free(demangled);
+    const std::size_t colons = spoken.rfind("::");
+    return colons == std::string::npos ? spoken : spoken.substr(colons + 2);
+}
+
+}  // namespace
+
+CudaModule::CudaModule(const std::string& text, const std::string& name)
+    : name_(name), text_(text), kernels_(find_kernels(text)) {
+    rt::JitOptions options;
+    options.file_name = "kernel.cu";
+    options.prelude = prelude();
+    options.optimization = 1;
+    options.line_table = true;
+    options.use_cache = false;  // random programs would crowd out the user's
+    options.flags = {"-fsanitize=thread", "-femulated-tls", "-Wno-everything"};
+    for (const char* option : {"-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0",
+                               "-tsan-instrument-atomics=0"}) {
+        options.flags.push_back("-mllvm");
+        options.flags.push_back(option);
+    }
+    options.symbols = emulated_functions();
+    options.resolve = [this](const std::string& wanted) -> void* {
+        return wanted.rfind("__emutls_v.", 0) == 0 ? &dynamic_ : nullptr;
+    };
+    void* (*address)(TlsControl*) = [](TlsControl* control) { return control->address; };
+    options.symbols["__emutls_get_address"] = reinterpret_cast<void*>(address);
+    std::string entries = "\n";
+    for (const std::string& kernel : kernels_)
+        entries += "HALO_ENTRY(" + kernel + ")\n";
+    const rt::CompiledObject object = rt::compile_object(text + entries, options);
+    compile_seconds_ = object.seconds;
+    code_ = std::make_unique<rt::JitModule>(object, options);
+    place_shared_arrays();
+}
+
+// Gives each __shared__ array its address. One block runs at a time, so one copy will do.
+void CudaModule::place_shared_arrays() {
+    std::vector<TlsControl*> controls;
+    std::size_t bytes = kMaxSharedBytes + 4 * kGap;
+    constexpr char kPrefix[] = "__emutls_v.";
+    for (const rt::JitModule::Variable& variable : code_->variables()) {
+        if (variable.name.rfind(kPrefix, 0) == 0) {
+            auto* control = static_cast<TlsControl*>(variable.address);
+            controls.push_back(control);
+            shared_.push_back(
+                {spoken_name(variable.name.substr(sizeof kPrefix - 1)), nullptr, control->bytes});
+            bytes += control->bytes + 2 * kGap;
+            static_shared_bytes_ += control->bytes;
+        } else if (variable.bytes > 0) {
+            variables_.push_back(variable);
+        }
+    }
+    shared_memory_ = std::make_unique<char[]>(bytes);
+    char* next = shared_memory_.get();
+    const auto place = [&](std::size_t size) {
+        next += kGap + (kGap - reinterpret_cast<std::uintptr_t>(next) % kGap) % kGap;
+        char* const address = next;
+        next += size;
+        return address;
+    };
+    for (std::size_t i = 0; i < controls.size(); ++i)
+        controls[i]->address = shared_[i].address = place(shared_[i].bytes);
+    dynamic_.address = place(kMaxSharedBytes);
+}
+
+std::shared_ptr<CudaModule> CudaModule::compile(const std::string& text, const std::string& name) {
+    static std::map<std::string, std::weak_ptr<CudaModule>> known;
+    static std::deque<std::shared_ptr<CudaModule>> last;
+    if (std::shared_ptr<CudaModule> module = known[text].lock()) return module;
+    auto module = std::make_shared<CudaModule>(text, name);
+    known[text] = module;
+    last.push_back(module);
+    if (last.size() > 16) last.pop_front();
+    if (known.size() > 256) std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+    return module;
+}
+
+int CudaModule::parameters(const std::string& kernel) const {
+    const void* count = code_->find("halo_parameters_" + kernel);
+    return count == nullptr ? -1 : *static_cast<const int*>(count);
+}
+
+const rt::JitModule::Variable* CudaModule::variable(const std::string& name) const {
+    const auto found = std::find_if(variables_.begin(), variables_.end(),
+                                    [&](const auto& variable) { return variable.name == name; });
+    return found == variables_.end() ? nullptr : &*found;
+}
+
+std::string CudaModule::text_line(int line) const {
+    std::size_t begin = 0;
+    for (int number = 1; number < line && begin != std::string::npos; ++number) {
+        begin = text_.find('\n', begin);
+        if (begin != std::string::npos) ++begin;
+    }
+    if (begin == std::string::npos) return "";
+    begin = std::min(text_.find_first_not_of(' ', begin), text_.size());
+    return text_.substr(begin, std::min(text_.find('\n', begin), text_.size()) - begin);
+}
+
+// ---- the emulator
+// --------------------------------------------------------------------------------------------
+
+Emulator::Emulator(const CheckOptions& options) {
+    shadow_.set_options(options);
+}
+Emulator::~Emulator() = default;
+
+void Emulator::add_array(const void* address, std::size_t bytes, const std::string& name, bool initialised) {
+    shadow_.add(address, bytes, Space::global, name, initialised);
+}
+void Emulator::remove_array(const void* address) {
+    shadow_.remove(address);
+}
+void Emulator::mark_written(const void* address, std::size_t bytes) {
+    shadow_.mark_written(address, bytes);
+}
+
+void Emulator::attach(const std::shared_ptr<CudaModule>& module) {
+    Attached& attached = attached_[module.get()];
+    if (attached.count++ > 0) return;
+    attached.module = module;
+    for (const rt::JitModule::Variable& variable : module->variables_)
+        shadow_.add(variable.address, variable.bytes, Space::variable, spoken_name(variable.name), true);
+    for (const CudaModule::SharedArray& array : module->shared_)
+        shadow_.add(array.address, array.bytes, Space::shared, array.name, false);
+    shadow_.add(module->dynamic_.address, kMaxSharedBytes, Space::shared, "dynamic shared memory", false);
+}
+
+void Emulator::detach(const CudaModule& module) {
+    const auto attached = attached_.find(&module);
+    if (attached == attached_.end() || --attached->second.count > 0) return;
+    for (const rt::JitModule::Variable& variable : module.variables_)
+        shadow_.remove(variable.address);
+    for (const CudaModule::SharedArray& array : module.shared_)
+        shadow_.remove(array.address);
+    shadow_.remove(module.dynamic_.address);
+    attached_.erase(attached);
+}
+
+namespace {
+
+std::string show(const ThreadIndex& index) {
+    return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z) +
+           ")";
+}
+
+ThreadIndex index_of(const Extent3& extent) {
+    return {static_cast<unsigned>(extent[0]), static_cast<unsigned>(extent[1]),
+            static_cast<unsigned>(extent[2])};
+}
+
+const char* kind_name(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::none:
+            break;
+        case FindingKind::out_of_bounds:
+            return "out of bounds";
+        case FindingKind::misaligned:
+            return "misaligned access";
+        case FindingKind::uninitialised:
+            return "uninitialised read";
+        case FindingKind::race:
+            return "race";
+        case FindingKind::divergent_barrier:
+            return "divergent barrier";
+        case FindingKind::divergent_warp:
+            return "divergent warp";
+        case FindingKind::bad_launch:
+            return "impossible launch";
+    }
+    return "";
+}
+
+// What no device would launch, in words; empty where all is well.
+std::string refuse_shape(const LaunchShape& shape, std::size_t static_shared_bytes) {
+    constexpr std::int64_t kThreads[] = {1024, 1024, 64}, kBlocks[] = {2147483647, 65535, 65535};
+    std::int64_t threads = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::string where = " along axis " + std::to_string(axis);
+        if (shape.threads[axis] < 1 || shape.threads[axis] > kThreads[axis])
+            return std::to_string(shape.threads[axis]) + " threads" + where;
+        if (shape.blocks[axis] < 1 || shape.blocks[axis] > kBlocks[axis])
+            return std::to_string(shape.blocks[axis]) + " blocks" + where;
+        threads *= shape.threads[axis];
+    }
+    if (threads > 1024) return std::to_string(threads) + " threads in a block";
+    const std::int64_t shared = static_cast<std::int64_t>(static_shared_bytes) + shape.dynamic_shared_bytes;
+    if (shape.dynamic_shared_bytes < 0 || shared > static_cast<std::int64_t>(kMaxSharedBytes))
+        return std::to_string(shared) + " bytes of shared memory in a block";
+    return "";
+}
+
+std::string describe_place(const Violation& violation) {
+    if (violation.region == nullptr) return "memory, and no array is known";
+    const Region& region = *violation.region;
+    const auto offset = static_cast<std::int64_t>(violation.address - region.begin);
+    const char* what = region.space == Space::shared     ? "shared "
+                       : region.space == Space::variable ? "variable "
+                                                         : "";
+    return "byte " + std::to_string(offset) + " of " + what + "'" + region.name + "' (" +
+           std::to_string(region.end - region.begin) + " bytes)";
+}
+
+}  // namespace
+
+void Emulator::launch(CudaModule& module, const std::string& kernel, const LaunchShape& shape,
+                      void** arguments) {
+    auto* entry = module.code_->function<BlockRunner::Entry>("halo_entry_" + kernel);
+    if (entry == nullptr)
+        throw rt::Error(rt::ErrorCode::internal, "no kernel '" + kernel + "' in " + module.name_);
+    if (attached_.count(&module) == 0) throw rt::Error(rt::ErrorCode::internal, "module is not attached");
+    if (const std::string why = refuse_shape(shape, module.static_shared_bytes_); !why.empty())
+        throw EmulationError(FindingKind::bad_launch, 0,
+                             "impossible launch of kernel '" + kernel + "': " + why);
+
+    shadow_.resize(module.dynamic_.address, static_cast<std::size_t>(shape.dynamic_shared_bytes));
+    shadow_.begin_launch(next_block_);
+    const std::uint32_t first_block = next_block_;
+    const ThreadIndex blocks = index_of(shape.blocks);
+    BlockRunner runner(shadow_, blocks, index_of(shape.threads), reinterpret_cast<const void*>(entry));
+    for (ThreadIndex block; block.z < blocks.z; ++block.z) {
+        for (block.y = 0; block.y < blocks.y; ++block.y) {
+            for (block.x = 0; block.x < blocks.x; ++block.x) {
+                if (next_block_ == std::numeric_limits<std::uint32_t>::max())
+                    throw rt::Error(rt::ErrorCode::internal,
+                                    "the emulator has run all blocks that it can count");
+                if (runner.run(block, next_block_++, entry, arguments)) continue;
+                const Trouble& trouble = runner.trouble();
+                const int line = module.code_->line(trouble.place).value_or(0);
+                std::string text = std::string(kind_name(trouble.kind)) + ": kernel '" + kernel +
+                                   "', block " + show(trouble.block) + ", thread " + show(trouble.thread);
+                const auto add_line = [&](int number) {
+                    if (number > 0)
+                        text += "\n    " + module.name_ + ":" + std::to_string(number) + " | " +
+                                module.text_line(number);
+                };
+                const Violation& violation = trouble.violation;
+                if (violation.kind != FindingKind::none) {
+                    text += std::string(violation.is_write ? " writes " : " reads ") +
+                            std::to_string(trouble.bytes) + " bytes at " + describe_place(violation);
+                    if (*trouble.detail != '\0') text += std::string(", ") + trouble.detail;
+                }
+                if (trouble.kind == FindingKind::race) {
+                    add_line(line);
+                    const Access& other = violation.other;
+                    const std::uint32_t number = other.block - first_block;
+                    text += "\n  which thread " + show(runner.thread_index(other.thread)) + " of block " +
+                            show({number % blocks.x, number / blocks.x % blocks.y,
+                                  number / blocks.x / blocks.y}) +
+                            (violation.other_is_write ? " wrote" : " read") + " with no barrier between them";
+                    add_line(module.code_->line(runner.place_of(other.site)).value_or(0));
+                } else if (violation.kind == FindingKind::none) {
+                    const bool left = trouble.place == nullptr;
+                    text +=
+                        left ? " left the kernel, and thread " + show(trouble.other_thread) + " waits for it"
+                             : "; thread " + show(trouble.other_thread) + " " + trouble.detail;
+                    add_line(line);
+                    add_line(module.code_->line(trouble.other_place).value_or(0));
+                } else {
+                    add_line(line);
+                }
+                throw EmulationError(trouble.kind, line, text);
+            }
+        }
+    }
+}
+
+}  // namespace halo::emulator

@@ -1,0 +1,130 @@
+#include "fiber.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
+
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace halo::emulator {
+
+namespace {
+
+constexpr std::size_t kGuardBytes = 4096;
+
+}  // namespace
+
+#if defined(__x86_64__)
+
+// void halo_switch_stack(void** from, void* to): the registers that a call must keep go on the old stack, and
+// come from the new one.
+extern "C" void halo_switch_stack(void** from, void* to);
+asm(R"(
+.text
+.p2align 4
+.globl halo_switch_stack
+.type halo_switch_stack, @function
+halo_switch_stack:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size halo_switch_stack, .-halo_switch_stack
+)");
+
+struct FiberContext::Portable {};
+
+void switch_fiber(FiberContext& from, FiberContext& to) {
+    halo_switch_stack(&from.stack_pointer, to.stack_pointer);
+}
+
+void FiberStacks::prepare(int index, FiberContext& context, void (*entry)()) {
+    // Were all stacks to begin at the same place of a page, they would fight for the same lines of the cache.
+    const std::size_t stagger = static_cast<std::size_t>(index % 61) * 64;
+    auto* top = reinterpret_cast<std::uint64_t*>(low(index) + kStackBytes - stagger);
+    // As after a call: the stack is aligned to 16 before the return address (here: none) is pushed.
+    *--top = 0;
+    *--top = reinterpret_cast<std::uint64_t>(entry);
+    for (int reg = 0; reg < 6; ++reg)
+        *--top = 0;
+    context.stack_pointer = top;
+}
+
+#else
+
+struct FiberContext::Portable {
+    ucontext_t context;
+};
+
+void switch_fiber(FiberContext& from, FiberContext& to) {
+    if (!from.portable) from.portable = std::make_shared<FiberContext::Portable>();
+    ::swapcontext(&from.portable->context, &to.portable->context);
+}
+
+void FiberStacks::prepare(int index, FiberContext& context, void (*entry)()) {
+    if (!context.portable) context.portable = std::make_shared<FiberContext::Portable>();
+    ucontext_t& made = context.portable->context;
+    ::getcontext(&made);
+    made.uc_stack.ss_sp = low(index);
+    made.uc_stack.ss_size = kStackBytes;
+    made.uc_link = nullptr;
+    ::makecontext(&made, entry, 0);
+}
+
+#endif
+
+std::size_t FiberStacks::stride() {
+    return kGuardBytes + kStackBytes;
+}
+
+FiberStacks::FiberStacks(int count) : count_(count) {
+    const std::size_t bytes = kGuardBytes + static_cast<std::size_t>(count) * stride();
+    void* base =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) throw std::bad_alloc();
+    base_ = static_cast<char*>(base) + kGuardBytes;
+    for (int index = 0; index < count; ++index)
+        ::mprotect(low(index) - kGuardBytes, kGuardBytes, PROT_NONE);
+}
+
+FiberStacks::~FiberStacks() {
+    ::munmap(base_ - kGuardBytes, kGuardBytes + static_cast<std::size_t>(count_) * stride());
+}
+
+bool FiberStacks::contains(int index, const void* address) const {
+    const auto* byte = static_cast<const char*>(address);
+    return byte >= low(index) && byte < low(index) + kStackBytes;
+}
+
+bool FiberStacks::contains_any(const void* address) const {
+    const auto* byte = static_cast<const char*>(address);
+    return byte >= base_ && byte < base_ + static_cast<std::size_t>(count_) * stride();
+}
+
+void FiberStacks::forget_poison() {
+#if defined(__SANITIZE_ADDRESS__)
+    for (int index = 0; index < count_; ++index)
+        __asan_unpoison_memory_region(low(index), kStackBytes);
+#endif
+}
+
+}  // namespace halo::emulator
