@@ -86,8 +86,8 @@ protected:
 // Helpers in the order of the prelude's file.
 constexpr const char* kSections[] = {"load2 float",  "load4 float",  "load2 double",  "load4 double",
                                      "store2 float", "store4 float", "store2 double", "store4 double",
-                                     "first_image",  "face_source",  "block_sum",     "block_min",
-                                     "block_max"};
+                                     "copy2 float",  "copy4 float",  "copy2 double",  "first_image",
+                                     "face_source",  "block_sum",    "block_min",     "block_max"};
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;
@@ -95,6 +95,9 @@ std::string CudaPrinter::prelude(const Program& program) const {
         for_each_statement(function.body, [&](const Statement& statement) {
             if (const auto* load = std::get_if<LoadVector>(&statement.kind)) {
                 used.insert(fmt::format("load{} {}", load->width, type_name(load->from.type())));
+            }
+            if (const auto* copy = std::get_if<CopyVector>(&statement.kind)) {
+                used.insert(fmt::format("copy{} {}", copy->width, type_name(copy->from.type())));
             }
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
                 used.insert(fmt::format("store{} {}", store->width, type_name(store->to.type())));

@@ -48,6 +48,21 @@ __device__ __forceinline__ void store4(double* to, const double* from) {
     *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
     *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
 }
+// [copy2 float]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = *reinterpret_cast<const float2*>(from);
+}
+// [copy4 float]
+// Copies four elements between aligned places.
+__device__ __forceinline__ void copy4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+}
+// [copy2 double]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+}
 // [first_image]
 // The lowest of the cells index, index ± n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) { return index - (index + low) / n * n; }
@@ -73,6 +88,7 @@ __device__ inline double block_sum(double value) {
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
     for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(~0u, value, lanes);
+    __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
@@ -87,6 +103,7 @@ __device__ inline double block_min(double value) {
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
     for (int lanes = 16; lanes > 0; lanes /= 2) value = fmin(value, __shfl_down_sync(~0u, value, lanes));
+    __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
@@ -101,6 +118,7 @@ __device__ inline double block_max(double value) {
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
     for (int lanes = 16; lanes > 0; lanes /= 2) value = fmax(value, __shfl_down_sync(~0u, value, lanes));
+    __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;

@@ -39,6 +39,13 @@ Expr add_integers(const Expr& left, const Expr& right, bool subtract, Type type)
     auto [a, m] = split_literal(left);
     auto [b, n] = split_literal(right);
     const std::int64_t literal = subtract ? m - n : m + n;
+    // a + (b + c) reads better as a + b + c.
+    const auto* inner = b.has_value() ? std::get_if<Binary>(&b->kind) : nullptr;
+    if (a.has_value() && !subtract && inner && (inner->op == Operator::add || inner->op == Operator::sub)) {
+        const Expr start = add_integers(a, inner->left, false, type);
+        const Expr all = add_integers(start, inner->right, inner->op == Operator::sub, type);
+        return literal ? add_integers(all, int_literal(literal), false, type) : all;
+    }
     Expr sum = a;
     if (b) {
         if (!a && !subtract) {

@@ -198,10 +198,15 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             },
             [&](const Binary& binary) -> std::string {
                 const auto [op, precedence] = operator_text(binary.op);
-                const bool mixes_logic =
-                    binary.op == Operator::logical_or;  // compilers warn of && inside || without parentheses
-                const std::string left = expression(binary.left, mixes_logic ? kAnd + 1 : precedence);
-                const std::string right = expression(binary.right, mixes_logic ? kAnd + 1 : precedence + 1);
+                // Compilers ask for parentheses around && inside ||.
+                const auto needs_own = [&](const Expr& operand) {
+                    const auto* inner = std::get_if<Binary>(&operand->kind);
+                    return binary.op == Operator::logical_or && inner && inner->op == Operator::logical_and;
+                };
+                const std::string left =
+                    expression(binary.left, needs_own(binary.left) ? kPrefix : precedence);
+                const std::string right =
+                    expression(binary.right, needs_own(binary.right) ? kPrefix : precedence + 1);
                 return parenthesise(fmt::format("{} {} {}", left, op, right), precedence, outer);
             },
             [&](const Select& select) -> std::string {
@@ -284,9 +289,11 @@ void Printer::statement(const Statement& statement, int depth) {
             },
             [&](const DeclareArray& array) {
                 if (array.memory == Memory::dynamic_shared) return line(depth, dynamic_shared(array));
-                line(depth,
-                     fmt::format("{}{} {}{};", array.memory == Memory::shared ? shared_qualifier() : "",
-                                 type_name(array.type), array.name, array_dims(array)));
+                const std::string qualifiers =
+                    (array.alignment ? fmt::format("alignas({}) ", array.alignment) : "") +
+                    (array.memory == Memory::shared ? shared_qualifier() : "");
+                line(depth, fmt::format("{}{} {}{};", qualifiers, type_name(array.type), array.name,
+                                        array_dims(array)));
             },
             [&](const Assign& assign) {
                 line(depth, fmt::format("{} = {};", expression(assign.target), expression(assign.value)));
@@ -295,12 +302,21 @@ void Printer::statement(const Statement& statement, int depth) {
                 line(depth,
                      fmt::format("load{}(&{}, {});", load.width, expression(load.to), expression(load.from)));
             },
+            [&](const CopyVector& copy) {
+                line(depth,
+                     fmt::format("copy{}(&{}, {});", copy.width, expression(copy.to), expression(copy.from)));
+            },
             [&](const StoreVector& store) {
                 line(depth, fmt::format("store{}({}, &{});", store.width, expression(store.to),
                                         expression(store.from)));
             },
             [&](const For& inner) { loop(inner, depth); },
             [&](const If& inner) { guard(inner, depth); },
+            [&](const Scope& scope) {
+                line(depth, "{");
+                block(scope.body, depth + 1);
+                line(depth, "}");
+            },
             [&](const Barrier&) { line(depth, barrier()); },
             [&](const Return&) { line(depth, "return;"); },
             [&](const CallStatement& call) {

@@ -178,12 +178,18 @@ struct DeclareArray {
     std::vector<Expr> dims;
     Memory memory = Memory::registers;
     std::int64_t offset = 0;
+    int alignment = 0;  // bytes; 0 for that of the type
 };
 struct Assign {  // target: Variable or Element
     Expr target;
     Expr value;
 };
 struct LoadVector {  // to[0 … width) = from[0 … width); `from` is aligned to the vector
+    Expr to;         // Element
+    Expr from;       // AddressOf
+    int width = 4;
+};
+struct CopyVector {  // the same where `to` is in shared memory and aligned, too
     Expr to;         // Element
     Expr from;       // AddressOf
     int width = 4;
@@ -207,6 +213,9 @@ struct If {
     Block then;
     Block otherwise;
 };
+struct Scope {  // a block of its own, for its names
+    Block body;
+};
 struct Barrier {};  // __syncthreads
 struct Return {};
 struct CallStatement {  // a function of the prelude or of this program
@@ -219,8 +228,8 @@ struct Comment {
 struct BlankLine {};
 
 struct Statement {
-    std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, StoreVector, For, If, Barrier,
-                 Return, CallStatement, Comment, BlankLine>
+    std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, CopyVector, StoreVector, For, If,
+                 Scope, Barrier, Return, CallStatement, Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

@@ -61,6 +61,10 @@ void roots(const LoadVector& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);
 }
+void roots(const CopyVector& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.from);
+}
 void roots(const StoreVector& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);
@@ -73,6 +77,7 @@ void roots(const For& node, const Visit& visit) {
 void roots(const If& node, const Visit& visit) {
     visit(node.condition);
 }
+void roots(const Scope&, const Visit&) {}
 void roots(const Barrier&, const Visit&) {}
 void roots(const Return&, const Visit&) {}
 void roots(const CallStatement& node, const Visit& visit) {
@@ -88,6 +93,7 @@ void for_each_statement(const Block& block, const std::function<void(const State
     for (const Statement& statement : block) {
         visit(statement);
         if (const auto* loop = std::get_if<For>(&statement.kind)) for_each_statement(loop->body, visit);
+        if (const auto* scope = std::get_if<Scope>(&statement.kind)) for_each_statement(scope->body, visit);
         if (const auto* guard = std::get_if<If>(&statement.kind)) {
             for_each_statement(guard->then, visit);
             for_each_statement(guard->otherwise, visit);

@@ -5,34 +5,12 @@
 namespace halo::kernel {
 namespace {
 
-// A place after which a line may be broken: the blank behind a comma or an operator.
-struct BreakPoint {
-    std::size_t position;   // of the blank
-    std::size_t depth;      // open parentheses
-    std::size_t alignment;  // column behind the innermost open one; 0 outside
-};
-
-std::vector<BreakPoint> break_points(const std::string& text) {
-    std::vector<BreakPoint> points;
-    std::vector<std::size_t> open;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (c == '(' || c == '[') {
-            open.push_back(at + 1);
-        } else if ((c == ')' || c == ']') && !open.empty()) {
-            open.pop_back();
-        } else if (c == ' ' && at > 0) {
-            const char before = text[at - 1];
-            const bool is_operator = before == '+' || before == '-' || before == '*' || before == '/' ||
-                                     before == '&' || before == '|' || before == '=' || before == '?' ||
-                                     before == ':';
-            const bool is_pointer = before == '*' && at > 1 && text[at - 2] != ' ';
-            if (before == ',' || (is_operator && !is_pointer)) {
-                points.push_back({at, open.size(), open.empty() ? 0 : open.back()});
-            }
-        }
-    }
-    return points;
+// Whether a line may be broken at the blank text[at]: behind a comma or an operator.
+bool may_break(const std::string& text, std::size_t at) {
+    if (at == 0 || text[at] != ' ') return false;
+    const char before = text[at - 1];
+    if (before == ',') return true;
+    return std::string("+-&|=?:").find(before) != std::string::npos;
 }
 
 }  // namespace
@@ -42,20 +20,35 @@ bool fits(const std::string& text, int indent) {
 }
 
 std::string wrap_line(const std::string& text, int indent) {
-    const std::string margin(indent, ' ');
-    if (fits(text, indent)) return margin + text + "\n";
-    // Among the breaks that keep the first part short enough, take the outermost, and of those the last.
-    const BreakPoint* best = nullptr;
-    const std::vector<BreakPoint> points = break_points(text);
-    for (const BreakPoint& point : points) {
-        if (point.position + indent > kColumnLimit) break;
-        if (!best || point.depth <= best->depth) best = &point;
+    if (fits(text, indent)) return std::string(indent, ' ') + text + "\n";
+    std::string result(indent, ' ');
+    std::size_t column = indent;
+    std::vector<std::size_t>
+        open;  // columns behind the open parentheses, as laid out; indices are kept whole
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        std::size_t end = begin + 1;
+        int brackets = 0;
+        while (end < text.size() && (brackets > 0 || !may_break(text, end))) {
+            brackets += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+            ++end;
+        }
+        const bool starts_line = begin == 0;
+        if (!starts_line && column + 1 + (end - begin) > kColumnLimit) {
+            column = open.empty() ? indent + 4 : open.back();
+            result += "\n" + std::string(column, ' ');
+        } else if (!starts_line) {
+            result += ' ';
+            ++column;
+        }
+        for (std::size_t at = begin; at < end; ++at, ++column) {
+            result += text[at];
+            if (text[at] == '(') open.push_back(column + 1);
+            if (text[at] == ')' && !open.empty()) open.pop_back();
+        }
+        begin = end + 1;
     }
-    if (!best) return margin + text + "\n";
-    const std::size_t continuation = best->alignment ? indent + best->alignment : indent + 4;
-    // Keep the nesting visible to the rest of the line: it is wrapped as text of its own.
-    const std::string rest = text.substr(best->position + 1);
-    return margin + text.substr(0, best->position) + "\n" + wrap_line(rest, static_cast<int>(continuation));
+    return result + "\n";
 }
 
 std::string wrap_comment(const std::string& text, int indent) {

@@ -92,8 +92,8 @@ private:
         const Level level{assign.target, assign.time};
         const ir::Field& field = program_[assign.target];
         const std::string wanted = field.name + (assign.time > 0 ? "_new" : "_value");
-        Expr value = lower_named(assign.value, wanted);
         const bool keeps = assign.margins != ir::Margins{} && field.role == ir::Role::state;
+        Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
         if (keeps) {
             const Expr inside = inside_margins(context_, assign.margins, sources_.index);
             value = declare(kernel::select(inside, value, sources_.load({assign.target, 0}, {})), wanted);

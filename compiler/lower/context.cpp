@@ -149,13 +149,15 @@ kernel::Expr Context::coef(const ir::CoefElement& element, bool as_parameter) {
 }
 
 kernel::Expr Context::element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z) {
-    kernel::Expr offset = x ? x : kernel::Expr(0);
-    // The wide product first: a row's or plane's offset may pass 2^31 elements.
+    // The wide products first: a row's or plane's offset may pass 2^31 elements.
+    kernel::Expr offset;
+    if (rank() > 2 && z.has_value()) offset = z * slice();
     if (rank() > 1 && y.has_value()) {
-        offset = kernel::convert(y, Type::i64) * pitch() + offset;
+        const kernel::Expr row = kernel::convert(y, Type::i64) * pitch();
+        offset = offset.has_value() ? offset + row : row;
     }
-    if (rank() > 2 && z.has_value()) offset = z * slice() + offset;
-    return offset;
+    if (!x.has_value()) return offset;
+    return offset.has_value() ? offset + x : x;
 }
 
 std::vector<const Context::Slot*> Context::ordered() const {

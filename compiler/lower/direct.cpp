@@ -96,12 +96,7 @@ private:
             Block store{
                 kernel::Assign{kernel::element(context_.array(write.level), {at}, type_of(write.level)),
                                value_of(write, values)}};
-            Expr inside;
-            for (int axis = 0; axis < context_.rank(); ++axis) {
-                const auto [low, high] = store_bounds(context_, write, axis);
-                if (low) inside = inside && first_[axis] >= low;
-                if (high) inside = inside && first_[axis] < context_.extent(axis) - high;
-            }
+            const Expr inside = inside_store_bounds(context_, write, first_);
             if (inside) store = {kernel::If{inside, std::move(store), {}}};
             work.push_back(std::move(store.front()));
         }
@@ -146,18 +141,19 @@ private:
             to.push_back(std::move(statement));
     }
 
+    // Elements from cell (0,0,0) to the thread's first cell along x in a row of the window.
     Expr row_offset(const Expr& window_y, const Expr& window_z) {
-        Expr offset = first_[0];
-        if (context_.rank() > 1) {
-            const Expr row = window_extent(1) > 1 ? kernel::element("row", {window_y}, Type::i64)
-                                                  : kernel::convert(first_[1], Type::i64) * context_.pitch();
-            offset = row + offset;
-        }
+        Expr offset;
+        const auto add = [&](const Expr& part) { offset = offset.has_value() ? offset + part : part; };
         if (context_.rank() > 2) {
-            const Expr plane = window_extent(2) > 1 ? kernel::element("plane", {window_z}, Type::i64)
-                                                    : first_[2] * context_.slice();
-            offset = plane + offset;
+            add(window_extent(2) > 1 ? kernel::element("plane", {window_z}, Type::i64)
+                                     : first_[2] * context_.slice());
         }
+        if (context_.rank() > 1) {
+            add(window_extent(1) > 1 ? kernel::element("row", {window_y}, Type::i64)
+                                     : kernel::convert(first_[1], Type::i64) * context_.pitch());
+        }
+        add(first_[0]);
         return offset;
     }
 
@@ -312,7 +308,8 @@ private:
         const auto bounded = [&](const Expr& first, int count) {
             Expr inside;
             if (low) inside = first >= low;
-            if (high || cells_[0] > 1) inside = inside && first + count <= context_.extent(0) - high;
+            const Expr end = context_.extent(0) - high;
+            if (high || cells_[0] > 1) inside = inside && (count == 1 ? first < end : first + count <= end);
             return inside;
         };
         Block store;

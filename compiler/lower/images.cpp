@@ -150,7 +150,10 @@ std::string Images::helper(Context& context, const Write& write) {
         Expr offset = cell[0];
         if (rank > 1)
             offset = kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + offset;
-        if (rank > 2) offset = cell[2] * kernel::variable("slice", Type::i64) + offset;
+        if (rank > 2) {
+            offset = cell[2] * kernel::variable("slice", Type::i64) +
+                     kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + cell[0];
+        }
         return kernel::element("u", {offset}, type);
     };
     function.body.push_back(kernel::Declare{type, "value", at(own)});
@@ -204,7 +207,7 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
             store = {
                 kernel::For{kLoopNames[axis], 0, cells[axis], 1, kernel::Unroll::none, std::move(store)}};
         }
-        body.push_back(kernel::BlankLine{});
+        if (!body.empty()) body.push_back(kernel::BlankLine{});
         body.push_back(kernel::Comment{fmt::format("Cells of {} near a face are shown by halo cells, too.",
                                                    context.array(write.level))});
         body.push_back(kernel::If{near, std::move(store), {}});

@@ -44,6 +44,7 @@ void add_reads(StageView& view, const std::vector<ir::ExprId>& roots) {
 StageView view_stage(const ir::Program& program, const ir::Stage& stage, const std::vector<bool>& stored) {
     StageView view;
     view.program = &program;
+    view.stage = stage;
     std::vector<ir::ExprId> roots;
     for (int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];

@@ -35,6 +35,7 @@ struct Write {
 
 struct StageView {
     const ir::Program* program = nullptr;
+    ir::Stage stage;
     std::string name;  // of the kernel, as the spec's words suggest it
     std::vector<const ir::Assign*> assigns;
     std::vector<const ir::Reduce*> reductions;

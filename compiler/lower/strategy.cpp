@@ -43,6 +43,16 @@ StoreBounds store_bounds(const Context& context, const Write& write, int axis) {
     return {write.assign->margins[axis][0], write.assign->margins[axis][1]};
 }
 
+Expr inside_store_bounds(Context& context, const Write& write, const std::array<Expr, 3>& cell) {
+    Expr inside;
+    for (int axis = 0; axis < context.rank(); ++axis) {
+        const auto [low, high] = store_bounds(context, write, axis);
+        if (low) inside = inside && cell[axis] >= low;
+        if (high) inside = inside && cell[axis] < context.extent(axis) - high;
+    }
+    return inside;
+}
+
 kernel::Block loop_over(const std::string& var, const Expr& count, kernel::Block body) {
     const std::int64_t* literal = kernel::int_value(count);
     if (literal && *literal == 1) return body;

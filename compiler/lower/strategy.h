@@ -40,6 +40,10 @@ struct StoreBounds {
 };
 StoreBounds store_bounds(const Context& context, const Write& write, int axis);
 
+// The guard of a single cell's store by those bounds; empty where there are none.
+kernel::Expr inside_store_bounds(Context& context, const Write& write,
+                                 const std::array<kernel::Expr, 3>& cell);
+
 // Loops over one axis where it has more than one pass: `for (int var = 0; var < count; ++var)` unrolled, else
 // the body.
 kernel::Block loop_over(const std::string& var, const kernel::Expr& count, kernel::Block body);

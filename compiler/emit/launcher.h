@@ -1,0 +1,23 @@
+// A program's kernels as files that need nothing of ours: `haloc emit heat3d.halo -o heat3d.cu`.
+#pragma once
+
+#include <string>
+
+#include "compiler/kernel/program.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::emit {
+
+struct OfflineFiles {
+    std::string
+        source;  // NAME.cu: the kernels as print_cuda() gives them, byte for byte, and a launcher in C
+    std::string header;  // NAME.h: what the launcher offers, for C99 and C++
+};
+
+// `kernels` and `plan` are one lowering's. `stem` is the files' name without its ending: the source includes
+// "STEM.h". Throws UnsupportedError where such a name cannot stand in an #include. The same input gives the
+// same bytes. The source compiles with nvcc -std=c++17 -fmad=false and uses the CUDA runtime alone.
+OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
+                           const std::string& stem);
+
+}  // namespace halo::emit

@@ -1,0 +1,216 @@
+#include <fmt/format.h>
+
+#include "compiler/emit/host_expression.h"
+#include "compiler/emit/launcher_model.h"
+#include "compiler/support/writer.h"
+
+namespace halo::emit {
+
+namespace {
+
+// "128, 128, 128" for an example.
+std::string example_extents(int rank) {
+    return rank == 1 ? "1024" : rank == 2 ? "512, 512" : "128, 128, 128";
+}
+
+std::string element_index(const LauncherModel& model) {
+    const auto& axes = model.plan.axes;
+    if (model.plan.rank == 1) return axes[0];
+    if (model.plan.rank == 2) return fmt::format("{} + {} * {}", axes[0], model.extents[0], axes[1]);
+    return fmt::format("{} + {} * ({} + {} * {})", axes[0], model.extents[0], axes[1], model.extents[1],
+                       axes[2]);
+}
+
+class HeaderWriter {
+public:
+    explicit HeaderWriter(const LauncherModel& model) : model_(model), plan_(model.plan) {}
+
+    std::string write() {
+        write_introduction();
+        const std::string guard = model_.code("LAUNCHER_H");
+        out_.line("#ifndef {0}\n#define {0}", guard);
+        out_.blank_line();
+        out_.line("#ifdef __cplusplus\nextern \"C\" {{\n#endif");
+        write_types();
+        write_life();
+        write_params();
+        write_fields();
+        write_steps();
+        write_reductions();
+        out_.blank_line();
+        out_.line("#ifdef __cplusplus\n}}\n#endif");
+        out_.blank_line();
+        out_.line("#endif  // {}", guard);
+        return out_.take();
+    }
+
+private:
+    void write_introduction() {
+        out_.line("// {}.h: runs the stencil {} on a GPU, from C or C++.", model_.stem, plan_.name);
+        out_.line("// Made by Halocline. {}.cu has the kernels; it needs the CUDA runtime and nothing else:",
+                  model_.stem);
+        out_.line("//");
+        out_.line("//   nvcc -std=c++17 -arch=sm_90 -fmad=false -c {}.cu", model_.stem);
+        out_.line("//");
+        write_example();
+        out_.line("// Host arrays are dense with {} fastest: element {}. No alignment is asked for.",
+                  plan_.axes[0], element_index(model_));
+        out_.line(
+            "// On the device every level of a field has rows that start on a multiple of 32 elements, and a "
+            "halo of");
+        out_.line("// {} cells around the grid.", halo_words());
+        out_.line("//");
+        out_.line("// All calls return {}; after any other answer {}() says what was wrong. A solver lives",
+                  model_.code("OK"), model_.message);
+        out_.line(
+            "// on the device that was current when it was made, and is used by one thread at a time{}.",
+            plan_.coefs.empty() ? ""
+                                : ", as are all\n// solvers of this program together: they share the "
+                                  "device's constant memory");
+    }
+
+    void write_example() {
+        out_.line("//   {}* solver;", model_.solver);
+        out_.line("//   {}({}, &solver);", model_.create, example_extents(plan_.rank));
+        for (const FieldNames& field : model_.fields) {
+            for (const LevelName& level : field.levels) {
+                if (!level.set.empty()) out_.line("//   {}(solver, values);", level.set);
+            }
+        }
+        out_.line("//   {}(solver, 1000);", model_.advance);
+        for (const FieldNames& field : model_.fields) {
+            out_.line("//   {}(solver, values);", field.level(0).get);
+        }
+        out_.line("//   {}(solver);", model_.destroy);
+        out_.line("//");
+    }
+
+    std::string halo_words() const {
+        std::string words;
+        for (int axis = 0; axis < plan_.rank; ++axis) {
+            const auto& [below, above] = plan_.halo[axis];
+            words += fmt::format("{}{} and {} along {}", words.empty() ? "" : ", ", below, above,
+                                 plan_.axes[axis]);
+        }
+        return words;
+    }
+
+    void write_types() {
+        out_.blank_line();
+        out_.line("typedef struct {0} {0};", model_.solver);
+        out_.blank_line();
+        out_.line("typedef enum {} {{", model_.status);
+        {
+            const auto body = out_.indent();
+            out_.line("{} = 0,", model_.code("OK"));
+            out_.line("{} = 1,   // a size, value or pointer that cannot be; nothing was done",
+                      model_.code("BAD_ARGUMENT"));
+            out_.line("{} = 2,  // on the device or the host", model_.code("OUT_OF_MEMORY"));
+            out_.line("{} = 3      // no device, or an error of the CUDA runtime", model_.code("CUDA_ERROR"));
+        }
+        out_.line("}} {};", model_.status);
+        out_.blank_line();
+        out_.line(
+            "// Why the last call on this thread did not succeed; \"\" where all did. Valid until the next "
+            "call.");
+        out_.line("const char* {}(void);", model_.message);
+    }
+
+    void write_life() {
+        out_.blank_line();
+        out_.line("// A grid of {} cells, at least 1 along each axis. All fields start at 0.",
+                  model_.extent_list("", " x "));
+        out_.line("{} {}({}, {}** solver);", model_.status, model_.create,
+                  model_.extent_list("long long ", ", "), model_.solver);
+        out_.line("void {}({}* solver);  // NULL is allowed", model_.destroy, model_.solver);
+    }
+
+    void write_params() {
+        if (plan_.params.empty() && plan_.coefs.empty()) return;
+        out_.blank_line();
+        out_.line("// What may differ from run to run; a new value holds from the next step on.");
+        for (std::size_t index = 0; index < plan_.params.size(); ++index) {
+            const auto& value = plan_.params[index].default_value;
+            const std::string note =
+                value ? fmt::format("{} unless set", *value) : "to be set before the first step";
+            out_.line("{} {}({}* solver, double value);  // {}", model_.status, model_.set_param[index],
+                      model_.solver, note);
+        }
+        for (std::size_t index = 0; index < plan_.coefs.size(); ++index) {
+            const int elements = model_.coef_elements(static_cast<int>(index));
+            out_.line("{} {}({}* solver, const double* weights);  // {}{}", model_.status,
+                      model_.set_coef[index], model_.solver, elements,
+                      elements == 1 ? " weight" : " weights, the last range fastest");
+        }
+    }
+
+    static std::string role_words(rt::Role role) {
+        switch (role) {
+            case rt::Role::input:
+                return "read by every step";
+            case rt::Role::state:
+                return "advanced by every step";
+            case rt::Role::output:
+                return "computed by every step; cells that a step leaves alone keep their value";
+            case rt::Role::intermediate:
+                return "computed by every step on its way";
+        }
+        return "";
+    }
+
+    void write_fields() {
+        for (std::size_t index = 0; index < plan_.fields.size(); ++index) {
+            const rt::FieldPlan& field = plan_.fields[index];
+            const FieldNames& names = model_.fields[index];
+            out_.blank_line();
+            out_.line("// {}: {}{}. {} values.", field.name, role_words(field.role),
+                      field.history > 0 ? "; `before` is one step earlier than now" : "",
+                      model_.extent_list("", " * "));
+            for (const LevelName& level : names.levels) {
+                if (!level.set.empty()) {
+                    out_.line("{} {}({}* solver, const {}* values);", model_.status, level.set, model_.solver,
+                              names.type);
+                }
+                if (!level.get.empty()) {
+                    out_.line("{} {}({}* solver, {}* values);", model_.status, level.get, model_.solver,
+                              names.type);
+                }
+            }
+        }
+    }
+
+    void write_steps() {
+        out_.blank_line();
+        out_.line(
+            "// Starts so many time steps and does not wait for them; reading a field or a reduction does.");
+        out_.line("{} {}({}* solver, long long steps);", model_.status, model_.advance, model_.solver);
+        out_.line("{} {}({}* solver);  // until all steps are done", model_.status, model_.wait,
+                  model_.solver);
+    }
+
+    void write_reductions() {
+        for (std::size_t index = 0; index < plan_.reductions.size(); ++index) {
+            const rt::ReductionPlan& reduction = plan_.reductions[index];
+            const char* const what = reduction.op == rt::ReductionPlan::Op::min   ? "least value"
+                                     : reduction.op == rt::ReductionPlan::Op::max ? "greatest value"
+                                     : reduction.square_root                      ? "square root of the sum"
+                                                                                  : "sum";
+            out_.blank_line();
+            out_.line("// {}: a {} over the grid, of the last step.", reduction.name, what);
+            out_.line("{} {}({}* solver, double* value);", model_.status, model_.get_reduction[index],
+                      model_.solver);
+        }
+    }
+
+    const LauncherModel& model_;
+    const rt::LaunchPlan& plan_;
+    Writer out_;
+};
+
+}  // namespace
+
+std::string print_launcher_header(const LauncherModel& model) {
+    return HeaderWriter(model).write();
+}
+
+}  // namespace halo::emit

@@ -1,0 +1,170 @@
+#include "compiler/emit/launcher_model.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "compiler/emit/emit.h"
+#include "compiler/emit/launcher.h"
+#include "compiler/support/error.h"
+
+namespace halo::emit {
+
+namespace {
+
+std::string upper_case(std::string text) {
+    for (char& c : text) {
+        const bool valid = std::isalnum(static_cast<unsigned char>(c)) != 0;
+        c = valid ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+    }
+    return text;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+void check_stem(const std::string& stem) {
+    const bool odd = stem.empty() || std::ranges::any_of(stem, [](char c) {
+                         return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+                     });
+    if (odd)
+        throw UnsupportedError(
+            "the file's name cannot stand in an #include; choose one without quotes and backslashes");
+}
+
+std::string level_suffix(int time) {
+    if (time >= 0) return "";
+    return time == -1 ? "_before" : "_before" + std::to_string(-time);
+}
+
+std::string member_suffix(int time) {
+    return time > 0 ? "_next" : time == 0 ? "_now" : level_suffix(time);
+}
+
+}  // namespace
+
+LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::LaunchPlan& the_plan,
+                             const std::string& the_stem)
+    : plan(the_plan),
+      kernels(the_kernels),
+      stem(the_stem),
+      prefix(the_plan.name),
+      upper(upper_case(the_plan.name)) {
+    check_stem(stem);
+    for (const kernel::KernelFunction& kernel : kernels.functions)
+        taken_.insert(kernel.name);
+    for (const kernel::NamedConstant& constant : kernels.constants)
+        taken_.insert(constant.name);
+    for (const kernel::ConstantArray& array : kernels.constant_arrays)
+        taken_.insert(array.name);
+    solver = take(prefix + "_solver");
+    status = take(prefix + "_status");
+    create = take(prefix + "_create");
+    destroy = take(prefix + "_destroy");
+    advance = take(prefix + "_advance");
+    wait = take(prefix + "_wait");
+    message = take(prefix + "_message");
+    for (const std::string& axis : plan.axes)
+        extents.push_back("n" + axis);
+    for (const rt::ParamPlan& param : plan.params)
+        set_param.push_back(take(prefix + "_set_" + param.name));
+    for (const rt::CoefPlan& coef : plan.coefs)
+        set_coef.push_back(take(prefix + "_set_" + coef.name));
+    for (const rt::FieldPlan& field : plan.fields) {
+        FieldNames names;
+        names.type = field.type == rt::ElementType::f32 ? "float" : "double";
+        for (int time = field.role == rt::Role::state ? 1 : 0; time >= -field.history; --time) {
+            LevelName level{time, field.name + member_suffix(time), "", ""};
+            const std::string word = field.name + level_suffix(time);
+            if (time <= 0 && field.role != rt::Role::intermediate) level.set = take(prefix + "_set_" + word);
+            if (time <= 0) level.get = take(prefix + "_get_" + word);
+            names.levels.push_back(level);
+        }
+        fields.push_back(names);
+    }
+    for (const rt::ReductionPlan& reduction : plan.reductions) {
+        get_reduction.push_back(take(prefix + "_get_" + reduction.name));
+    }
+}
+
+std::string LauncherModel::take(const std::string& wanted) {
+    std::string name = wanted;
+    while (!taken_.insert(name).second)
+        name += "_";
+    return name;
+}
+
+std::string LauncherModel::extent_list(const std::string& before, const std::string& between) const {
+    std::string list;
+    for (const std::string& extent : extents)
+        list += (list.empty() ? "" : between) + before + extent;
+    return list;
+}
+
+int LauncherModel::coef_elements(int index) const {
+    int elements = 1;
+    const rt::CoefPlan& coef = plan.coefs[index];
+    for (std::size_t dimension = 0; dimension < coef.low.size(); ++dimension) {
+        elements *= coef.high[dimension] - coef.low[dimension] + 1;
+    }
+    return elements;
+}
+
+bool LauncherModel::has_halo(int field) const {
+    for (int axis = 0; axis < plan.rank; ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const bool shows = plan.fields[field].boundary[axis][side].kind != rt::BoundaryKind::free;
+            if (shows && plan.fields[field].halo[axis][side] > 0) return true;
+        }
+    }
+    return false;
+}
+
+bool LauncherModel::halo_needs(int param) const {
+    for (const rt::FieldPlan& field : plan.fields) {
+        for (const auto& faces : field.boundary) {
+            for (const rt::FacePlan& face : faces) {
+                const bool needs =
+                    std::ranges::any_of(face.value.steps, [&](const rt::HostScalar::Step& step) {
+                        return step.op == rt::HostScalar::Op::param && step.index == param;
+                    });
+                if (face.kind == rt::BoundaryKind::fixed && needs) return true;
+            }
+        }
+    }
+    return false;
+}
+
+const kernel::KernelFunction& LauncherModel::function(const rt::KernelPlan& kernel) const {
+    const auto found = std::ranges::find(kernels.functions, kernel.name, &kernel::KernelFunction::name);
+    if (found == kernels.functions.end())
+        throw InternalError("the plan's kernel " + kernel.name + " has no text");
+    return *found;
+}
+
+std::string LauncherModel::part(const std::string& name) const {
+    const std::string text = kLauncherParts;
+    const std::string heading = "// [" + name + "]\n";
+    const std::size_t begin = text.find(heading);
+    if (begin == std::string::npos) throw InternalError("the launcher has no part " + name);
+    const std::size_t from = begin + heading.size();
+    const std::size_t end = text.find("// [", from);
+    std::string section = text.substr(from, end == std::string::npos ? end : end - from);
+    constexpr const char* kExtents[] = {"NX", "NY", "NZ"};
+    for (int axis = 0; axis < plan.rank; ++axis)
+        replace_all(section, kExtents[axis], "solver." + extents[axis]);
+    replace_all(section, "stencil_status", status);
+    replace_all(section, "stencil_solver", solver);
+    replace_all(section, "STENCIL_", upper + "_");
+    return section;
+}
+
+OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
+                           const std::string& stem) {
+    const LauncherModel model(kernels, plan, stem);
+    return {print_launcher_source(model, print_cuda(kernels)), print_launcher_header(model)};
+}
+
+}  // namespace halo::emit

@@ -1,0 +1,76 @@
+// What the offline launcher of one plan is made of: its names, its levels, its text. Shared by the writers of
+// the header and of the source (launcher.h); not for other rooms.
+//
+// Names follow the program's: with the prefix `heat3d`, `heat3d_solver`, `heat3d_set_u`. Where a kernel has
+// such a name already the launcher's gets an underscore more. Members of the solver end in a word of ours
+// (`u_now`), so that none is a word of C++.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/program.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::emit {
+
+// The text of launcher_parts.cuh: sections, each headed by a line `// [name]`, for a program `stencil`.
+extern const char* const kLauncherParts;
+
+struct LevelName {
+    int time = 0;
+    std::string member;  // of the solver: u_next, u_now, u_before, u_before2
+    std::string set;     // function names; empty where there is none
+    std::string get;
+};
+struct FieldNames {
+    std::vector<LevelName> levels;  // from the latest to the oldest
+    std::string type;               // float or double
+    const LevelName& level(int time) const {
+        return levels[static_cast<std::size_t>(levels.front().time - time)];
+    }
+};
+
+class LauncherModel {
+public:
+    LauncherModel(const kernel::Program& kernels, const rt::LaunchPlan& plan, const std::string& stem);
+
+    const rt::LaunchPlan& plan;
+    const kernel::Program& kernels;
+    std::string stem;
+    std::string prefix;                                           // heat3d
+    std::string upper;                                            // HEAT3D
+    std::string solver, status;                                   // types
+    std::string create, destroy, advance, wait, message;          // functions
+    std::vector<std::string> set_param, set_coef, get_reduction;  // by index
+    std::vector<std::string> extents;                             // by axis: nx
+    std::vector<FieldNames> fields;                               // by index
+
+    std::string param_member(int index) const { return plan.params[index].name + "_value"; }
+    std::string given_member(int index) const { return plan.params[index].name + "_given"; }
+    std::string coef_member(int index) const { return plan.coefs[index].name + "_weights"; }
+    std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
+    std::string code(const std::string& word) const {
+        return upper + "_" + word;
+    }  // of the status: HEAT3D_OK
+
+    std::string extent_list(const std::string& before, const std::string& between) const;  // "nx, ny, nz"
+    int coef_elements(int index) const;
+    bool has_halo(int field) const;    // cells past a face that shows something
+    bool halo_needs(int param) const;  // a fixed face's value does
+    const kernel::KernelFunction& function(const rt::KernelPlan& kernel) const;
+
+    // A section of the parts with the program's names put in.
+    std::string part(const std::string& name) const;
+
+private:
+    std::string take(const std::string& wanted);  // a global name that nothing else has
+
+    std::set<std::string> taken_;
+};
+
+std::string print_launcher_header(const LauncherModel& model);
+std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text);
+
+}  // namespace halo::emit

@@ -1,0 +1,147 @@
+// [messages]
+// What went wrong last on this thread.
+thread_local char last_message[512] = "";
+
+stencil_status fail(stencil_status status, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    std::vsnprintf(last_message, sizeof(last_message), format, values);
+    va_end(values);
+    return status;
+}
+
+stencil_status check(cudaError_t error, const char* doing) {
+    if (error == cudaSuccess) return STENCIL_OK;
+    return fail(STENCIL_CUDA_ERROR, "%s: %s", doing, cudaGetErrorString(error));
+}
+// [counting]
+long long round_up(long long value, long long step) { return (value + step - 1) / step * step; }
+// [blocks]
+unsigned ceil_div(long long value, long long step) { return static_cast<unsigned>((value + step - 1) / step); }
+// [copies 1]
+template <class T>
+cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
+    return cudaMemcpy(cells, values, NX * sizeof(T), cudaMemcpyHostToDevice);
+}
+
+template <class T>
+cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
+    return cudaMemcpy(values, cells, NX * sizeof(T), cudaMemcpyDeviceToHost);
+}
+// [copies 2]
+template <class T>
+cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
+    const size_t row = NX * sizeof(T);
+    return cudaMemcpy2D(cells, solver.pitch * sizeof(T), values, row, row, NY, cudaMemcpyHostToDevice);
+}
+
+template <class T>
+cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
+    const size_t row = NX * sizeof(T);
+    return cudaMemcpy2D(values, row, cells, solver.pitch * sizeof(T), row, NY, cudaMemcpyDeviceToHost);
+}
+// [copies 3]
+template <class T>
+cudaPitchedPtr dense(const stencil_solver& solver, T* values) {
+    return make_cudaPitchedPtr(values, NX * sizeof(T), NX, NY);
+}
+
+template <class T>
+cudaPitchedPtr padded(const stencil_solver& solver, T* cells) {
+    return make_cudaPitchedPtr(cells, solver.pitch * sizeof(T), NX, solver.slice / solver.pitch);
+}
+
+template <class T>
+cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = dense(solver, const_cast<T*>(values));
+    copy.dstPtr = padded(solver, cells);
+    copy.extent = make_cudaExtent(NX * sizeof(T), NY, NZ);
+    copy.kind = cudaMemcpyHostToDevice;
+    return cudaMemcpy3D(&copy);
+}
+
+template <class T>
+cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = padded(solver, const_cast<T*>(cells));
+    copy.dstPtr = dense(solver, values);
+    copy.extent = make_cudaExtent(NX * sizeof(T), NY, NZ);
+    copy.kind = cudaMemcpyDeviceToHost;
+    return cudaMemcpy3D(&copy);
+}
+// [halo]
+// What lies past a face: the cells from the other end, a value, the edge cell again, the cells reflected about the
+// edge cell, or nothing that is ever read.
+enum class Face { periodic, fixed, clamp, mirror, open };
+
+struct Axis {
+    long long cells = 1;
+    long long stride = 0;         // elements from one cell to the next
+    long long below = 0;          // halo cells before the first cell
+    long long above = 0;          // and after the last
+    Face low = Face::open;
+    Face high = Face::open;
+    double low_value = 0;         // past fixed faces
+    double high_value = 0;
+};
+
+constexpr long long kLowValue = -1;
+constexpr long long kHighValue = -2;
+constexpr long long kNothing = -3;
+
+// The cell along an axis whose value cell i shows; past a fixed or an open face, which of these it is.
+__device__ inline long long source_cell(long long i, const Axis& axis) {
+    const long long n = axis.cells;
+    bool reflected = false;
+    while (i < 0 || i >= n) {
+        const bool below = i < 0;
+        const Face across = below ? axis.high : axis.low;
+        Face face = below ? axis.low : axis.high;
+        if (face == Face::open && reflected) face = Face::mirror;  // nothing to show there: reflect on
+        if (face == Face::periodic) return (i % n + n) % n;
+        if (face == Face::fixed) return below ? kLowValue : kHighValue;
+        if (face == Face::clamp) return below ? 0 : n - 1;
+        if (face == Face::open) return kNothing;
+        if (n == 1 && (across == Face::mirror || across == Face::open)) return 0;
+        i = below ? -i : 2 * (n - 1) - i;
+        reflected = true;
+    }
+    return i;
+}
+
+// Sets the halo of one array; `cells` points to its first cell. Each axis maps its own index; past fixed faces the
+// first such axis gives the value.
+template <class T>
+__global__ void fill_halo(T* cells, Axis x, Axis y, Axis z) {
+    const long long nx = x.below + x.cells + x.above;
+    const long long ny = y.below + y.cells + y.above;
+    const long long nz = z.below + z.cells + z.above;
+    const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
+    const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    for (long long at = thread; at < nx * ny * nz; at += threads) {
+        const long long i = at % nx - x.below;
+        const long long j = at / nx % ny - y.below;
+        const long long k = at / (nx * ny) - z.below;
+        const long long from_i = source_cell(i, x);
+        const long long from_j = source_cell(j, y);
+        const long long from_k = source_cell(k, z);
+        if (from_i == i && from_j == j && from_k == k) continue;  // a cell of the grid
+        T& cell = cells[i * x.stride + j * y.stride + k * z.stride];
+        if (from_i == kLowValue || from_i == kHighValue) {
+            cell = static_cast<T>(from_i == kLowValue ? x.low_value : x.high_value);
+        } else if (from_j == kLowValue || from_j == kHighValue) {
+            cell = static_cast<T>(from_j == kLowValue ? y.low_value : y.high_value);
+        } else if (from_k == kLowValue || from_k == kHighValue) {
+            cell = static_cast<T>(from_k == kLowValue ? z.low_value : z.high_value);
+        } else if (from_i >= 0 && from_j >= 0 && from_k >= 0) {
+            cell = cells[from_i * x.stride + from_j * y.stride + from_k * z.stride];
+        }
+    }
+}
+
+template <class T>
+stencil_status fill_halo(const stencil_solver& solver, T* array, const Axis& x, const Axis& y, const Axis& z) {
+    fill_halo<<<1024, 256>>>(array + solver.origin, x, y, z);
+    return check(cudaGetLastError(), "filling a halo");
+}

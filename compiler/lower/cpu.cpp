@@ -1,0 +1,165 @@
+// The CPU's one strategy: plain loops, the slowest axis split over threads by the runtime, the contiguous
+// axis vectorised. Halos are filled by the runtime after each kernel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/lower/cell.h"
+#include "compiler/lower/lower.h"
+#include "compiler/lower/plan.h"
+#include "compiler/lower/reduce.h"
+#include "compiler/lower/strategy.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Block;
+using kernel::Expr;
+using kernel::Type;
+
+// Cells of one block where the only axis is split.
+constexpr int kBlockOfLine = 4096;
+
+class CpuLoops {
+public:
+    explicit CpuLoops(Context& context) : context_(context) {}
+
+    StrategyResult lower() {
+        const int rank = context_.rank();
+        result_.tile = {1, 1, 1};
+        if (rank == 1) result_.tile[0] = kBlockOfLine;
+        for (int axis = 0; axis < rank; ++axis)
+            index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+        Block row;
+        declare_rows(row);
+        row.push_back(inner_loop());
+        Block block;
+        begin_reductions(context_, block);
+        if (rank == 3) {
+            block.push_back(
+                kernel::For{"j", 0, context_.extent(1), 1, kernel::Unroll::leave, std::move(row)});
+        } else {
+            for (kernel::Statement& statement : row)
+                block.push_back(std::move(statement));
+        }
+        const Expr number = rank == 1 ? kernel::variable("block", Type::i32) : index_[rank - 1];
+        store_partials(context_, number, block);
+        const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32);
+        const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32);
+        const std::string var = rank == 1 ? "block" : Context::kIndexNames[rank - 1];
+        body().push_back(kernel::For{var, begin, end, 1, kernel::Unroll::leave, std::move(block)});
+        return std::move(result_);
+    }
+
+private:
+    Block& body() { return result_.function.body; }
+    Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+
+    // A pointer to the row at (j + y, k + z) for each row that is read or written.
+    std::string row_name(const Level& level, int y, int z) {
+        std::string name = context_.array(level);
+        const auto step = [&](const char* axis, int count) {
+            if (count)
+                name += fmt::format("_{}{}{}", axis, count < 0 ? "m" : "p", count < 0 ? -count : count);
+        };
+        step("y", y);
+        step("z", z);
+        return context_.local(name + "_row");
+    }
+
+    Expr row_offset(int y, int z) {
+        Expr offset;
+        if (context_.rank() > 2) offset = (index_[2] + z) * context_.slice();
+        if (context_.rank() > 1) {
+            const Expr row = kernel::convert(index_[1] + y, Type::i64) * context_.pitch();
+            offset = offset.has_value() ? offset + row : row;
+        }
+        return offset.has_value() ? offset : Expr(0);
+    }
+
+    void declare_rows(Block& row) {
+        std::map<std::string, bool> declared;
+        const auto declare = [&](const Level& level, int y, int z, bool writable) {
+            const std::string name = row_name(level, y, z);
+            if (!declared.insert({name, writable}).second) return;
+            row.push_back(kernel::DeclarePointer{
+                type_of(level), name,
+                kernel::address_of(context_.array(level), row_offset(y, z), type_of(level)), writable});
+        };
+        for (const Write& write : context_.stage().writes)
+            declare(write.level, 0, 0, true);
+        for (const Read& read : context_.stage().reads) {
+            for (const ir::Offset& offset : read.offsets)
+                declare(read.level, offset[1], offset[2], false);
+        }
+    }
+
+    kernel::Statement inner_loop() {
+        CellSources sources;
+        sources.index = index_;
+        sources.coefs_as_parameters = true;
+        sources.load = [&](const Level& level, const ir::Offset& shift) {
+            return kernel::element(row_name(level, shift[1], shift[2]), {index_[0] + shift[0]},
+                                   type_of(level));
+        };
+        Block cell;
+        const CellValues values = lower_cell(context_, sources, cell);
+        const auto& assigns = context_.stage().assigns;
+        for (const Write& write : context_.stage().writes) {
+            const std::size_t at = std::find(assigns.begin(), assigns.end(), write.assign) - assigns.begin();
+            const Expr inside = inside_store_bounds(context_, write, index_);
+            kernel::Statement store = kernel::Assign{
+                kernel::element(row_name(write.level, 0, 0), {index_[0]}, type_of(write.level)),
+                values.assigned[at]};
+            if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
+            cell.push_back(std::move(store));
+        }
+        reduce_cell(context_, values, index_, Expr(), cell);
+        const bool line = context_.rank() == 1;
+        const Expr first = line ? kernel::variable("block", Type::i32) * kBlockOfLine : Expr(0);
+        const Expr last = line ? kernel::select(context_.extent(0) - first < kBlockOfLine, context_.extent(0),
+                                                first + kBlockOfLine)
+                               : context_.extent(0);
+        return kernel::For{"i", first, last, 1, kernel::Unroll::vectorize, std::move(cell)};
+    }
+
+    Context& context_;
+    StrategyResult result_;
+    std::array<Expr, 3> index_;
+};
+
+}  // namespace
+
+Lowered lower_cpu(const ir::Program& program) {
+    const StageViews views = view_stages(program);
+    const ProgramLayout layout = make_layout(program, views);
+    Lowered lowered;
+    lowered.plan = begin_plan(program, views, layout);
+    lowered.kernels.header = {
+        fmt::format("{}: loops over a range of blocks of the slowest axis.", program.name)};
+    Names kernel_names;
+    for (const StageView& stage : views.stages) {
+        Context context(stage, layout);
+        for (const char* role : {"begin", "end", "block", "args"})
+            context.names().take(role);
+        StrategyResult result = CpuLoops(context).lower();
+        result.function.name = kernel_names.take(stage.name);
+        result.function.parameters = context.parameters();
+        const std::vector<int> reductions =
+            add_reductions(stage, static_cast<int>(lowered.plan.kernels.size()), lowered.plan);
+        rt::KernelPlan kernel;
+        kernel.name = result.function.name;
+        kernel.tile = result.tile;
+        kernel.arguments = context.arguments(reductions);
+        for (const Write& write : stage.writes) {
+            if (!Images::needed(context, write)) continue;
+            kernel.refresh_halos.push_back({layout.plan_field[write.level.field.index], write.level.time});
+        }
+        lowered.plan.kernels.push_back(std::move(kernel));
+        lowered.kernels.functions.push_back(std::move(result.function));
+    }
+    return lowered;
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,49 @@
+#include "compiler/lower/staging.h"
+
+#include <algorithm>
+
+namespace halo::lower {
+
+using kernel::Expr;
+
+namespace {
+constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  // what a kernel may declare on any GPU
+}
+
+Staging::Staging(Context& context, const schedule::Schedule& schedule)
+    : context_(context),
+      layout_(schedule::make_shared_layout(schedule::footprint(context.program(), context.stage().stage),
+                                           schedule)),
+      dynamic_(layout_.bytes > kStaticSharedBytes) {}
+
+const schedule::StagedLevel* Staging::find(const Level& level) const {
+    const auto staged = std::find_if(layout_.levels.begin(), layout_.levels.end(),
+                                     [&](const auto& each) { return level_of(each) == level; });
+    return staged == layout_.levels.end() ? nullptr : &*staged;
+}
+
+void Staging::declare(const std::string& suffix, kernel::Block& body) {
+    for (const schedule::StagedLevel& level : layout_.levels) {
+        const std::string name = context_.local(context_.array(level_of(level)) + suffix);
+        names_[level_of(level)] = name;
+        kernel::DeclareArray array{kernel_type(level.type), name, {}};
+        if (level.planes > 1) array.dims.push_back(level.planes);
+        if (level.rows > 1) array.dims.push_back(level.rows);
+        array.dims.push_back(level.pitch);
+        array.memory = dynamic_ ? kernel::Memory::dynamic_shared : kernel::Memory::shared;
+        array.offset = level.offset;
+        if (level.vector > 1) array.alignment = level.vector * kernel::size_of(array.type);
+        body.push_back(std::move(array));
+    }
+}
+
+Expr Staging::element(const schedule::StagedLevel& level, const Expr& plane, const Expr& row,
+                      const Expr& column) const {
+    std::vector<Expr> indices;
+    if (level.planes > 1) indices.push_back(plane);
+    if (level.rows > 1) indices.push_back(row);
+    indices.push_back(column);
+    return kernel::element(names_.at(level_of(level)), std::move(indices), kernel_type(level.type));
+}
+
+}  // namespace halo::lower
