@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "compiler/lower/cell.h"
@@ -21,14 +22,18 @@ using kernel::Type;
 // Cells of one block where the only axis is split.
 constexpr int kBlockOfLine = 4096;
 
+// Along all other axes one block has all cells, so that blocks, and reductions' partials, count along one
+// axis.
+constexpr int kWholeAxis = std::numeric_limits<int>::max();
+
 class CpuLoops {
 public:
     explicit CpuLoops(Context& context) : context_(context) {}
 
     StrategyResult lower() {
         const int rank = context_.rank();
-        result_.tile = {1, 1, 1};
-        if (rank == 1) result_.tile[0] = kBlockOfLine;
+        result_.tile.fill(kWholeAxis);
+        result_.tile[rank - 1] = rank == 1 ? kBlockOfLine : 1;
         for (int axis = 0; axis < rank; ++axis)
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
         Block row;
