@@ -343,7 +343,7 @@ void Evaluator::ask_for_boundary(FieldInfo& info, int axis, int side, SourceRang
 Value Evaluator::coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where) {
     const auto found = coefs_.find(symbol.index);
     if (found == coefs_.end()) {
-        report(DiagnosticKind::recursive_definition, where,
+        report(DiagnosticKind::read_before_written, where,
                fmt::format("`{}` is used before its weights are known", symbol.name))
             .label(symbol.where, "declared here");
         return Value();

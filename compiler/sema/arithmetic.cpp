@@ -211,21 +211,25 @@ Value Arithmetic::logical_not(const Value& operand, SourceRange where) {
     return leaf(Scalar::boolean, ir::Unary{ir::UnaryOp::logical_not, operand.id}, operand.uniform, where);
 }
 
-Value Arithmetic::exact_power(const Rational& base, int exponent, SourceRange where) {
+Value Arithmetic::exact_power(const Rational& base, std::int64_t exponent, SourceRange where) {
     if (base.is_zero() && exponent < 0) {
         sink_.report(DiagnosticKind::division_by_zero, where, "this divides by zero: a negative power of 0");
         return Value();
     }
     if (exponent == 0) return Value::of(Rational(1));
-    if (base.is_zero()) return Value::of(base);
+    if (base.is_zero() || base == Rational(1)) return Value::of(base);
+    if (base == Rational(-1)) return Value::of(Rational(exponent % 2 == 0 ? 1 : -1));
     // A power has about |exponent| times the bits: refuse before it is computed.
-    if (base.bits() * static_cast<std::size_t>(std::abs(exponent)) > 4 * kMaxNumberBits) {
+    constexpr std::int64_t kMaxExponent = 4 * kMaxNumberBits;
+    const bool is_long = exponent > kMaxExponent || exponent < -kMaxExponent ||
+                         base.bits() * static_cast<std::size_t>(std::abs(exponent)) > 4 * kMaxNumberBits;
+    if (is_long) {
         sink_.report(
             DiagnosticKind::number_too_large, where,
             fmt::format("this number has more than {} binary digits when computed exactly", kMaxNumberBits));
         return Value();
     }
-    Rational result = halo::power(base, exponent);
+    Rational result = halo::power(base, static_cast<int>(exponent));
     return check_size(result, where) ? Value::of(std::move(result)) : Value();
 }
 
@@ -246,10 +250,7 @@ Value Arithmetic::power(const Value& base, const Value& exponent, SourceRange wh
     if (exponent.is_number()) {
         const std::optional<std::int64_t> integer = exponent.number.as_int64();
         if (integer && *integer == 0) return Value::of(Rational(1));
-        if (integer && base.is_number() &&
-            std::abs(*integer) <= static_cast<std::int64_t>(4 * kMaxNumberBits)) {
-            return exact_power(base.number, static_cast<int>(*integer), where);
-        }
+        if (integer && base.is_number()) return exact_power(base.number, *integer, where);
         if (integer && std::abs(*integer) <= kMaxExpandedPower) {
             return integer_power(base, static_cast<int>(*integer), where);
         }

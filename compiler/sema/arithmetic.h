@@ -65,7 +65,7 @@ private:
     Value fold(ir::BinaryOp op, const Rational& left, const Rational& right, SourceRange where);
     std::optional<Value> identity(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
     Value integer_power(const Value& base, int exponent, SourceRange where);
-    Value exact_power(const Rational& base, int exponent, SourceRange where);
+    Value exact_power(const Rational& base, std::int64_t exponent, SourceRange where);
     std::optional<Value> fold_call(ir::Function function, const Value& argument);
     ir::Scalar common_type(const std::vector<Value>& values) const;
     ir::ExprId add(ir::Scalar type, decltype(ir::Expr::node) node, SourceRange where);

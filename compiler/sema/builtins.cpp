@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 2> kFutureBoundaries{"antimirror", "extra
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 22> kTranslations{{
+constexpr std::array<Translation, 26> kTranslations{{
     {"fabs", "abs"},      {"fabsf", "abs"},
     {"sqrtf", "sqrt"},    {"expf", "exp"},
     {"ln", "log"},        {"logf", "log"},
@@ -41,6 +41,8 @@ constexpr std::array<Translation, 22> kTranslations{{
     {"float32", "f32"},   {"float64", "f64"},
     {"real", "f64"},      {"dirichlet", "fixed"},
     {"neumann", "clamp"}, {"reflect", "mirror"},
+    {"maximum", "max"},   {"minimum", "min"},
+    {"norm", "norm2"},    {"l2", "norm2"},
 }};
 
 template <class List>

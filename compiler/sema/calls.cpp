@@ -113,8 +113,7 @@ std::optional<int> Evaluator::axis_argument(const syntax::Argument& argument) {
         const Symbol* symbol = symbols_.find(name->name);
         if (symbol && symbol->kind == Symbol::Kind::axis) return symbol->index;
         if (symbols_.is_unread(name->name)) return std::nullopt;
-        report_unknown(DiagnosticKind::unknown_axis, name->name, where,
-                       fmt::format("`{}` is no axis of this stencil", name->name), symbols_.axes());
+        report_unknown_axis(name->name, where);
         return std::nullopt;
     }
     if (std::holds_alternative<syntax::Missing>(file_[argument.value].node)) return std::nullopt;

@@ -31,8 +31,7 @@ void Evaluator::declare_axes() {
         const char* what = is_spacing ? "spacing" : "origin";
         const Symbol* symbol = symbols_.find(given.axis.text);
         if (!symbol || symbol->kind != Symbol::Kind::axis) {
-            report_unknown(DiagnosticKind::unknown_axis, given.axis.text, given.axis.where,
-                           fmt::format("`{}` is no axis of this stencil", given.axis.text), symbols_.axes());
+            report_unknown_axis(given.axis.text, given.axis.where);
             return;
         }
         if (!is_first(is_spacing ? seen_spacing : seen_origin, symbol->index, what, given.axis, sink_))

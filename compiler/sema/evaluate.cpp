@@ -74,6 +74,13 @@ void Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, Sourc
     if (std::optional<std::string> likely = closest_name(name, candidates)) diagnostic.mend(where, *likely);
 }
 
+void Evaluator::report_unknown_axis(std::string_view name, SourceRange where) {
+    report_unknown(DiagnosticKind::unknown_axis, name, where,
+                   fmt::format("`{}` is no axis of `{}`, which has {}", name, symbols_.stencil().name.text,
+                               fmt::join(symbols_.axes(), ", ")),
+                   symbols_.axes());
+}
+
 Value Evaluator::evaluate(syntax::ExprId id) {
     const syntax::Expr& expr = file_[id];
     if (!arithmetic_.spend(1, expr.where)) return Value();
@@ -141,8 +148,10 @@ const Value* Evaluator::find_local(std::string_view name) const {
 }
 
 std::vector<std::string> Evaluator::visible_names() const {
-    std::vector<std::string> names =
-        symbols_.names([](Symbol::Kind kind) { return kind != Symbol::Kind::reduction; });
+    std::vector<std::string> names = symbols_.names([this](Symbol::Kind kind) {
+        const bool is_known = kind != Symbol::Kind::reduction || place_ == Place::until;
+        return is_known && (kind != Symbol::Kind::field || place_ == Place::step);
+    });
     for (std::size_t i = frame_; i < locals_.size(); ++i)
         names.emplace_back(locals_[i].name);
     names.emplace_back("pi");

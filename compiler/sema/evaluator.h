@@ -97,6 +97,7 @@ public:
     // Reports a name that nothing has, with the likely one among `candidates`.
     void report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
                         const std::string& message, const std::vector<std::string>& candidates);
+    void report_unknown_axis(std::string_view name, SourceRange where);
     Diagnostic& report(DiagnosticKind kind, SourceRange where, std::string message) {
         return sink_.report(kind, where, std::move(message));
     }

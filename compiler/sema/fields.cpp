@@ -58,9 +58,7 @@ std::optional<FaceSet> resolve_faces(const std::optional<syntax::FaceRef>& face,
     const Symbols& symbols = evaluator.symbols();
     const Symbol* symbol = symbols.find(face->axis.text);
     if (!symbol || symbol->kind != Symbol::Kind::axis) {
-        evaluator.report_unknown(DiagnosticKind::unknown_axis, face->axis.text, face->axis.where,
-                                 fmt::format("`{}` is no axis of this stencil", face->axis.text),
-                                 symbols.axes());
+        evaluator.report_unknown_axis(face->axis.text, face->axis.where);
         return std::nullopt;
     }
     result.axis = symbol->index;

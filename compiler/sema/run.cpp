@@ -39,8 +39,8 @@ private:
     // The names that a run shares with its stencil. What is wrong with them has been said there.
     static void declare(Evaluator& evaluator) {
         evaluator.declare_params();
-        evaluator.declare_axes();
         evaluator.declare_coefs();
+        evaluator.declare_axes();
     }
 
     bool is_first(const std::string& what, SourceRange where) {
@@ -193,9 +193,7 @@ private:
     std::optional<Cut> read_cut(const syntax::Cut& cut) {
         const Symbol* symbol = symbols_.find(cut.axis.text);
         if (!symbol || symbol->kind != Symbol::Kind::axis) {
-            settings_.report_unknown(DiagnosticKind::unknown_axis, cut.axis.text, cut.axis.where,
-                                     fmt::format("`{}` is no axis of `{}`", cut.axis.text, result_.stencil),
-                                     symbols_.axes());
+            settings_.report_unknown_axis(cut.axis.text, cut.axis.where);
             return std::nullopt;
         }
         if (symbols_.rank() == 1) {

@@ -34,9 +34,9 @@ public:
         result_.where = symbols_.stencil().where;
         evaluator_.declare_params();
         evaluator_.check_consts();
+        evaluator_.declare_coefs();
         evaluator_.declare_axes();
         evaluator_.declare_accuracy();
-        evaluator_.declare_coefs();
         declare_fields(evaluator_);
         for (const syntax::StencilStatement& statement : symbols_.stencil().statements) {
             if (const auto* assignment = std::get_if<syntax::Assignment>(&statement))
@@ -45,7 +45,7 @@ public:
         for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
             read(statement);
         check_defs();
-        if (program_.statements.empty()) report_nothing_to_compute();
+        if (!computes_) report_nothing_to_compute();
         ir::infer_halos(program_);
         ir::infer_margins(program_);
     }
@@ -151,6 +151,7 @@ private:
         const Value value = evaluator_.number(assignment.value);
         if (!target) return;
         evaluator_.fields()[target->field.index].written = true;
+        computes_ = true;
         if (value.is_poison()) {
             has_poison_ = true;
             return;
@@ -246,6 +247,7 @@ private:
         if (value.is_poison()) return;
         made.value = arithmetic.as(value, value.is_expr() ? value.type : ir::Scalar::f64, where);
         program_.statements.emplace_back(std::move(made));
+        computes_ = true;
     }
 
     void read_schedule(const syntax::ScheduleBlock& block) {
@@ -357,6 +359,7 @@ private:
     std::size_t next_target_ = 0;
     std::map<const syntax::LetDecl*, const Symbol*> let_symbols_;
     bool has_poison_ = false;
+    bool computes_ = false;  // something that outlives the step
     std::vector<std::uint32_t> seen_;
     std::uint32_t turn_ = 0;
 };
