@@ -114,6 +114,7 @@ CompiledObject compile_object(const std::string& text, const JitOptions& options
 
 struct JitModule::Code {
     std::unique_ptr<LoadedObject> object;
+    std::string file_name;
     std::map<std::string, void*> by_name;
     std::vector<Variable> variables;
 };
@@ -133,6 +134,7 @@ JitModule::JitModule(const CompiledObject& object, const JitOptions& options)
                 return ::dlsym(vector_math_library(), name.c_str());
             return nullptr;
         });
+    code_->file_name = options.file_name;
     for (const LoadedObject::Symbol& symbol : code_->object->symbols()) {
         code_->by_name.emplace(symbol.name, symbol.address);
         if (!symbol.is_code) code_->variables.push_back({symbol.name, symbol.address, symbol.bytes});
@@ -149,7 +151,7 @@ void* JitModule::find(const std::string& name) const {
 }
 
 std::optional<int> JitModule::line(const void* return_address) const {
-    return code_->object->line(static_cast<const char*>(return_address) - 1);
+    return code_->object->line(static_cast<const char*>(return_address) - 1, code_->file_name);
 }
 
 const std::vector<JitModule::Variable>& JitModule::variables() const {

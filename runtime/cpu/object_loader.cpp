@@ -148,7 +148,7 @@ const std::vector<LoadedObject::Symbol>& LoadedObject::symbols() const {
     return session_->symbols;
 }
 
-std::optional<int> LoadedObject::line(const void* code) const {
+std::optional<int> LoadedObject::line(const void* code, const std::string& file) const {
     const Session& session = *session_;
     const Symbol* function = nullptr;
     for (const Symbol& symbol : session.symbols) {
@@ -165,11 +165,15 @@ std::optional<int> LoadedObject::line(const void* code) const {
         if (!name || !value || !section || *name != function->name || *section == session.file->section_end())
             continue;
         const auto offset = static_cast<const char*>(code) - static_cast<const char*>(function->address);
-        const llvm::DILineInfo info = session.lines->getLineInfoForAddress(
+        const llvm::DIInliningInfo frames = session.lines->getInliningInfoForAddress(
             {*value + static_cast<std::uint64_t>(offset), (*section)->getIndex()},
             {llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue,
              llvm::DILineInfoSpecifier::FunctionNameKind::None});
-        if (info.Line != 0) return static_cast<int>(info.Line);
+        for (std::uint32_t i = 0; i < frames.getNumberOfFrames(); ++i) {
+            const llvm::DILineInfo& frame = frames.getFrame(i);
+            if (frame.Line != 0 && llvm::StringRef(frame.FileName).ends_with(file))
+                return static_cast<int>(frame.Line);
+        }
     }
     return std::nullopt;
 }

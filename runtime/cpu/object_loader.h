@@ -24,8 +24,9 @@ public:
     };
     const std::vector<Symbol>& symbols() const;  // by address; local ones, too
 
-    // The line that the code at an address was made from, by the object's line table.
-    std::optional<int> line(const void* code) const;
+    // The line of `file` that the code at an address was made from, by the object's line table; where code of
+    // another file was inlined there, the line that called it.
+    std::optional<int> line(const void* code, const std::string& file) const;
 
 private:
     struct Session;

@@ -135,7 +135,7 @@ void BlockRunner::settle() {
         const Warp& its = warps_[static_cast<std::size_t>(i / kWarp)];
         const int missing = std::countr_zero(its.mask & ~its.arrived);
         current_ = i;
-        stop(FindingKind::divergent_warp, its.place, "waits for a lane that does not come",
+        stop(FindingKind::divergent_warp, its.place, "does not come to where its warp meets",
              i / kWarp * kWarp + missing, nullptr);
     }
     stop(FindingKind::divergent_barrier, barrier_place_, "waits for ever", first_waiting_, nullptr);
@@ -258,8 +258,11 @@ std::uint64_t BlockRunner::shuffle(unsigned mask, std::uint64_t bits, int other,
             break;
     }
     if ((warp().given[turn] >> source & 1) == 0) {
-        stop(FindingKind::divergent_warp, place, "takes the value of a lane that does not take part",
-             current_ / kWarp * kWarp + source, nullptr);
+        const int wanted = current_ / kWarp * kWarp + source;
+        if (wanted >= count_)
+            stop(FindingKind::divergent_warp, place, "takes a value from past the block's end", current_,
+                 nullptr);
+        stop(FindingKind::divergent_warp, place, "takes no part, and its value is taken", wanted, nullptr);
     }
     return warp().values[turn][source];
 }

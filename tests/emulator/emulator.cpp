@@ -331,7 +331,8 @@ void Emulator::launch(CudaModule& module, const std::string& kernel, const Launc
                                     "the emulator has run all blocks that it can count");
                 if (runner.run(block, next_block_++, entry, arguments)) continue;
                 const Trouble& trouble = runner.trouble();
-                const int line = module.code_->line(trouble.place).value_or(0);
+                const void* const place = trouble.place != nullptr ? trouble.place : trouble.other_place;
+                const int line = module.code_->line(place).value_or(0);
                 std::string text = std::string(kind_name(trouble.kind)) + ": kernel '" + kernel +
                                    "', block " + show(trouble.block) + ", thread " + show(trouble.thread);
                 const auto add_line = [&](int number) {
@@ -360,7 +361,7 @@ void Emulator::launch(CudaModule& module, const std::string& kernel, const Launc
                         left ? " left the kernel, and thread " + show(trouble.other_thread) + " waits for it"
                              : "; thread " + show(trouble.other_thread) + " " + trouble.detail;
                     add_line(line);
-                    add_line(module.code_->line(trouble.other_place).value_or(0));
+                    if (!left) add_line(module.code_->line(trouble.other_place).value_or(0));
                 } else {
                     add_line(line);
                 }
