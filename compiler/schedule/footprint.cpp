@@ -207,7 +207,9 @@ Footprint footprint(const ir::Program& program, const ir::Stage& stage) {
     }
     for (const int index : stage.statements) {
         const auto* reduce = std::get_if<ir::Reduce>(&program.statements[index]);
-        if (reduce != nullptr) count(*reduce, result.operations);
+        if (reduce == nullptr) continue;
+        ++result.reductions;
+        count(*reduce, result.operations);
     }
     return result;
 }

@@ -53,6 +53,7 @@ struct Footprint {
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
     bool star = true;                                       // every read is a star
     Operations operations;
+    int reductions = 0;  // that the stage computes
 
     // Bytes a cell that must cross the memory bus in one sweep: each level once.
     std::int64_t bytes_read() const;

@@ -96,6 +96,11 @@ private:
                                         grouped(threads) + " a block; " + target_.name + " allows " +
                                         grouped(target_.max_threads_per_block));
         }
+        if (footprint_.reductions > 0 && threads % target_.warp != 0) {
+            limit(Setting::threads, "a reduction is taken warp by warp: " + grouped(threads) +
+                                        " threads a block are no multiple of the " +
+                                        std::to_string(target_.warp) + " of a warp");
+        }
         const std::int64_t resident = threads * schedule_.min_blocks;
         if (schedule_.min_blocks > target_.max_blocks_per_sm) {
             limit(Setting::min_blocks, grouped(schedule_.min_blocks) + " blocks an SM; " + target_.name +

@@ -64,6 +64,18 @@ TEST_CASE("limits of the shape name both figures", "[legality]") {
     has(first_limit(line_program, make(Strategy::stream, {32, 1, 1}, {1, 1, 1})), "this program has 1 axis");
 }
 
+TEST_CASE("a stage with a reduction needs whole warps", "[legality]") {
+    ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    CHECK(first_limit(program, make(Strategy::direct, {20, 3, 1}, {1, 1, 1})).empty());
+    ir::Reduce reduce;
+    reduce.name = "total";
+    reduce.value = std::get<ir::Assign>(program.statements[0]).value;
+    program.statements.push_back(reduce);
+    has(first_limit(program, make(Strategy::direct, {20, 3, 1}, {1, 1, 1})),
+        "60 threads a block are no multiple of the 32");
+    CHECK(first_limit(program, make(Strategy::direct, {16, 4, 1}, {1, 1, 1})).empty());
+}
+
 TEST_CASE("settings of another strategy are refused", "[legality]") {
     const ir::Program heat = sum_stencil(3, ir::Scalar::f32, star(3, 1));
     Schedule schedule = make(Strategy::direct, {32, 4, 1}, {4, 1, 1});
