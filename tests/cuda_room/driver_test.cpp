@@ -1,0 +1,206 @@
+// The CUDA back end on a driver that can be told to fail (fake_libcuda.cpp): what users are told, and that
+// nothing leaks.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "cuda_under_test.h"
+#include "fake_driver.h"
+#include "runtime/core/session.h"
+
+using namespace halo::rt;
+
+namespace {
+
+// What the fake driver holds for us; the difference of two must be nothing.
+std::vector<int> held() {
+    const FakeLibcuda& f = fake();
+    return {f.live_allocations, f.live_modules, f.live_graphs,
+            f.live_streams,     f.live_events,  f.retained_contexts};
+}
+
+KernelPlan plan_of(const std::string& name) {
+    KernelPlan plan;
+    plan.name = name;
+    plan.threads = {32, 4, 1};
+    return plan;
+}
+
+LaunchPlan heat_plan() {
+    LaunchPlan plan;
+    plan.name = "heat";
+    plan.params = {{"rate", 0.25}};
+    FieldPlan u;
+    u.name = "u";
+    u.type = ElementType::f64;
+    u.role = Role::state;
+    u.boundary[0][0].kind = u.boundary[0][1].kind = BoundaryKind::periodic;
+    u.halo[0] = {1, 1};
+    plan.halo = u.halo;
+    plan.fields = {u};
+    plan.coefs = {{"w", "weights", ElementType::f32, {0}, {2}, {0.5, 1.5, 2.5}}};
+    KernelPlan kernel = plan_of("heat_line");
+    kernel.arguments.resize(4);
+    kernel.arguments[0].time = 1;
+    kernel.arguments[2].kind = Argument::Kind::extent;
+    kernel.arguments[3].kind = Argument::Kind::scalar;
+    kernel.arguments[3].type = ElementType::f64;
+    kernel.arguments[3].scalar.steps = {{HostScalar::Op::param, 0, 0}};
+    kernel.refresh_halos = {{0, 1}};
+    plan.kernels = {kernel};
+    return plan;
+}
+
+Session open_heat(CudaDevice& device) {
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(device.load("fake code", "heat"));
+    return Session(heat_plan(), {50, 1, 1}, device, std::move(modules));
+}
+
+}  // namespace
+
+CudaDevice& device_under_test() {
+    fake();
+    static const std::unique_ptr<CudaDevice> device = open_cuda_device();
+    return *device;
+}
+
+TEST_CASE("a device that cannot be opened gives everything back") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    for (const char* name :
+         {"cuDevicePrimaryCtxRetain", "cuStreamCreate", "cuModuleLoadDataEx", "cuFuncGetAttribute"}) {
+        f.fail_next[name] = 999;
+        message(ErrorCode::internal, [] { open_cuda_device(); });
+        CHECK(f.fail_next.empty());
+        CHECK(held() == before);
+    }
+    {
+        const auto device = open_cuda_device();
+    }
+    CHECK(held() == before);
+}
+
+TEST_CASE("code that does not load is explained") {
+    CudaDevice& device = device_under_test();
+    const auto before = held();
+    const std::string newer =
+        message(ErrorCode::driver_too_old, [&] { device.load("of a newer CUDA", "heat"); });
+    CHECK(has(newer, "'heat'"));
+    CHECK(has(newer, "Fake GPU (sm_90)"));
+    CHECK(has(newer, "this driver's 13.0"));
+    CHECK(has(message(ErrorCode::compile_failed, [&] { device.load("bad PTX", "heat"); }),
+              "line 3: unknown symbol"));
+    fake().fail_next["cuModuleLoadDataEx"] = 2;
+    message(ErrorCode::out_of_memory, [&] { device.load("fake code", "heat"); });
+    CHECK(held() == before);
+}
+
+TEST_CASE("kernels are found by name, with their figures and limits") {
+    CudaDevice& device = device_under_test();
+    const auto module = device.load("fake code", "heat");
+    CHECK(module->find_kernel(plan_of("no_such_kernel")) == nullptr);
+    Kernel* kernel = module->find_kernel(plan_of("nothing"));
+    REQUIRE(kernel != nullptr);
+    CHECK(module->find_kernel(plan_of("nothing")) == kernel);
+    CHECK(kernel->info().registers == 40);
+    CHECK(kernel->info().spill_bytes == 16);
+    CHECK(kernel->info().static_shared_bytes == 1024);
+
+    KernelPlan large = plan_of("nothing");
+    large.dynamic_shared_bytes = 100000;
+    Kernel* with_shared = module->find_kernel(large);
+    CHECK(with_shared != kernel);
+    CHECK(fake().allowed_dynamic_shared_bytes == 232448 - 1024);
+    device.launch(*with_shared, {1, 1, 1}, nullptr);
+    CHECK(fake().last_dynamic_shared_bytes == 100000);
+
+    large.dynamic_shared_bytes = 232448;
+    CHECK(has(message(ErrorCode::bad_argument, [&] { module->find_kernel(large); }),
+              "228.0 KiB of shared memory"));
+    KernelPlan wide = plan_of("nothing");
+    wide.threads = {32, 32, 1};
+    CHECK(has(message(ErrorCode::bad_argument, [&] { module->find_kernel(wide); }), "1024 threads a block"));
+    CHECK(has(message(ErrorCode::bad_argument, [&] { device.launch(*kernel, {1, 65536, 1}, nullptr); }),
+              "65536 blocks"));
+    message(ErrorCode::bad_argument, [&] { device.launch(*kernel, {0, 1, 1}, nullptr); });
+}
+
+TEST_CASE("constants are set by their symbol") {
+    const auto module = device_under_test().load("fake code", "heat");
+    const float values[5] = {1, 2, 3, 4, 5};
+    CHECK(module->set_constant("weights", values, 16));
+    CHECK(fake().constants[3] == 4);
+    CHECK_FALSE(module->set_constant("others", values, 16));
+    CHECK(has(message(ErrorCode::bad_argument, [&] { module->set_constant("weights", values, 20); }),
+              "has 16 bytes"));
+}
+
+TEST_CASE("failures name what was being done") {
+    CudaDevice& device = device_under_test();
+    const auto module = device.load("fake code", "heat");
+    Kernel* kernel = module->find_kernel(plan_of("nothing"));
+    REQUIRE(kernel != nullptr);
+    fake().fail_next["cuLaunchKernel"] = 701;
+    CHECK(has(message(ErrorCode::launch_failed, [&] { device.launch(*kernel, {1, 1, 1}, nullptr); }),
+              "starting kernel 'nothing'"));
+    fake().fail_next["cuStreamSynchronize"] = 700;
+    const std::string stopped = message(ErrorCode::launch_failed, [&] { device.synchronize(); });
+    CHECK(has(stopped, "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"));
+    CHECK(has(stopped, "please report it"));
+    fake().fail_next["cuMemsetD8Async"] = 1;
+    message(ErrorCode::internal, [&] { device.set_bytes(nullptr, 0, 0); });
+}
+
+TEST_CASE("a session runs on it, its steps recorded in graphs") {
+    CudaDevice& device = device_under_test();
+    const auto before = held();
+    {
+        Session session = open_heat(device);
+        CHECK(fake().constants[2] == 2.5f);
+        std::vector<double> u(50);
+        for (std::size_t i = 0; i < u.size(); ++i)
+            u[i] = static_cast<double>((i * 7) % 16);
+        session.upload("u", 0, u);
+        const auto step = [&](double rate) {
+            std::vector<double> next(50);
+            for (std::size_t i = 0; i < 50; ++i)
+                next[i] = u[i] + rate * (u[(i + 49) % 50] - 2 * u[i] + u[(i + 1) % 50]);
+            u = next;
+        };
+        const int graphs = fake().graph_launches;
+        session.step(300);
+        for (int i = 0; i < 300; ++i)
+            step(0.25);
+        CHECK(fake().graph_launches > graphs);
+        CHECK(session.download("u") == u);
+        session.set_param("rate", 0.125);
+        session.step(131);
+        for (int i = 0; i < 131; ++i)
+            step(0.125);
+        CHECK(session.download("u") == u);
+        CHECK(session.kernel_info(0).registers == 40);
+    }
+    CHECK(held() == before);
+}
+
+TEST_CASE("a recording that fails is ended, and the session can go on") {
+    CudaDevice& device = device_under_test();
+    const auto before = held();
+    {
+        Session session = open_heat(device);
+        for (const char* name : {"cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch"}) {
+            fake().fail_next[name] = 999;
+            message(ErrorCode::internal, [&] { session.step(64); });
+            session.step(1);
+            session.step(1);
+        }
+        session.set_param("rate", 0.5);  // needs a new recording
+        fake().fail_next["cuLaunchKernel"] = 700;
+        message(ErrorCode::launch_failed, [&] { session.step(64); });
+        session.step(64);
+        session.synchronize();
+    }
+    CHECK(held() == before);
+}

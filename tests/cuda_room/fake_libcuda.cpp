@@ -1,0 +1,410 @@
+// A stand-in for libcuda.so.1 on host memory. "GPU code" is a word that names one of the modules below;
+// kernels are functions here. Work of a stream is done at once, except while it is captured.
+#include "fake_libcuda.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/cuda/driver.h"
+
+using namespace halo::rt::cuda;
+
+namespace {
+
+FakeLibcuda state;
+
+constexpr int kNoContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
+constexpr int kInvalidValue = 1;  // CUDA_ERROR_INVALID_VALUE
+constexpr int kCapturing = 900;   // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+
+thread_local bool context_is_current = false;
+bool capturing = false;
+std::vector<std::function<void()>> captured;
+
+int told(const char* name) {
+    const auto found = state.fail_next.find(name);
+    if (found == state.fail_next.end()) return kSuccess;
+    const int result = found->second;
+    state.fail_next.erase(found);
+    return result;
+}
+
+// At the top of each function that works in a context.
+#define ENTER(name)                                    \
+    if (const int result = told(#name)) return result; \
+    if (!context_is_current) return kNoContext
+
+int in_stream(std::function<void()> work) {
+    if (capturing)
+        captured.push_back(std::move(work));
+    else
+        work();
+    return kSuccess;
+}
+
+// ---- kernels: the sizes of their parameters, and what all their threads do together
+// ------------------------------
+
+struct Kernel {
+    std::vector<std::size_t> sizes;
+    std::function<void(void* const*)> run;
+    int shared_bytes = 0;
+};
+
+template <class Value>
+Value get(void* const* arguments, int index) {
+    Value value;
+    std::memcpy(&value, arguments[index], sizeof value);
+    return value;
+}
+
+template <class Element>
+void halo_layer(void* const* a) {
+    const auto array = get<Element*>(a, 0);
+    const auto destination = get<std::int64_t>(a, 1), source = get<std::int64_t>(a, 2);
+    const auto value = get<Element>(a, 3);
+    const bool constant = get<std::uint32_t>(a, 4) != 0;
+    const auto row = get<std::int64_t>(a, 5), inner = get<std::int64_t>(a, 6);
+    const auto inner_stride = get<std::int64_t>(a, 7), outer_stride = get<std::int64_t>(a, 8);
+    for (std::int64_t i = 0; i < get<std::int64_t>(a, 9); ++i) {
+        const std::int64_t unit = i / row;
+        Element* base = array + unit % inner * inner_stride + unit / inner * outer_stride + i % row;
+        base[destination] = constant ? value : base[source];
+    }
+}
+
+// next, now, cells, rate: periodic along a line.
+void heat_line(void* const* a) {
+    const auto next = get<double*>(a, 0);
+    const auto now = get<const double*>(a, 1);
+    const auto n = get<std::int32_t>(a, 2);
+    const auto rate = get<double>(a, 3);
+    for (int x = 0; x < n; ++x)
+        next[x] = now[x] + rate * (now[x - 1] - 2 * now[x] + now[x + 1]);
+}
+
+struct FakeModule {
+    std::map<std::string, Kernel> kernels;
+    bool has_constants = false;
+};
+
+FakeModule* make_module(std::string_view code) {
+    auto* module = new FakeModule;
+    if (code.find("halo_layer") != std::string_view::npos) {
+        const bool wide = code.find(".param .b64 param_value") != std::string_view::npos;
+        const std::size_t value = wide ? 8 : 4;
+        module->kernels["halo_layer"] = {{8, 8, 8, value, 4, 8, 8, 8, 8, 8},
+                                         wide ? halo_layer<std::uint64_t> : halo_layer<std::uint32_t>};
+    } else {
+        module->kernels["heat_line"] = {{8, 8, 4, 8}, heat_line};
+        module->kernels["nothing"] = {{}, [](void* const*) {}, 1024};
+        module->has_constants = true;
+    }
+    return module;
+}
+
+Kernel* as_kernel(Function function) {
+    return reinterpret_cast<Kernel*>(function);
+}
+
+char* bytes_at(Address address) {
+    return static_cast<char*>(to_pointer(address));
+}
+
+char* place(const CopySide& side, std::size_t y, std::size_t z) {
+    char* start = side.memory_kind == kHostMemory ? static_cast<char*>(const_cast<void*>(side.host))
+                                                  : bytes_at(side.device);
+    return start + side.x + ((side.z + z) * side.height + side.y + y) * side.pitch;
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) FakeLibcuda* fake_libcuda() {
+    return &state;
+}
+
+int cuInit(unsigned) {
+    return state.init_result;
+}
+int cuDriverGetVersion(int* version) {
+    return *version = 13000, told("cuDriverGetVersion");
+}
+int cuGetErrorName(int result, const char** text) {
+    *text = result == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : result == kOutOfMemory  ? "CUDA_ERROR_OUT_OF_MEMORY"
+                                      : nullptr;
+    return *text != nullptr ? kSuccess : kInvalidValue;
+}
+int cuGetErrorString(int result, const char** text) {
+    *text = result == kIllegalAddress ? "an illegal memory access was encountered" : nullptr;
+    return *text != nullptr ? kSuccess : kInvalidValue;
+}
+int cuDeviceGetCount(int* count) {
+    return *count = state.devices, told("cuDeviceGetCount");
+}
+int cuDeviceGet(int* device, int ordinal) {
+    *device = ordinal;
+    return ordinal >= 0 && ordinal < state.devices ? kSuccess : 101;
+}
+int cuDeviceGetName(char* name, int bytes, int) {
+    std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
+    return kSuccess;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+    switch (attribute) {
+        case kMaxThreadsPerBlock:
+            *value = 1024;
+            break;
+        case kMultiprocessors:
+            *value = 132;
+            break;
+        case kCapabilityMajor:
+            *value = state.capability_major;
+            break;
+        case kCapabilityMinor:
+            *value = 0;
+            break;
+        case kRegistersPerMultiprocessor:
+            *value = 65536;
+            break;
+        case kSharedBytesPerBlockOptIn:
+            *value = 232448;
+            break;
+        default:
+            return kInvalidValue;  // as of attributes that went with newer drivers
+    }
+    return kSuccess;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+    *bytes = static_cast<std::size_t>(state.total_bytes);
+    return kSuccess;
+}
+int cuDevicePrimaryCtxRetain(Context* context, int) {
+    if (const int result = told("cuDevicePrimaryCtxRetain")) return result;
+    *context = reinterpret_cast<Context>(&state);
+    ++state.retained_contexts;
+    return kSuccess;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+    return --state.retained_contexts, kSuccess;
+}
+int cuCtxSetCurrent(Context context) {
+    context_is_current = context == reinterpret_cast<Context>(&state);
+    return kSuccess;
+}
+int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
+    ENTER(cuMemGetInfo_v2);
+    *free_bytes = static_cast<std::size_t>(state.total_bytes - state.used_bytes);
+    *total_bytes = static_cast<std::size_t>(state.total_bytes);
+    return kSuccess;
+}
+int cuMemAlloc_v2(Address* address, std::size_t bytes) {
+    ENTER(cuMemAlloc_v2);
+    if (capturing) return kCapturing;
+    constexpr std::size_t kHeader = 256;
+    if (static_cast<std::int64_t>(bytes) > state.total_bytes - state.used_bytes) return kOutOfMemory;
+    auto* start = static_cast<char*>(std::aligned_alloc(256, kHeader + (bytes + 255) / 256 * 256));
+    std::memcpy(start, &bytes, sizeof bytes);
+    state.used_bytes += static_cast<std::int64_t>(bytes);
+    ++state.live_allocations;
+    *address = to_address(start + kHeader);
+    return kSuccess;
+}
+int cuMemFree_v2(Address address) {
+    ENTER(cuMemFree_v2);
+    char* start = bytes_at(address) - 256;
+    std::size_t bytes = 0;
+    std::memcpy(&bytes, start, sizeof bytes);
+    state.used_bytes -= static_cast<std::int64_t>(bytes);
+    --state.live_allocations;
+    std::free(start);
+    return kSuccess;
+}
+int cuMemcpyHtoDAsync_v2(Address destination, const void* source, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyHtoDAsync_v2);
+    if (capturing) return kCapturing;
+    std::memcpy(bytes_at(destination), source, bytes);
+    return kSuccess;
+}
+int cuMemcpyDtoHAsync_v2(void* destination, Address source, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyDtoHAsync_v2);
+    if (capturing) return kCapturing;
+    std::memcpy(destination, bytes_at(source), bytes);
+    return kSuccess;
+}
+int cuMemcpyDtoDAsync_v2(Address destination, Address source, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyDtoDAsync_v2);
+    return in_stream([=] { std::memcpy(bytes_at(destination), bytes_at(source), bytes); });
+}
+int cuMemcpy3DAsync_v2(const Copy3D* copy, Stream) {
+    ENTER(cuMemcpy3DAsync_v2);
+    if (capturing) return kCapturing;
+    for (const CopySide* side : {&copy->source, &copy->destination})
+        if (side->pitch < copy->width || side->height < copy->height) return kInvalidValue;
+    for (std::size_t z = 0; z < copy->depth; ++z)
+        for (std::size_t y = 0; y < copy->height; ++y)
+            std::memcpy(place(copy->destination, y, z), place(copy->source, y, z), copy->width);
+    return kSuccess;
+}
+int cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, Stream) {
+    ENTER(cuMemsetD8Async);
+    return in_stream([=] { std::memset(bytes_at(address), value, bytes); });
+}
+int cuModuleLoadDataEx(CudaModule* module, const void* image, unsigned count, int* options, void** values) {
+    ENTER(cuModuleLoadDataEx);
+    const std::string_view code = static_cast<const char*>(image);
+    if (code == "of a newer CUDA") return kNoBinaryForGpu;
+    if (code == "bad PTX") {
+        for (unsigned i = 0; i < count; ++i)
+            if (options[i] == 5) std::strcpy(static_cast<char*>(values[i]), "ptxas: line 3: unknown symbol");
+        return kInvalidPtx;
+    }
+    *module = reinterpret_cast<CudaModule>(make_module(code));
+    ++state.live_modules;
+    return kSuccess;
+}
+int cuModuleUnload(CudaModule module) {
+    ENTER(cuModuleUnload);
+    delete reinterpret_cast<FakeModule*>(module);
+    --state.live_modules;
+    return kSuccess;
+}
+int cuModuleGetFunction(Function* function, CudaModule module, const char* name) {
+    ENTER(cuModuleGetFunction);
+    auto& kernels = reinterpret_cast<FakeModule*>(module)->kernels;
+    const auto found = kernels.find(name);
+    if (found == kernels.end()) return kNotFound;
+    *function = reinterpret_cast<Function>(&found->second);
+    return kSuccess;
+}
+int cuModuleGetGlobal_v2(Address* address, std::size_t* bytes, CudaModule module, const char* name) {
+    ENTER(cuModuleGetGlobal_v2);
+    if (!reinterpret_cast<FakeModule*>(module)->has_constants || std::string_view(name) != "weights")
+        return kNotFound;
+    *address = to_address(state.constants);
+    *bytes = sizeof state.constants;
+    return kSuccess;
+}
+int cuFuncGetAttribute(int* value, int attribute, Function function) {
+    ENTER(cuFuncGetAttribute);
+    switch (attribute) {
+        case kFunctionMaxThreads:
+            *value = 512;
+            break;
+        case kFunctionSharedBytes:
+            *value = as_kernel(function)->shared_bytes;
+            break;
+        case kFunctionLocalBytes:
+            *value = 16;
+            break;
+        case kFunctionRegisters:
+            *value = 40;
+            break;
+        default:
+            return kInvalidValue;
+    }
+    return kSuccess;
+}
+int cuFuncSetAttribute(Function, int attribute, int value) {
+    ENTER(cuFuncSetAttribute);
+    if (attribute != kFunctionMaxDynamicSharedBytes) return kInvalidValue;
+    state.allowed_dynamic_shared_bytes = value;
+    return kSuccess;
+}
+int cuLaunchKernel(Function function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned shared_bytes, Stream, void** arguments, void**) {
+    ENTER(cuLaunchKernel);
+    const Kernel* kernel = as_kernel(function);
+    std::vector<std::uint64_t> values(kernel->sizes.size());  // copied now, as the driver does
+    for (std::size_t i = 0; i < values.size(); ++i)
+        std::memcpy(&values[i], arguments[i], kernel->sizes[i]);
+    state.last_dynamic_shared_bytes = static_cast<int>(shared_bytes);
+    return in_stream([kernel, values]() mutable {
+        ++state.launches;
+        std::vector<void*> pointers;
+        for (auto& value : values)
+            pointers.push_back(&value);
+        kernel->run(pointers.data());
+    });
+}
+int cuStreamCreate(Stream* stream, unsigned) {
+    ENTER(cuStreamCreate);
+    *stream = reinterpret_cast<Stream>(&state);
+    ++state.live_streams;
+    return kSuccess;
+}
+int cuStreamDestroy_v2(Stream) {
+    return --state.live_streams, kSuccess;
+}
+int cuStreamSynchronize(Stream) {
+    ENTER(cuStreamSynchronize);
+    return capturing ? kCapturing : kSuccess;
+}
+int cuStreamBeginCapture_v2(Stream, int) {
+    ENTER(cuStreamBeginCapture_v2);
+    if (capturing) return kCapturing;
+    capturing = true;
+    return kSuccess;
+}
+int cuStreamEndCapture(Stream, Graph* graph) {
+    const int result = told("cuStreamEndCapture");
+    capturing = false;
+    *graph = reinterpret_cast<Graph>(new std::vector<std::function<void()>>(std::move(captured)));
+    captured.clear();
+    ++state.live_graphs;
+    return result;
+}
+int cuGraphInstantiateWithFlags(GraphExec* ready, Graph graph, unsigned long long) {
+    ENTER(cuGraphInstantiateWithFlags);
+    const auto* work = reinterpret_cast<std::vector<std::function<void()>>*>(graph);
+    *ready = reinterpret_cast<GraphExec>(new std::vector<std::function<void()>>(*work));
+    ++state.live_graphs;
+    return kSuccess;
+}
+int cuGraphLaunch(GraphExec ready, Stream) {
+    ENTER(cuGraphLaunch);
+    ++state.graph_launches;
+    for (const auto& work : *reinterpret_cast<std::vector<std::function<void()>>*>(ready))
+        work();
+    return kSuccess;
+}
+int cuGraphDestroy(Graph graph) {
+    delete reinterpret_cast<std::vector<std::function<void()>>*>(graph);
+    return --state.live_graphs, kSuccess;
+}
+int cuGraphExecDestroy(GraphExec ready) {
+    ENTER(cuGraphExecDestroy);
+    delete reinterpret_cast<std::vector<std::function<void()>>*>(ready);
+    return --state.live_graphs, kSuccess;
+}
+int cuEventCreate(Event* event, unsigned) {
+    ENTER(cuEventCreate);
+    *event = reinterpret_cast<Event>(&state);
+    return ++state.live_events, kSuccess;
+}
+int cuEventRecord(Event, Stream) {
+    return told("cuEventRecord");
+}
+int cuEventSynchronize(Event) {
+    return told("cuEventSynchronize");
+}
+int cuEventElapsedTime(float* milliseconds, Event, Event) {
+    return *milliseconds = 1.5f, kSuccess;
+}
+int cuEventDestroy_v2(Event) {
+    return --state.live_events, kSuccess;
+}
+
+}  // extern "C"
+
+// It has all that the back end asks for, with the same parameters.
+#define SYMBOL(name, full_name, ...) \
+    static_assert(std::is_same_v<decltype(&full_name), int (*)(__VA_ARGS__)>);
+#include "runtime/cuda/symbols.def"
+#undef SYMBOL

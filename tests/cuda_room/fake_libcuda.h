@@ -1,0 +1,30 @@
+// What driver_test.cpp tells the fake driver, and what it sees of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+struct FakeLibcuda {
+    // Told.
+    int init_result = 0;
+    int devices = 1;
+    std::int64_t total_bytes = std::int64_t{1} << 30;
+    std::map<std::string, int> fail_next;  // by full name: the next call's result
+    int capability_major = 9;
+    // Seen.
+    std::int64_t used_bytes = 0;
+    int live_allocations = 0;
+    int live_modules = 0;
+    int live_graphs = 0;  // also those ready to run
+    int live_streams = 0;
+    int live_events = 0;
+    int retained_contexts = 0;
+    int launches = 0;
+    int graph_launches = 0;
+    int last_dynamic_shared_bytes = 0;
+    int allowed_dynamic_shared_bytes = 0;
+    float constants[4] = {0, 0, 0, 0};
+};
+
+using FakeLibcudaAccess = FakeLibcuda* (*)();  // the library's function `fake_libcuda`

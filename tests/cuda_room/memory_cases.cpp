@@ -1,0 +1,181 @@
+// Memory, copies and halos of a CUDA device against the host's.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "catch.h"
+#include "cuda_under_test.h"
+
+using namespace halo::rt;
+
+namespace {
+
+std::vector<double> numbers(std::int64_t count, double first = 1) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < count; ++i)
+        values.push_back(first + static_cast<double>(i));
+    return values;
+}
+
+template <class Element>
+std::vector<Element> read_back(const void* address, std::int64_t count) {
+    std::vector<Element> values(static_cast<std::size_t>(count));
+    device_under_test().copy_to_host(values.data(), address,
+                                     count * static_cast<std::int64_t>(sizeof(Element)));
+    return values;
+}
+
+template <class Element>
+void check_cells(const Geometry& g, ElementType type) {
+    CudaDevice& device = device_under_test();
+    const std::vector<double> start = numbers(g.extent[0] * g.extent[1] * g.extent[2]);
+    const std::vector<Element> dense(start.begin(), start.end());
+    const DeviceMemory array(device, g.elements * size_of(type));
+    device.set_bytes(array.address(), 0xff, array.bytes());
+    device.upload_cells(array.address(), g, type, dense.data());
+
+    // Each cell is in its place, and nothing else was touched.
+    std::vector<Element> wanted(static_cast<std::size_t>(g.elements));
+    std::memset(wanted.data(), 0xff, wanted.size() * sizeof(Element));
+    for (std::int64_t z = 0; z < g.extent[2]; ++z)
+        for (std::int64_t y = 0; y < g.extent[1]; ++y)
+            for (std::int64_t x = 0; x < g.extent[0]; ++x)
+                wanted[g.origin + x + y * g.pitch + z * g.slice] =
+                    dense[x + g.extent[0] * (y + g.extent[1] * z)];
+    const auto found = read_back<Element>(array.address(), g.elements);
+    CHECK(std::memcmp(found.data(), wanted.data(), wanted.size() * sizeof(Element)) == 0);
+
+    std::vector<Element> back(dense.size());
+    device.download_cells(back.data(), array.address(), g, type);
+    CHECK(back == dense);
+}
+
+FieldPlan random_field(std::mt19937& random, int rank) {
+    FieldPlan field;
+    for (int axis = 0; axis < rank; ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            FacePlan& face = field.boundary[axis][side];
+            face.kind = static_cast<BoundaryKind>(random() % 5);
+            face.value.steps = {{HostScalar::Op::constant, 0.1 + 10 * axis + side, 0}};
+            field.halo[axis][side] = static_cast<int>(random() % 5);
+        }
+    }
+    return field;
+}
+
+template <class Element>
+void check_halo(const FieldPlan& field, const Geometry& g, ElementType type) {
+    CudaDevice& device = device_under_test();
+    const auto passes = make_halo_passes(field, g, {}, HaloPart::all);
+    const std::vector<double> start = numbers(g.elements);
+    std::vector<Element> wanted(start.begin(), start.end());
+    const DeviceMemory array(device, g.elements * size_of(type));
+    device.copy_to_device(array.address(), wanted.data(), array.bytes());
+    device.run_halo_passes(passes, type, array.address());
+    fill_halo(passes, type, wanted.data());
+    CHECK(read_back<Element>(array.address(), g.elements) == wanted);
+}
+
+}  // namespace
+
+TEST_CASE("a device says what it is") {
+    const CudaDeviceInfo& info = device_under_test().info();
+    CHECK_FALSE(info.name.empty());
+    CHECK(info.major >= 5);
+    CHECK(info.multiprocessors > 0);
+    CHECK(info.max_threads_per_block >= 512);
+    CHECK(info.max_shared_bytes_per_block >= 48 << 10);
+    CHECK(info.arch() == "sm_" + std::to_string(info.major) + std::to_string(info.minor));
+    CHECK(device_under_test().description().find(info.name) == 0);
+    const MemoryInfo memory = device_under_test().memory();
+    CHECK(memory.free_bytes > 0);
+    CHECK(memory.free_bytes <= memory.total_bytes);
+
+    const CudaStatus status = cuda_status();
+    CHECK(status.driver);
+    CHECK(status.driver_version >= 11040);
+    CHECK(status.why.empty());
+    REQUIRE_FALSE(status.devices.empty());
+    CHECK(status.devices[0].total_bytes > 0);
+}
+
+TEST_CASE("bytes go to the device, between its places, and back") {
+    CudaDevice& device = device_under_test();
+    const std::vector<double> values = numbers(1000);
+    const DeviceMemory first(device, 8000), second(device, 8000);
+    CHECK(reinterpret_cast<std::uintptr_t>(first.address()) % 256 == 0);
+    device.copy_to_device(first.address(), values.data(), 8000);
+    device.set_bytes(second.address(), 0, 8000);
+    CHECK(read_back<double>(second.address(), 1000) == std::vector<double>(1000, 0.0));
+    device.copy_on_device(second.address(), first.address(), 4000);
+    auto mixed = values;
+    std::fill(mixed.begin() + 500, mixed.end(), 0.0);
+    CHECK(read_back<double>(second.address(), 1000) == mixed);
+}
+
+TEST_CASE("cells of arrays of every rank go to their places and back") {
+    const std::array<std::array<int, 2>, kMaxRank> halo = {{{1, 2}, {3, 1}, {2, 2}}};
+    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {33, 1, 1}, {1000, 1, 1}}) {
+        check_cells<float>(make_geometry(1, extent, halo), ElementType::f32);
+        check_cells<double>(make_geometry(1, extent, halo), ElementType::f64);
+    }
+    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {33, 7, 1}, {5, 100, 1}})
+        check_cells<float>(make_geometry(2, extent, halo), ElementType::f32);
+    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {33, 7, 5}, {64, 1, 3}, {1, 9, 1}}) {
+        check_cells<float>(make_geometry(3, extent, halo), ElementType::f32);
+        check_cells<double>(make_geometry(3, extent, halo), ElementType::f64);
+    }
+}
+
+TEST_CASE("halos are filled as on the host") {
+    std::mt19937 random(7);
+    for (int round = 0; round < 150; ++round) {
+        const int rank = 1 + round % 3;
+        const FieldPlan field = random_field(random, rank);
+        std::array<std::int64_t, 3> extent{1, 1, 1};
+        for (int axis = 0; axis < rank; ++axis)
+            extent[axis] = 1 + static_cast<std::int64_t>(random() % (axis == 0 ? 70 : 9));
+        const Geometry g = make_geometry(rank, extent, field.halo);
+        check_halo<float>(field, g, ElementType::f32);
+        check_halo<double>(field, g, ElementType::f64);
+    }
+}
+
+TEST_CASE("timers measure spans of the device's time") {
+    CudaDevice& device = device_under_test();
+    const auto timer = device.make_timer();
+    const DeviceMemory memory(device, 1 << 20);
+    timer->start();
+    device.set_bytes(memory.address(), 1, 1 << 20);
+    timer->stop();
+    CHECK(timer->milliseconds() >= 0);
+}
+
+TEST_CASE("more memory than there is is refused with the figures") {
+    CudaDevice& device = device_under_test();
+    const std::int64_t too_much = device.memory().total_bytes + (std::int64_t{1} << 30);
+    try {
+        device.allocate(too_much);
+        FAIL("it was given");
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::out_of_memory);
+        CHECK(std::string(error.what()).find("iB of GPU memory are needed, and ") != std::string::npos);
+        CHECK(std::string(error.what()).find("are free on " + device.info().name) != std::string::npos);
+    }
+    const DeviceMemory small(device, 100);  // and it goes on
+    CHECK(small.address() != nullptr);
+}
+
+TEST_CASE("GPUs that are not there are refused") {
+    for (const int ordinal : {-1, 1000}) {
+        try {
+            open_cuda_device(ordinal);
+            FAIL("it was opened");
+        } catch (const Error& error) {
+            CHECK(error.code() == ErrorCode::no_device);
+            CHECK(std::string(error.what()).find("there is no GPU " + std::to_string(ordinal)) == 0);
+        }
+    }
+}
