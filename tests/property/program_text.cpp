@@ -1,0 +1,187 @@
+// A random program as .halo text.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "random_program.h"
+
+namespace halo::test {
+
+namespace {
+
+constexpr const char* kAxes[] = {"x", "y", "z"};
+
+class Writer {
+public:
+    explicit Writer(const RandomProgram& program) : program_(program) {}
+
+    std::string run() {
+        std::string axes = "x";
+        for (int axis = 1; axis < program_.rank; ++axis)
+            axes += fmt::format(", {}", kAxes[axis]);
+        put("stencil random({}) {{\n", axes);
+        put("    param p = 3/4, q = -5/8, k = 0.3, h = 0.75\n");
+        put("    spacing ");
+        for (int axis = 0; axis < program_.rank; ++axis)
+            put("{}{} = {}", axis == 0 ? "" : ", ", kAxes[axis], program_.spacing[axis]);
+        put("\n    coef weight[1..4] = [4/5, -1/5, 4/105, -1/280]\n");
+        put("    param coef launched[1..4] = [0.8, -0.2, 0.04, -0.004]\n");
+        put("    def blend(a_, b_) = a_/2 + (b_ - a_*b_/4)/4\n");
+        for (const FieldSpec& field : program_.fields) {
+            if (!is_used(field.name)) continue;
+            put("    field {}: {}{}\n", field.name, field.f64 ? "f64" : "f32", faces(field.faces));
+        }
+        for (const StatementSpec& each : program_.statements)
+            statement(each);
+        put("}}\n");
+        return std::move(text_);
+    }
+
+private:
+    template <class... Args>
+    void put(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    }
+
+    static bool mentions(const Node& node, const std::string& name) {
+        if (node.name == name) return true;
+        if (node.kind == Node::Kind::chosen && node.name.starts_with(name + " ")) return true;
+        return std::any_of(node.operands.begin(), node.operands.end(),
+                           [&](const Node& operand) { return mentions(operand, name); });
+    }
+
+    bool is_used(const std::string& field) const {
+        return std::any_of(
+            program_.statements.begin(), program_.statements.end(),
+            [&](const StatementSpec& each) { return each.target == field || mentions(each.value, field); });
+    }
+
+    std::string faces(const Faces& faces) const {
+        if (!faces.written) return "";
+        std::string inside;
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            const auto& [low, high] = faces.kind[axis];
+            if (low == high) {
+                inside += fmt::format("{}{} {}", inside.empty() ? "" : ", ", kAxes[axis], low);
+            } else {
+                inside += fmt::format("{}{}.low {}, {}.high {}", inside.empty() ? "" : ", ", kAxes[axis], low,
+                                      kAxes[axis], high);
+            }
+        }
+        return fmt::format(" {{ boundary {} }}", inside);
+    }
+
+    void statement(const StatementSpec& each) {
+        const std::string value = expression(each.value);
+        switch (each.kind) {
+            case StatementSpec::Kind::let:
+                return put("    let {}{} = {}\n", each.target, faces(each.faces), value);
+            case StatementSpec::Kind::output:
+                return put("    {} = {}\n", each.target, value);
+            case StatementSpec::Kind::state:
+                return put("    {}[t+1] = {}\n", each.target, value);
+            case StatementSpec::Kind::reduction:
+                return put("    reduce {} = {}({})\n", each.target, each.operation, value);
+        }
+    }
+
+    std::string subscript(int time, const Cells& offset) const {
+        std::string inside;
+        if (time != 0) inside = fmt::format("t{:+}", time);
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            if (offset[axis] == 0) continue;
+            inside += fmt::format("{}{}{:+}", inside.empty() ? "" : ", ", kAxes[axis], offset[axis]);
+        }
+        return inside.empty() ? inside : "[" + inside + "]";
+    }
+
+    static std::string filled(const std::string& pattern, const std::string& argument) {
+        std::string result;
+        for (char letter : pattern) {
+            if (letter == '@') {
+                result += "(" + argument + ")";
+            } else {
+                result += letter;
+            }
+        }
+        return "(" + result + ")";
+    }
+
+    std::string expression(const Node& node) const {
+        using Kind = Node::Kind;
+        const auto a = [&] { return expression(node.operands[0]); };
+        const auto b = [&] { return expression(node.operands[1]); };
+        const char* axis = kAxes[node.axis];
+        switch (node.kind) {
+            case Kind::number:
+                return node.denominator == 1 ? fmt::format("({})", node.numerator)
+                                             : fmt::format("({}/{})", node.numerator, node.denominator);
+            case Kind::param:
+                return node.name;
+            case Kind::access:
+                return node.name + subscript(node.time, node.offset);
+            case Kind::coordinate:
+                return node.order == 0 ? fmt::format("(idx({0}) / len({0}))", axis)
+                                       : fmt::format("(pos({0}) / (1 + abs(pos({0}))))", axis);
+            case Kind::sum:
+                return fmt::format("({} + {})", a(), b());
+            case Kind::difference:
+                return fmt::format("({} - {})", a(), b());
+            case Kind::product:
+                return fmt::format("{} * {}", factor(node.operands[0]), factor(node.operands[1]));
+            case Kind::minimum:
+                return fmt::format("min({}, {})", a(), b());
+            case Kind::maximum:
+                return fmt::format("max({}, {})", a(), b());
+            case Kind::negation:
+                return fmt::format("(-{})", factor(node.operands[0]));
+            case Kind::quotient:
+                return fmt::format("({} / (2 + abs({})))", factor(node.operands[0]), b());
+            case Kind::power:
+                return fmt::format("({})^{}", a(), node.order);
+            case Kind::function:
+                return filled(node.name, a());
+            case Kind::blend:
+                return fmt::format("blend({}, {})", a(), b());
+            case Kind::chosen:
+                return fmt::format("(if {} then {} else {})", node.name, a(), b());
+            case Kind::capped:
+                return fmt::format("(if {0} < 1/4 then {0} else 1/4)", a());
+            case Kind::shifted: {
+                const std::string at = subscript(0, node.offset);
+                return fmt::format("({}){}", a(), at);
+            }
+            case Kind::weighted:
+                return fmt::format("(sum(r in 1..{0}) {1}[r] * ({2}[{3}+r] - {2}[{3}-r]))", node.order,
+                                   node.time == 1 ? "launched" : "weight", node.name, axis);
+            case Kind::derivative:
+                return fmt::format("d({}, {}, order={})", a(), axis, node.order);
+            case Kind::second_derivative:
+                return fmt::format("d2({}, {}, order={})", a(), axis, node.order);
+            case Kind::laplacian:
+                return fmt::format("laplacian({}, order={})", a(), node.order);
+        }
+        return "0";
+    }
+
+    // Products group to the left in text; a product on the right keeps its brackets.
+    std::string factor(const Node& node) const {
+        const std::string text = expression(node);
+        return node.kind == Node::Kind::product ? "(" + text + ")" : text;
+    }
+
+    const RandomProgram& program_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string RandomProgram::text() const {
+    return Writer(*this).run();
+}
+
+std::string RandomProgram::describe() const {
+    return fmt::format("seed {}, grid {} x {} x {}\n{}", seed, grid[0], grid[1], grid[2], text());
+}
+
+}  // namespace halo::test

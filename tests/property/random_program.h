@@ -1,0 +1,124 @@
+// Random stencils as .halo text, for tests that compare engines.
+//
+// A program is kept as a structure, printed by text(), and shrunk on that structure. What it computes stays
+// tame: all inputs, states and params are within [-1, 1], every statement is scaled so that its value is,
+// too, and nothing in it amplifies a rounding error by more than about its size. Conditions compare only what
+// every arithmetic computes exactly (inputs, idx, len, numbers) or choose between values that meet at the
+// switch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace halo::test {
+
+// splitmix64: the same numbers on every machine.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next();
+    int between(int low, int high);  // inclusive
+    bool chance(int percent) { return between(1, 100) <= percent; }
+    template <class T>
+    const T& pick(const std::vector<T>& choices) {
+        return choices[static_cast<std::size_t>(between(0, static_cast<int>(choices.size()) - 1))];
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+struct GeneratorOptions {
+    int max_rank = 3;
+    int max_radius = 4;
+    int max_statements = 5;
+    int max_depth = 4;               // of an expression
+    std::int64_t max_cells = 20000;  // of a grid
+    bool f64 = true;                 // some fields in f64
+    bool functions = false;          // exp, sin …: engines agree on them within a bound only
+    bool reductions = true;
+};
+
+using Cells = std::array<int, 3>;
+
+struct Node {
+    enum class Kind : std::uint8_t {
+        number,      // numerator / denominator
+        param,       // name
+        access,      // name[t+time, offset]
+        coordinate,  // of `axis`, mapped into [-1, 1]; `order` 0: idx/len, 1: pos
+        sum,
+        difference,
+        product,
+        minimum,
+        maximum,
+        negation,
+        quotient,  // a / (2 + |b|)
+        power,     // a ^ order
+        function,  // name is a pattern with @ for the argument
+        blend,     // a call of the program's def
+        chosen,    // if condition then a else b; the condition is `name`, a pattern with no argument
+        capped,    // if a < 1/4 then a else 1/4
+        shifted,   // (a)[offset]
+        weighted,  // sum(r in 1..order) w[r] * (name[axis+r] - name[axis-r]); launch-time weights where time
+                   // is 1
+        derivative,  // d(a, axis), of accuracy `order`
+        second_derivative,
+        laplacian
+    };
+    Kind kind = Kind::number;
+    std::vector<Node> operands;
+    std::string name;
+    int time = 0;
+    Cells offset{};
+    int axis = 0;
+    int order = 0;
+    int numerator = 1, denominator = 1;
+};
+
+struct Faces {  // of a field or let, by [axis][side]: "periodic", "fixed 1/2", "free" …
+    bool written = false;
+    std::array<std::array<std::string, 2>, 3> kind;
+};
+
+struct FieldSpec {
+    std::string name;
+    bool f64 = false;
+    Faces faces;
+};
+
+struct StatementSpec {
+    enum class Kind : std::uint8_t { let, output, state, reduction };
+    Kind kind = Kind::output;
+    std::string target;
+    Node value;
+    Faces faces;            // of a let
+    std::string operation;  // of a reduction
+};
+
+struct RandomProgram {
+    std::uint64_t seed = 0;
+    int rank = 1;
+    std::vector<FieldSpec> fields;
+    std::vector<StatementSpec> statements;
+    std::array<std::string, 3> spacing{"1", "1", "1"};  // numbers, or a param's name
+    std::int64_t grid[3] = {1, 1, 1};
+
+    std::string text() const;
+    std::string describe() const;  // seed, grid and text, for a failing test
+};
+
+RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options = {});
+
+// The smallest program found, by dropping statements and terms, simplifying faces, types and offsets and
+// shrinking the grid, that still fails. `still_fails` says false for texts that are refused.
+RandomProgram shrink(RandomProgram failing, const std::function<bool(const RandomProgram&)>& still_fails,
+                     int max_attempts = 3000);
+
+// Initial cells of a field: within [-1, 1], each a float.
+std::vector<double> initial_cells(std::uint64_t seed, const std::string& field, int time, std::size_t count);
+
+}  // namespace halo::test
