@@ -206,7 +206,8 @@ ExitCode guarded_main(int argc, const char* const* argv) {
     try {
         return CommandLine(console).main(argc, argv);
     } catch (const CommandError& trouble) {
-        console.error(trouble.what(), trouble.hint());
+        if (*trouble.what() != '\0')
+            console.error(trouble.what(), trouble.hint());  // mistakes of a spec have been shown
         return trouble.code();
     } catch (const UnsupportedError& trouble) {
         console.error(trouble.what());

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/exit_code.h"
 #include "runtime/io/npy.h"
 
 namespace halo::driver {
@@ -69,6 +70,17 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
         }
         write_file(output, entry->second, done);
     }
+}
+
+void Outputs::write_file(const Output& output, const FieldValues& values, std::int64_t done) {
+    std::string path = output.every > 0 ? frame_path(output.path, done, request_.steps) : output.path;
+    if (output.kind == Output::Kind::save) {
+        rt::write_npy(path, request_.npy_shape(), values.data(), static_cast<std::size_t>(values.bytes()),
+                      values.type);
+    } else {
+        throw CommandError(ExitCode::internal, "pictures are on their way");
+    }
+    written_.push_back({output.field, path, done});
 }
 
 bool Outputs::was_written(const Output& output, std::int64_t done) const {

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/driver/commands.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/spec.h"
 
 namespace halo::driver {
 
@@ -43,10 +45,16 @@ struct RunRequest {
     std::vector<Load> loads;
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
+    bool strict_fp = false;
 
     int rank() const { return static_cast<int>(axes.size()); }
     std::vector<std::int64_t> npy_shape() const;  // slowest axis first
 };
+
+// Throws CommandError (usage; file for folders that are not there) for what cannot be run; warns about what
+// is changed.
+RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
+                        const sema::AnalyzedStencil& stencil, const Console& console);
 
 // "128 × 128 × 64" (or with x where the terminal has no UTF-8)
 std::string describe_grid(const RunRequest& request, bool utf8);

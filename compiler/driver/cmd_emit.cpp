@@ -1,0 +1,67 @@
+// haloc emit: the code that a spec becomes.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "compiler/driver/c_launcher.h"
+#include "compiler/driver/commands.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/files.h"
+#include "compiler/driver/spec.h"
+#include "compiler/ir/print.h"
+#include "compiler/kernel/print.h"
+#include "runtime/core/plan_json.h"
+
+namespace halo::driver {
+
+namespace {
+
+// Kernels that go to a .cu file get their host side with them.
+bool is_cuda_file(const EmitOptions& options) {
+    return options.target == EmitTarget::cuda && std::filesystem::path(options.output).extension() == ".cu";
+}
+
+struct Emitted {
+    std::string text;
+    std::string header;  // the C launcher's, for CUDA that is written to a file
+};
+
+Emitted emitted(const ir::Program& checked, const EmitOptions& options, const CodeOptions& code_options) {
+    ir::Program program = optimize(checked, code_options);
+    if (options.target == EmitTarget::stencil) return {ir::print(program), {}};
+    if (options.target == EmitTarget::cpu) return {cpu_code(program).text, {}};
+    Code code = cuda_code(program, choose_schedules(program, code_options));
+    if (options.target == EmitTarget::plan) return {rt::plan_to_json(code.lowered.plan) + '\n', {}};
+    if (options.target == EmitTarget::kernel) return {kernel::Printer().print(code.lowered.kernels), {}};
+    if (!is_cuda_file(options)) return {code.text, {}};
+    CLauncher launcher =
+        make_c_launcher(code.lowered.plan, std::filesystem::path(options.output).stem().string());
+    return {code.text + launcher.source, launcher.header};
+}
+
+}  // namespace
+
+ExitCode emit(const EmitOptions& options, const Console& console) {
+    CheckedSpec spec = read_spec(options.file, console);
+    const sema::AnalyzedStencil& stencil = choose_stencil(spec, options.stencil);
+    CodeOptions code_options;
+    code_options.schedules = options.schedule;
+    if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
+    code_options.extent = choose_grid(spec, stencil.program, "");
+    code_options.strict_fp = options.strict_fp;
+    Emitted result = emitted(stencil.program, options, code_options);
+    if (options.output.empty() || options.output == "-") {
+        console.result(result.text);
+        return ExitCode::ok;
+    }
+    write_text(options.output, result.text);
+    console.message(fmt::format("wrote {}", options.output));
+    if (!result.header.empty()) {
+        std::string header = std::filesystem::path(options.output).replace_extension(".h").string();
+        write_text(header, result.header);
+        console.message(fmt::format("wrote {}", header));
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,277 @@
+// haloc explain: how each stage would run on a GPU, and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/commands.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/progress.h"
+#include "compiler/driver/spec.h"
+#include "compiler/schedule/cost.h"
+#include "compiler/schedule/print.h"
+#include "compiler/schedule/shared_layout.h"
+#include "runtime/core/disk_cache.h"
+#include "runtime/nvrtc/nvrtc.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr int kIndent = 14;
+
+// One entry of a stage: a title, and text that is wrapped beside it.
+std::string entry(std::string_view title, std::string_view text, int width) {
+    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
+    int column = kIndent;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        std::size_t end = rest.find_first_of(" \n");
+        std::string_view word = rest.substr(0, end);
+        if (column > kIndent && column + 1 + static_cast<int>(word.size()) > width) {
+            result += '\n' + std::string(kIndent, ' ');
+            column = kIndent;
+        } else if (column > kIndent) {
+            result += ' ';
+            ++column;
+        }
+        result += word;
+        column += static_cast<int>(word.size());
+        if (end == std::string_view::npos) break;
+        if (rest[end] == '\n') {
+            result += '\n' + std::string(kIndent, ' ');
+            column = kIndent;
+        }
+        rest.remove_prefix(end + 1);
+    }
+    return result + '\n';
+}
+
+// Text of several lines beside a title, as it is.
+std::string picture(std::string_view title, const std::string& text) {
+    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
+    for (char c : text) {
+        result += c;
+        if (c == '\n') result += std::string(kIndent, ' ');
+    }
+    while (!result.empty() && (result.back() == ' ' || result.back() == '\n'))
+        result.pop_back();
+    return result + '\n';
+}
+
+std::string level_name(const ir::Program& program, ir::FieldId field, int time) {
+    const std::string& name = program[field].name;
+    if (time == 0) return name;
+    return time > 0 ? fmt::format("{}[t+{}]", name, time) : fmt::format("{}[t{}]", name, time);
+}
+
+std::string describe_reads(const ir::Program& program, const schedule::Footprint& footprint) {
+    std::vector<std::string> words;
+    for (const schedule::LevelRead& read : footprint.reads) {
+        std::string text = level_name(program, read.field, read.time);
+        if (read.at_neighbours()) {
+            text += fmt::format(" at {} points ({})", read.offsets.size(), read.star ? "a star" : "a box");
+        }
+        words.push_back(text);
+    }
+    return words.empty() ? "nothing" : join(words, ", ");
+}
+
+std::string describe_writes(const ir::Program& program, const StageChoice& stage) {
+    std::vector<std::string> words;
+    for (const schedule::LevelWrite& write : stage.footprint.writes)
+        words.push_back(level_name(program, write.field, write.time));
+    for (int index : stage.stage.statements) {
+        if (const auto* reduce =
+                std::get_if<ir::Reduce>(&program.statements[static_cast<std::size_t>(index)])) {
+            words.push_back(fmt::format("{} (reduced)", reduce->name));
+        }
+    }
+    return join(words, ", ");
+}
+
+std::string describe_operations(const schedule::Operations& operations) {
+    std::vector<std::string> words;
+    auto add = [&](int count, const char* name) {
+        if (count > 0) words.push_back(fmt::format("{} {}", count, name));
+    };
+    add(operations.adds, "add");
+    add(operations.multiplies, "mul");
+    add(operations.fmas, "fma");
+    add(operations.divisions, "div");
+    add(operations.roots, "root");
+    add(operations.functions, "function");
+    add(operations.comparisons, "compare");
+    return words.empty() ? "no arithmetic" : join(words, ", ");
+}
+
+// The shared memory of a block: a picture of each staged level, and what its accesses cost.
+std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
+    schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
+    if (layout.levels.empty())
+        return entry("shared", "none: neighbours come through registers and caches", width);
+    std::string text =
+        entry("shared", fmt::format("{} a block", format_bytes(static_cast<double>(layout.bytes))), width);
+    std::vector<schedule::SharedAccess> accesses =
+        schedule::shared_accesses(stage.footprint, stage.schedule, layout);
+    for (std::size_t i = 0; i < layout.levels.size(); ++i) {
+        const schedule::StagedLevel& level = layout.levels[i];
+        text += entry("",
+                      fmt::format("{}: {} plane{} of {} rows, pitch {} (padding {})",
+                                  level_name(program, level.field, level.time), level.planes,
+                                  level.planes == 1 ? "" : "s", level.rows, level.pitch, level.padding),
+                      width);
+        text += picture("", schedule::draw(program, level));
+        for (const schedule::SharedAccess& access : accesses) {
+            if (access.level != static_cast<int>(i)) continue;
+            text +=
+                entry("",
+                      fmt::format(
+                          "{} at ({}): {} element{} a thread, {}", access.store ? "store" : "load",
+                          fmt::join(access.offset.begin(), access.offset.begin() + program.rank(), ", "),
+                          access.width, access.width == 1 ? "" : "s",
+                          access.conflicts() == 0 ? "no bank conflicts"
+                                                  : fmt::format("{} passes where {} would do: bank conflicts",
+                                                                access.passes, access.least)),
+                      width);
+        }
+    }
+    return text + entry("padding", schedule::choose_padding(stage.footprint, stage.schedule).reason, width);
+}
+
+// What NVRTC made of the kernel; nullopt where there is no NVRTC.
+std::optional<rt::CompiledCuda> compile_here(const Code& code, const std::string& name,
+                                             const std::string& arch) {
+    rt::Nvrtc* nvrtc = rt::Nvrtc::find();
+    if (nvrtc == nullptr) return std::nullopt;
+    rt::DiskCache cache = rt::DiskCache::in_user_folder();
+    rt::NvrtcOptions options;
+    options.arch = arch;
+    return nvrtc->compile(code.text, name + ".cu", options, &cache);
+}
+
+const rt::KernelUsage* find_usage(const std::optional<rt::CompiledCuda>& compiled,
+                                  const std::string& kernel) {
+    if (!compiled) return nullptr;
+    for (const rt::KernelUsage& usage : compiled->usage) {
+        if (usage.name == kernel) return &usage;
+    }
+    return nullptr;
+}
+
+std::string describe_usage(const rt::KernelUsage* usage) {
+    if (usage == nullptr) return "not asked: " + rt::Nvrtc::why_missing();
+    std::int64_t spills = usage->spill_load_bytes + usage->spill_store_bytes;
+    return fmt::format(
+        "{} registers a thread, {}, {} of static shared memory", usage->registers,
+        spills == 0 ? "no spills" : fmt::format("{} of spills", format_bytes(static_cast<double>(spills))),
+        format_bytes(static_cast<double>(usage->static_shared_bytes)));
+}
+
+struct Explanation {
+    const ir::Program& program;
+    const CodeOptions& options;
+    const std::vector<StageChoice>& stages;
+    const Code& code;
+    const std::optional<rt::CompiledCuda>& compiled;
+};
+
+std::string explain_stage(const Explanation& all, std::size_t index, int width) {
+    const StageChoice& stage = all.stages[index];
+    const schedule::Footprint& footprint = stage.footprint;
+    double bound = schedule::cells_per_second_bound(footprint, all.options.target);
+    std::string text = fmt::format("stage {} of {}\n", index + 1, all.stages.size());
+    text += entry("reads", describe_reads(all.program, footprint), width);
+    text += entry("writes", describe_writes(all.program, stage), width);
+    text += entry(
+        "per cell",
+        fmt::format("{} bytes ({} read, {} written), {} flops ({}), {:.2f} flops per byte", footprint.bytes(),
+                    footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
+                    describe_operations(footprint.operations), footprint.flops_per_byte()),
+        width);
+    text += entry("bound",
+                  fmt::format("{} at {:.2f} TB/s, if each value crosses the bus once", format_rate(bound),
+                              all.options.target.dram_bandwidth / 1e12),
+                  width);
+    text +=
+        entry("schedule",
+              schedule::print(stage.schedule, all.program.rank()) + (stage.pinned ? " (pinned)" : ""), width);
+    text += entry("why", stage.reason, width);
+    for (const std::string& note : stage.notes)
+        text += entry("note", note, width);
+    text += explain_shared(all.program, stage, width);
+    if (index < all.code.lowered.plan.kernels.size()) {
+        const std::string& kernel = all.code.lowered.plan.kernels[index].name;
+        text += entry("kernel", kernel, width);
+        text += entry("compiled", describe_usage(find_usage(all.compiled, kernel)), width);
+    }
+    return text;
+}
+
+nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
+    const StageChoice& stage = all.stages[index];
+    const schedule::Footprint& footprint = stage.footprint;
+    schedule::SharedLayout layout = schedule::make_shared_layout(footprint, stage.schedule);
+    nlohmann::ordered_json json;
+    json["schedule"] = schedule::print(stage.schedule, all.program.rank());
+    json["reason"] = stage.reason;
+    json["pinned"] = stage.pinned;
+    json["notes"] = stage.notes;
+    json["bytes_read"] = footprint.bytes_read();
+    json["bytes_written"] = footprint.bytes_written();
+    json["flops"] = footprint.operations.flops();
+    json["bound_gstencil_per_s"] = schedule::cells_per_second_bound(footprint, all.options.target) / 1e9;
+    json["shared_bytes"] = layout.bytes;
+    if (index >= all.code.lowered.plan.kernels.size()) return json;
+    const std::string& kernel = all.code.lowered.plan.kernels[index].name;
+    json["kernel"] = kernel;
+    if (const rt::KernelUsage* usage = find_usage(all.compiled, kernel)) {
+        json["registers"] = usage->registers;
+        json["spill_bytes"] = usage->spill_load_bytes + usage->spill_store_bytes;
+        json["static_shared_bytes"] = usage->static_shared_bytes;
+    }
+    return json;
+}
+
+}  // namespace
+
+ExitCode explain(const ExplainOptions& options, const Console& console) {
+    CheckedSpec spec = read_spec(options.file, console);
+    const sema::AnalyzedStencil& stencil = choose_stencil(spec, options.stencil);
+    CodeOptions code_options;
+    code_options.schedules = options.schedule;
+    if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
+    code_options.strict_fp = options.strict_fp;
+    code_options.extent = choose_grid(spec, stencil.program, options.grid);
+    ir::Program program = optimize(stencil.program, code_options);
+    std::vector<StageChoice> stages = choose_schedules(program, code_options);
+    Code code = cuda_code(program, stages);
+    std::optional<rt::CompiledCuda> compiled = compile_here(code, program.name, code_options.target.name);
+    Explanation all{program, code_options, stages, code, compiled};
+
+    if (options.json) {
+        nlohmann::ordered_json json;
+        json["stencil"] = program.name;
+        json["target"] = code_options.target.name;
+        for (std::size_t i = 0; i < stages.size(); ++i)
+            json["stages"].push_back(stage_json(all, i));
+        console.result(json.dump(2) + '\n');
+        return ExitCode::ok;
+    }
+    int width = std::clamp(console.width(), 60, 110);
+    std::string grid = "a large grid";
+    if (code_options.extent) {
+        grid = fmt::format(
+            "a grid of {} cells",
+            fmt::join(code_options.extent->begin(), code_options.extent->begin() + program.rank(), " x "));
+    }
+    std::string text = fmt::format("{}({}) for {} on {}\n", program.name, join(axis_names(program), ", "),
+                                   code_options.target.name, grid);
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        text += '\n' + explain_stage(all, i, width);
+    console.result(text);
+    return ExitCode::ok;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,214 @@
+// haloc run: a spec, from text to results.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/commands.h"
+#include "compiler/driver/initial_data.h"
+#include "compiler/driver/interrupt.h"
+#include "compiler/driver/machine.h"
+#include "compiler/driver/progress.h"
+#include "compiler/driver/request.h"
+#include "compiler/driver/spec.h"
+#include "compiler/driver/time_loop.h"
+
+namespace halo::driver {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Timings {
+    double parse = 0;  // reading and checking the spec
+    double open = 0;   // the device
+    LoadTimings load;
+    double init = 0;
+};
+
+struct Report {
+    const RunRequest& request;
+    const Machine& machine;
+    const Timings& timings;
+    const LoopResult& loop;
+    const std::vector<WrittenFile>& files;
+    std::vector<std::pair<std::string, double>> reductions;
+
+    double rate() const {
+        if (loop.seconds <= 0) return 0;
+        return static_cast<double>(cell_count(request.extent)) * static_cast<double>(loop.steps) /
+               loop.seconds;
+    }
+};
+
+std::string stop_word(LoopResult::Stop stop) {
+    switch (stop) {
+        case LoopResult::Stop::steps:
+            return "steps";
+        case LoopResult::Stop::until:
+            return "until";
+        case LoopResult::Stop::interrupted:
+            return "interrupted";
+        case LoopResult::Stop::not_finite:
+            return "not finite";
+    }
+    return {};
+}
+
+std::string timings_text(const Report& report) {
+    const Timings& t = report.timings;
+    std::string cached = t.load.from_cache ? " (from the disk cache)" : "";
+    auto row = [](const char* name, double seconds, const std::string& remark = {}) {
+        return fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), remark);
+    };
+    std::string text = row("parse", t.parse) + row("device", t.open) + row("lower", t.load.lower);
+    text += row("compile", t.load.compile, cached) + row("load", t.load.load) + row("init", t.init);
+    return text + row("steps", report.loop.seconds) + row("files", report.loop.output_seconds);
+}
+
+std::string as_text(const Report& report, bool with_timings) {
+    const LoopResult& loop = report.loop;
+    std::string text =
+        fmt::format("{} step{} in {}", loop.steps, loop.steps == 1 ? "" : "s", format_seconds(loop.seconds));
+    if (loop.steps > 0) text += ", " + format_rate(report.rate());
+    if (loop.stop == LoopResult::Stop::until)
+        text += fmt::format("; stopped by until {}", report.request.until_words);
+    text += '\n';
+    for (const auto& [name, value] : report.reductions)
+        text += fmt::format("{} = {:.6g}\n", name, value);
+    constexpr std::size_t kShown = 8;
+    for (std::size_t i = 0; i < report.files.size(); ++i) {
+        bool is_hidden =
+            report.files.size() > kShown + 1 && i >= kShown / 2 && i + kShown / 2 < report.files.size();
+        if (!is_hidden) {
+            text += fmt::format("wrote {}\n", report.files[i].path);
+        } else if (i == kShown / 2) {
+            text += fmt::format("… and {} more …\n", report.files.size() - kShown);
+        }
+    }
+    return with_timings ? text + timings_text(report) : text;
+}
+
+std::string as_json(const Report& report) {
+    nlohmann::ordered_json json;
+    json["name"] = report.request.name;
+    json["device"] = report.machine.kind();
+    json["device_description"] = report.machine.description();
+    json["grid"] = std::vector<std::int64_t>(report.request.extent.begin(),
+                                             report.request.extent.begin() + report.request.rank());
+    json["steps"] = report.loop.steps;
+    json["stopped"] = stop_word(report.loop.stop);
+    json["gstencil_per_s"] = report.rate() / 1e9;
+    json["reductions"] = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : report.reductions)
+        json["reductions"][name] = value;
+    json["files"] = nlohmann::ordered_json::array();
+    for (const WrittenFile& file : report.files) {
+        json["files"].push_back({{"field", file.field}, {"path", file.path}, {"step", file.step}});
+    }
+    const Timings& t = report.timings;
+    json["seconds"] = {{"parse", t.parse},
+                       {"device", t.open},
+                       {"lower", t.load.lower},
+                       {"compile", t.load.compile},
+                       {"load", t.load.load},
+                       {"init", t.init},
+                       {"steps", report.loop.seconds},
+                       {"files", report.loop.output_seconds}};
+    json["compiled_from_cache"] = t.load.from_cache;
+    return json.dump(2) + '\n';
+}
+
+// What the numbers' trouble means, where a run ended with values that are not finite.
+[[noreturn]] void throw_not_finite(const RunRequest& request, const LoopResult& loop, const Outputs& outputs,
+                                   Engine& engine) {
+    std::string what;
+    if (outputs.trouble()) {
+        what = *outputs.trouble();
+    } else {
+        for (const std::string& name : request.reductions) {
+            if (what.empty() && std::isnan(engine.reduction(name))) {
+                what = fmt::format("after step {}, {} is not a number", loop.steps, name);
+            }
+        }
+    }
+    throw CommandError(
+        ExitCode::device, "the numbers have left the finite: " + what,
+        "an explicit scheme does this where its time step is too long for the spacing; try a shorter one");
+}
+
+void announce(const RunRequest& request, const Machine& machine, const Console& console) {
+    console.message(fmt::format("{}: {} cells, {} step{}, on {} ({})", request.name,
+                                describe_grid(request, console.utf8()), request.steps,
+                                request.steps == 1 ? "" : "s", machine.kind(), machine.description()));
+}
+
+void set_arguments(Engine& engine, const RunRequest& request) {
+    for (const auto& [name, value] : request.params)
+        engine.set_param(name, value);
+    for (const auto& [name, values] : request.coefs)
+        engine.set_coef(name, values);
+}
+
+}  // namespace
+
+ExitCode run(const RunArguments& arguments, const Console& console) {
+    Timings timings;
+    Clock::time_point start = Clock::now();
+    CheckedSpec spec = read_spec(arguments.file, console);
+    const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
+    RunRequest request = make_request(arguments, spec, stencil, console);
+    timings.parse = seconds_since(start);
+
+    start = Clock::now();
+    std::string remark;
+    std::unique_ptr<Machine> machine = open_machine(arguments.device, remark);
+    timings.open = seconds_since(start);
+    if (!remark.empty()) console.message("note: " + remark);
+    announce(request, *machine, console);
+
+    InterruptGuard guard;
+    CodeOptions options;
+    options.schedules = arguments.schedule;
+    if (stencil.schedule) options.file_schedule = stencil.schedule->text;
+    options.strict_fp = arguments.strict_fp;
+    std::unique_ptr<Engine> engine = machine->load(stencil.program, request.extent, options, timings.load);
+    set_arguments(*engine, request);
+
+    start = Clock::now();
+    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    std::vector<std::string> zeros = fill_initial_data(
+        *engine, stencil.program, run_spec ? run_spec->init : std::nullopt, request, *machine);
+    timings.init = seconds_since(start);
+    if (!zeros.empty()) {
+        console.message(fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(zeros, ", "),
+                                    zeros.size() == 1 ? "s" : "", zeros.size() == 1 ? "it" : "them"));
+    }
+
+    Outputs outputs(request);
+    LoopResult loop = run_steps(*engine, request, outputs, console);
+    Report report{request, *machine, timings, loop, outputs.written(), {}};
+    if (loop.steps > 0) {
+        for (const std::string& name : request.reductions)
+            report.reductions.emplace_back(name, engine->reduction(name));
+    }
+    if (arguments.json) {
+        console.result(as_json(report));
+    } else if (!console.quiet()) {
+        console.result(as_text(report, arguments.timings));
+    }
+    if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
+        throw_not_finite(request, loop, outputs, *engine);
+    if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
+    console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
+    return ExitCode::interrupted;
+}
+
+}  // namespace halo::driver

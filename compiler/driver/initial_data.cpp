@@ -1,0 +1,75 @@
+#include "compiler/driver/initial_data.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/io/npy.h"
+
+namespace halo::driver {
+
+namespace {
+
+void upload_all_levels(Engine& engine, const ir::Field& field, const FieldValues& values) {
+    for (int time = 0; time >= -field.history; --time)
+        engine.upload(field.name, time, values);
+}
+
+const ir::Field* find_field(const ir::Program& program, const std::string& name) {
+    for (const ir::Field& field : program.fields) {
+        if (field.name == name) return &field;
+    }
+    return nullptr;
+}
+
+void set_arguments(Engine& engine, const ir::Program& program, const RunRequest& request) {
+    for (const auto& [name, value] : request.params) {
+        bool known = std::any_of(program.params.begin(), program.params.end(),
+                                 [&](const ir::Param& p) { return p.name == name; });
+        if (known) engine.set_param(name, value);
+    }
+    for (const auto& [name, values] : request.coefs) {
+        bool known = std::any_of(program.coefs.begin(), program.coefs.end(),
+                                 [&](const ir::Coef& c) { return c.name == name; });
+        if (known) engine.set_coef(name, values);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& program,
+                                           const std::optional<ir::Program>& init, const RunRequest& request,
+                                           Machine& machine) {
+    std::set<std::string> filled;
+    std::set<std::string> loaded;
+    for (const Load& load : request.loads)
+        loaded.insert(load.field);
+    if (init) {
+        LoadTimings timings;
+        CodeOptions options;
+        options.strict_fp = request.strict_fp;
+        std::unique_ptr<Engine> maker = machine.load(*init, request.extent, options, timings);
+        set_arguments(*maker, *init, request);
+        maker->run(1, std::nullopt);
+        for (const ir::Field& output : init->fields) {
+            const ir::Field* field = find_field(program, output.name);
+            if (field == nullptr || output.role != ir::Role::output || loaded.contains(field->name)) continue;
+            upload_all_levels(engine, *field, maker->download(field->name));
+            filled.insert(field->name);
+        }
+    }
+    for (const Load& load : request.loads) {
+        const ir::Field* field = find_field(program, load.field);
+        rt::NpyArray array = rt::read_npy(load.path, request.npy_shape(), "field " + load.field);
+        auto type = field->type == ir::Scalar::f32 ? rt::ElementType::f32 : rt::ElementType::f64;
+        upload_all_levels(engine, *field, FieldValues::rounded(type, std::move(array.values)));
+        filled.insert(load.field);
+    }
+    std::vector<std::string> zeros;
+    for (const ir::Field& field : program.fields) {
+        bool starts_with_values = field.role == ir::Role::state || field.role == ir::Role::input;
+        if (starts_with_values && !filled.contains(field.name)) zeros.push_back(field.name);
+    }
+    return zeros;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,20 @@
+// The values that fields start with: what the run block's init computes, then what is loaded from files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/machine.h"
+#include "compiler/driver/request.h"
+
+namespace halo::driver {
+
+// Fills the program's fields in the engine; the levels before t get the same values (a field starts at rest).
+// `init` runs on the same machine as a program of its own. Returns the fields that hold zeros because nothing
+// fills them and that are read before they are written.
+std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& program,
+                                           const std::optional<ir::Program>& init, const RunRequest& request,
+                                           Machine& machine);
+
+}  // namespace halo::driver

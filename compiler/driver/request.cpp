@@ -1,0 +1,286 @@
+#include "compiler/driver/request.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/exit_code.h"
+#include "compiler/lower/host_scalar.h"
+
+namespace halo::driver {
+
+namespace {
+
+[[noreturn]] void wrong(const std::string& message, const std::string& hint = {}) {
+    throw CommandError(ExitCode::usage, message, hint);
+}
+
+class RequestMaker {
+public:
+    RequestMaker(const RunArguments& arguments, const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
+                 const Console& console)
+        : arguments_(arguments),
+          spec_(spec),
+          program_(stencil.program),
+          console_(console),
+          run_(spec.analysis.find_run(stencil.program.name)) {}
+
+    RunRequest make() {
+        request_.name = program_.name;
+        request_.axes = axis_names(program_);
+        request_.strict_fp = arguments_.strict_fp;
+        for (const ir::Statement& statement : program_.statements) {
+            if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
+                request_.reductions.push_back(reduce->name);
+        }
+        take_grid();
+        take_steps();
+        take_params();
+        take_loads();
+        take_saves();
+        take_plots();
+        check_files();
+        return std::move(request_);
+    }
+
+private:
+    void take_grid() {
+        std::optional<schedule::Extent> grid = choose_grid(spec_, program_, arguments_.grid);
+        if (!grid) {
+            std::string example;
+            for (int axis = 0; axis < program_.rank(); ++axis)
+                example += axis == 0 ? "128" : ",128";
+            wrong(fmt::format("how large is the grid? There is no run block for {} that says so",
+                              program_.name),
+                  fmt::format("give the cells along {}, such as --grid {}", join(request_.axes, ", "),
+                              example));
+        }
+        request_.extent = *grid;
+    }
+
+    void take_steps() {
+        bool has_state = std::any_of(program_.fields.begin(), program_.fields.end(),
+                                     [](const ir::Field& field) { return field.role == ir::Role::state; });
+        if (arguments_.steps) {
+            request_.steps = *arguments_.steps;
+        } else if (run_ != nullptr && run_->steps) {
+            request_.steps = *run_->steps;
+        } else if (!has_state) {
+            request_.steps = 1;  // nothing changes from step to step
+        } else {
+            wrong(fmt::format("how many steps? There is no run block for {} that says so", program_.name),
+                  "for example --steps 1000");
+        }
+        if (run_ == nullptr || !run_->until) return;
+        request_.until = lower::host_scalar(run_->until->host, run_->until->condition);
+        request_.until_words = std::string(spec_.source.text(run_->until->where));
+    }
+
+    void take_params() {
+        std::vector<std::string> names, coefs;
+        for (const ir::Param& param : program_.params)
+            names.push_back(param.name);
+        for (const ir::Coef& coef : program_.coefs)
+            coefs.push_back(coef.name);
+        if (run_ != nullptr) {
+            for (const sema::ParamOverride& param : run_->params)
+                set_param(param.name, param.value);
+            for (const sema::CoefOverride& coef : run_->coefs)
+                request_.coefs.emplace_back(coef.name, coef.values);
+        }
+        for (const std::string& text : arguments_.set) {
+            Assignment assignment = parse_assignment(text, "--set");
+            if (std::find(coefs.begin(), coefs.end(), assignment.name) != coefs.end()) {
+                wrong(fmt::format("{} is a coefficient: its values are set in the run block, not with --set",
+                                  assignment.name),
+                      fmt::format("run {} {{ {} = […] }}", program_.name, assignment.name));
+            }
+            if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
+                throw_unknown(program_.name, "param", assignment.name, names);
+            }
+            set_param(assignment.name, parse_number(assignment.value, "--set " + assignment.name));
+        }
+        std::vector<std::string> unset;
+        for (const ir::Param& param : program_.params) {
+            bool is_set = std::any_of(request_.params.begin(), request_.params.end(),
+                                      [&](const auto& given) { return given.first == param.name; });
+            if (!param.default_value && !is_set) unset.push_back(param.name);
+        }
+        if (!unset.empty()) {
+            wrong(fmt::format("{} needs a value for {}: it has no default", program_.name, join(unset, ", ")),
+                  fmt::format("for example --set {}=1", unset.front()));
+        }
+    }
+    void set_param(const std::string& name, double value) {
+        for (auto& [known, old] : request_.params) {
+            if (known == name) {
+                old = value;
+                return;
+            }
+        }
+        request_.params.emplace_back(name, value);
+    }
+
+    const ir::Field& field(const std::string& name) const {
+        std::vector<std::string> names;
+        for (const ir::Field& field : program_.fields) {
+            if (field.role == ir::Role::intermediate) {
+                if (field.name == name) {
+                    wrong(fmt::format("{} is a `let`: it has no values of its own outside the step", name),
+                          "make it a field to read or write it");
+                }
+                continue;
+            }
+            if (field.name == name) return field;
+            names.push_back(field.name);
+        }
+        throw_unknown(program_.name, "field", name, names);
+    }
+
+    void take_loads() {
+        std::set<std::string> given;
+        for (const std::string& text : arguments_.load) {
+            FileArgument argument = parse_file_argument(text, "--load", ".npy");
+            field(argument.field);
+            if (!given.insert(argument.field).second)
+                wrong(fmt::format("--load gives {} twice", argument.field));
+            request_.loads.push_back({argument.field, argument.path});
+        }
+        if (run_ == nullptr) return;
+        for (const sema::Load& load : run_->loads) {
+            if (!given.contains(load.field)) request_.loads.push_back({load.field, load.path});
+        }
+    }
+
+    void take_saves() {
+        std::set<std::string> given;
+        for (const std::string& text : arguments_.save) {
+            FileArgument argument = parse_file_argument(text, "--save", ".npy");
+            field(argument.field);
+            given.insert(argument.field);
+            request_.outputs.push_back({Output::Kind::save, argument.field, argument.path, std::nullopt, 0});
+        }
+        if (run_ == nullptr || arguments_.no_files) return;
+        for (const sema::Save& save : run_->saves) {
+            if (!given.contains(save.field)) {
+                request_.outputs.push_back(
+                    {Output::Kind::save, save.field, save.path, std::nullopt, save.every});
+            }
+        }
+    }
+
+    void take_plots() {
+        std::set<std::string> given;
+        for (const std::string& text : arguments_.plot) {
+            FileArgument argument = parse_plot_argument(text);
+            field(argument.field);
+            given.insert(argument.field);
+            std::optional<Cut> cut;
+            if (argument.axis) cut = command_line_cut(argument);
+            request_.outputs.push_back(
+                {Output::Kind::plot, argument.field, argument.path, usual_cut(cut), 0});
+        }
+        if (run_ == nullptr || arguments_.no_files) return;
+        for (const sema::Plot& plot : run_->plots) {
+            if (given.contains(plot.field)) continue;
+            request_.outputs.push_back(
+                {Output::Kind::plot, plot.field, plot.path, usual_cut(run_block_cut(plot)), plot.every});
+        }
+    }
+
+    Cut command_line_cut(const FileArgument& argument) const {
+        auto axis = std::find(request_.axes.begin(), request_.axes.end(), *argument.axis);
+        if (axis == request_.axes.end()) throw_unknown(program_.name, "axis", *argument.axis, request_.axes);
+        Cut cut{static_cast<int>(axis - request_.axes.begin()), argument.index};
+        if (program_.rank() < 3) {
+            wrong(fmt::format("--plot {}@{}: a picture of {} shows the whole grid, not a slice",
+                              argument.field, *argument.axis, program_.name));
+        }
+        std::int64_t cells = request_.extent[static_cast<std::size_t>(cut.axis)];
+        if (cut.index < 0 || cut.index >= cells) {
+            wrong(fmt::format("--plot {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}",
+                              argument.field, *argument.axis, argument.index, cells, *argument.axis,
+                              cells - 1));
+        }
+        return cut;
+    }
+
+    // The run block's own cut. Where another grid is asked for it may lie outside; then the middle is shown.
+    std::optional<Cut> run_block_cut(const sema::Plot& plot) const {
+        if (!plot.cut) return std::nullopt;
+        auto axis = static_cast<std::size_t>(plot.cut->axis);
+        Cut cut{plot.cut->axis,
+                plot.cut->at_position ? nearest_cell(plot.cut->axis, plot.cut->position) : plot.cut->index};
+        if (cut.index >= 0 && cut.index < request_.extent[axis]) return cut;
+        console_.warning(
+            fmt::format("the plot of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
+                        plot.field, request_.axes[axis], cut.index, request_.extent[axis]));
+        return Cut{plot.cut->axis, request_.extent[axis] / 2};
+    }
+    std::int64_t nearest_cell(int axis, double position) const {
+        std::vector<double> params;
+        for (const ir::Param& param : program_.params) {
+            double value = param.default_value.value_or(0);
+            for (const auto& [name, given] : request_.params)
+                value = name == param.name ? given : value;
+            params.push_back(value);
+        }
+        const ir::Axis& declared = program_.axes[static_cast<std::size_t>(axis)];
+        double spacing =
+            rt::evaluate(lower::host_scalar(program_, declared.spacing), params, request_.extent);
+        double origin = rt::evaluate(lower::host_scalar(program_, declared.origin), params, request_.extent);
+        double cell = std::round((position - origin) / spacing);
+        return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
+    }
+    std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
+        if (cut || program_.rank() < 3) return cut;
+        return Cut{2, request_.extent[2] / 2};
+    }
+
+    // What would fail at the end of a long run is better known before it.
+    void check_files() const {
+        namespace fs = std::filesystem;
+        std::set<std::string> paths;
+        for (const Output& output : request_.outputs) {
+            if (!paths.insert(fs::path(output.path).lexically_normal().string()).second) {
+                wrong(fmt::format("two outputs would be written to {}", output.path),
+                      "give them different names");
+            }
+            fs::path folder = fs::path(output.path).parent_path();
+            if (folder.empty()) folder = ".";
+            std::error_code ignored;
+            if (!fs::is_directory(folder, ignored)) {
+                throw CommandError(
+                    ExitCode::file,
+                    fmt::format("cannot write {}: there is no folder {}", output.path, folder.string()),
+                    fmt::format("mkdir -p {} makes it", folder.string()));
+            }
+            if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+                throw CommandError(ExitCode::file,
+                                   fmt::format("cannot write {}: the folder {} may not be written to",
+                                               output.path, folder.string()));
+            }
+        }
+    }
+
+    const RunArguments& arguments_;
+    const CheckedSpec& spec_;
+    const ir::Program& program_;
+    const Console& console_;
+    const sema::RunSpec* run_;
+    RunRequest request_;
+};
+
+}  // namespace
+
+RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
+                        const sema::AnalyzedStencil& stencil, const Console& console) {
+    return RequestMaker(arguments, spec, stencil, console).make();
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,85 @@
+#include "compiler/driver/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/exit_code.h"
+#include "compiler/driver/files.h"
+#include "compiler/syntax/parser.h"
+
+namespace halo::driver {
+
+CheckedSpec check_text(std::string name, std::string text) {
+    CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}, false};
+    DiagnosticSink sink;
+    spec.analysis = sema::analyze(syntax::parse(spec.source, sink), sink);
+    spec.diagnostics = sink.sorted();
+    spec.ok = !sink.has_errors();
+    return spec;
+}
+
+CheckedSpec check_spec(const std::string& path) {
+    // More than the parser takes, so that it is the parser that refuses a long file, with its own message.
+    return check_text(display_name(path), read_text(path, 4 * syntax::kMaxFileBytes));
+}
+
+void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
+                      const Console& console) {
+    if (diagnostics.empty()) return;
+    std::string text = render(diagnostics, source, RenderOptions{console.error_has_colour()});
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
+
+CheckedSpec read_spec(const std::string& path, const Console& console) {
+    CheckedSpec spec = check_spec(path);
+    show_diagnostics(spec.diagnostics, spec.source, console);
+    if (!spec.ok) throw CommandError(ExitCode::spec, "");
+    if (spec.analysis.stencils.empty()) {
+        throw CommandError(ExitCode::spec, fmt::format("{} has no stencil", spec.source.name()),
+                           "a spec starts with, for example, stencil heat(x, y) { … }");
+    }
+    return spec;
+}
+
+const sema::AnalyzedStencil& choose_stencil(const CheckedSpec& spec, const std::string& name) {
+    const std::vector<sema::AnalyzedStencil>& stencils = spec.analysis.stencils;
+    std::vector<std::string> names;
+    for (const sema::AnalyzedStencil& stencil : stencils)
+        names.push_back(stencil.program.name);
+    if (!name.empty()) {
+        if (const sema::AnalyzedStencil* found = spec.analysis.find_stencil(name)) return *found;
+        throw_unknown(spec.source.name(), "stencil", name, names);
+    }
+    if (stencils.size() == 1) return stencils.front();
+    if (spec.analysis.runs.size() == 1) {
+        if (const auto* found = spec.analysis.find_stencil(spec.analysis.runs.front().stencil)) return *found;
+    }
+    throw CommandError(ExitCode::usage,
+                       fmt::format("{} has several stencils: {}", spec.source.name(), join(names, ", ")),
+                       "say which one is meant");
+}
+
+std::vector<std::string> axis_names(const ir::Program& program) {
+    std::vector<std::string> names;
+    for (const ir::Axis& axis : program.axes)
+        names.push_back(axis.name);
+    return names;
+}
+
+std::optional<schedule::Extent> choose_grid(const CheckedSpec& spec, const ir::Program& program,
+                                            const std::string& grid) {
+    if (!grid.empty()) {
+        schedule::Extent extent{1, 1, 1};
+        std::vector<std::int64_t> cells = parse_grid(grid, axis_names(program));
+        std::copy(cells.begin(), cells.end(), extent.begin());
+        return extent;
+    }
+    const sema::RunSpec* run = spec.analysis.find_run(program.name);
+    return run != nullptr ? run->grid : std::nullopt;
+}
+
+}  // namespace halo::driver
