@@ -1,8 +1,9 @@
-// Pictures of fields as PNG files: a plane of cells in colours, or a line of cells as a curve, with title, axes and a
-// labelled colour bar. Small grids are enlarged (each cell a square of pixels), large ones averaged down.
+// Pictures of fields as PNG files: a plane of cells in colours, or a line of cells as a curve, with title,
+// axes and a labelled colour bar. Small grids are enlarged (each cell a square of pixels), large ones
+// averaged down.
 //
-// Colours: a perceptual map from dark blue to yellow, or, for values of both signs, from blue over white to red with
-// white at zero. Cells that are not finite are magenta, and their number is written below.
+// Colours: a perceptual map from dark blue to yellow, or, for values of both signs, from blue over white to
+// red with white at zero. Cells that are not finite are magenta, and their number is written below.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,12 @@ struct PictureAxis {
 };
 
 struct Picture {
-    std::string title;             // "heat3d: u at z = 64, step 5000"
-    std::int64_t width = 0;        // cells, >= 1
-    std::int64_t height = 0;       // cells, >= 1
-    std::vector<double> values;    // width * height, the row at the low end of `up` first
+    std::string title;           // "heat3d: u at z = 64, step 5000"
+    std::int64_t width = 0;      // cells, >= 1
+    std::int64_t height = 0;     // cells, >= 1
+    std::vector<double> values;  // width * height, the row at the low end of `up` first
     PictureAxis across, up;
-    std::string value_label;       // above the colour bar: "u"
+    std::string value_label;  // above the colour bar: "u"
     // The values at the colour bar's ends; found from the cells where not given.
     std::optional<std::pair<double, double>> range;
 };

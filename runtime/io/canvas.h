@@ -1,0 +1,41 @@
+// An RGB picture in memory to draw on, and its PNG file. Pixel (0,0) is the top left corner; what lies
+// outside is not drawn.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/io/colour_map.h"
+
+namespace halo::rt {
+
+class Canvas {
+public:
+    Canvas(int width, int height, Colour background);
+
+    int width() const { return width_; }
+    int height() const { return height_; }
+    Colour at(int x, int y) const;
+
+    void fill(int x, int y, int width, int height, Colour colour);
+    void frame(int x, int y, int width, int height, Colour colour);  // its outline, one pixel wide, inside
+    // A straight line between the centres of two pixels, smoothed at its edges.
+    void line(double x0, double y0, double x1, double y1, double thickness, Colour colour);
+
+    enum class Align : std::uint8_t { left, centre, right };
+    // One line of text, its top at y; letters past ASCII are shown as '?'.
+    void text(int x, int y, std::string_view words, Align align, Colour colour);
+    static int text_width(std::string_view words);
+    static constexpr int kTextHeight = 14;  // of capital letters
+
+    void write_png(const std::string& path) const;  // whole or not at all; throws Error
+
+private:
+    void blend(int x, int y, Colour colour, double part);
+    int width_, height_;
+    std::vector<std::uint8_t> pixels_;
+};
+
+}  // namespace halo::rt
