@@ -215,7 +215,7 @@ private:
         for (Node& operand : node.operands)
             drop_conditions(operand, field);
         if (node.kind == Kind::chosen && node.order == 1 && node.name.starts_with(field + " ")) {
-            node.name = "idx(x) < 3";
+            node.name = "len(x) > 3";  // no coordinate: a let that got its boundary by inference keeps it
             node.order = 0;
         }
     }
