@@ -18,9 +18,10 @@ constexpr std::string_view kGreen = "\x1b[1;32m";
 constexpr std::string_view kReset = "\x1b[0m";
 
 constexpr std::size_t kTabWidth = 4;
-constexpr std::size_t kMaxWidth = 100;   // of a source line that is shown, in characters
-constexpr std::size_t kLeadWidth = 40;   // kept before the range where a line is cut
-constexpr std::size_t kMaxQuoted = 400;  // bytes of a message's own text that are shown
+constexpr std::size_t kMaxWidth = 100;    // of a source line that is shown, in characters
+constexpr std::size_t kLeadWidth = 40;    // kept before the range where a line is cut
+constexpr std::size_t kMaxWindow = 4096;  // bytes of a line that are looked at
+constexpr std::size_t kMaxQuoted = 400;   // bytes of a message's own text that are shown
 
 class Painter {
 public:
@@ -93,6 +94,16 @@ void cut(ShownLine& shown) {
     shown.end = std::max(std::min(shown.end - first, kMaxWidth), shown.begin + 1);
 }
 
+// Where to begin to look at a line whose byte `begin` is to be shown: far enough before it that cut() leaves
+// out the rest, on a whole character. A line may be as long as its file.
+std::size_t window_begin(std::string_view line, std::size_t begin) {
+    constexpr std::size_t kBefore = 4 * (kLeadWidth + kMaxWidth);
+    std::size_t first = begin > kBefore ? begin - kBefore : 0;
+    while (first > 0 && first < line.size() && (static_cast<unsigned char>(line[first]) & 0xC0u) == 0x80u)
+        ++first;
+    return std::min(first, begin);
+}
+
 std::string join(const std::vector<std::string>& cells) {
     std::string text;
     for (const std::string& cell : cells)
@@ -109,7 +120,10 @@ std::string excerpt(SourceRange where, const SourceFile& file, std::string_view 
     const std::size_t begin = where.begin - std::min<std::size_t>(where.begin, line_begin);
     const std::size_t end =
         std::max<std::size_t>(where.end - std::min<std::size_t>(where.end, line_begin), begin);
-    ShownLine shown = lay_out(line, std::min(begin, line.size()), std::min(end, line.size()));
+    const std::size_t first = window_begin(line, std::min(begin, line.size()));
+    const std::string_view window = line.substr(first, kMaxWindow);
+    ShownLine shown =
+        lay_out(window, std::min(begin - first, window.size()), std::min(end - first, window.size()));
     cut(shown);
     const std::string gutter = fmt::format("{:>5} | ", at.line);
     const std::string blank = fmt::format("{:>5} | ", "");

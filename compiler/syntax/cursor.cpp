@@ -127,6 +127,14 @@ void Parser::close(std::uint32_t opening, TokenKind kind) {
     const bool on_line = !token.newline_before && token.kind != TokenKind::end;
     if (is_odd && on_line) {
         fail_at_odd_token(token);
+    } else if (token.kind == TokenKind::assign && line_begin() > opening) {
+        // The line before was not closed; this one is a statement of its own.
+        const std::size_t line = line_begin();
+        const std::uint32_t end = tokens_[line - 1].where.end;
+        fail(DiagnosticKind::missing_bracket, {end, end},
+             fmt::format("{} is missing before the end of the line", quoted(kind)))
+            .label(opened, fmt::format("{} is opened here", quoted(tokens_[opening].kind)));
+        resume_at_ = line;
     } else if (on_line && begins_operand(token.kind)) {
         fail(DiagnosticKind::unexpected_token, token.where,
              fmt::format("expected an operator or {} before {}", quoted(kind), describe(token)))
@@ -237,16 +245,24 @@ Diagnostic& Parser::fail_no_operator(const Token& token) {
     return diagnostic;
 }
 
+// The token that begins the current line, within the statement.
+std::size_t Parser::line_begin() const {
+    std::size_t line = at_;
+    while (line > statement_start_ && !tokens_[line].newline_before)
+        --line;
+    return line;
+}
+
 // "u = a +" with the next statement on the next line: the mistake is the operator's, and the next statement
 // is whole.
 bool Parser::fail_if_statement_is_missing_its_end() {
     const Token& token = peek();
-    if (token.kind != TokenKind::assign && token.kind != TokenKind::identifier) return false;
-    std::size_t line = at_;
-    while (line > statement_start_ && !tokens_[line].newline_before)
-        --line;
+    const bool follows_target = token.kind == TokenKind::assign;
+    if (!follows_target && token.kind != TokenKind::identifier && token.kind != TokenKind::left_bracket)
+        return false;
+    const std::size_t line = line_begin();
     if (line <= statement_start_ || !joins_lines(tokens_[line - 1].kind)) return false;
-    if (token.kind == TokenKind::identifier && at_ != line + 1) return false;
+    if (!follows_target && at_ != line + 1) return false;
     const Token& joint = tokens_[line - 1];
     fail(DiagnosticKind::unexpected_token, joint.where,
          fmt::format("something is missing after {}: the next line begins a new statement", describe(joint)));

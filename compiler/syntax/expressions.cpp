@@ -197,6 +197,10 @@ ExprId Parser::postfix() {
         } else if (token.kind == TokenKind::dot) {
             advance();
             const Token member = peek();
+            if (member.newline_before) {
+                fail_expected("a component's name after `.`");
+                return base;
+            }
             if (member.kind != TokenKind::number) {
                 const Name word = name("a component's name after `.`");
                 if (failing_) return base;

@@ -209,7 +209,8 @@ private:
         const bool closes_block = token.kind == TokenKind::right_brace;
         const Block closed = closes_block && !blocks_.empty() ? blocks_.back() : Block{};
         if (closes_block && !blocks_.empty()) blocks_.pop_back();
-        const bool begins = begins_statement(token) || std::exchange(after_semicolon_, false);
+        const bool follows_semicolon = std::exchange(after_semicolon_, false);
+        const bool begins = follows_semicolon || begins_statement(token);
         if (needs_line(token, begins, closes_block, closed)) {
             const bool is_start = begins || closes_block;
             const bool outdented = is_start || is_closer(token.kind) || token.kind == TokenKind::left_brace;
@@ -279,10 +280,12 @@ private:
         return i >= 2 && (word == "pos" || word == "idx") && text(tokens_.tokens[i - 2].where) == "at";
     }
 
-    // Offsets are tight (u[x+1]); elsewhere the user's 4/5 and 2*p stay as they are, and a + b is spaced.
+    // Offsets are tight (u[x+1]); a sum outside brackets is spaced; elsewhere 2*p stays as the user has it.
     bool is_spaced(std::size_t op) const {
         if (!brackets_.empty() && brackets_.back()) return false;
         const Token& token = tokens_.tokens[op];
+        if (brackets_.empty() && (token.kind == TokenKind::plus || token.kind == TokenKind::minus))
+            return true;
         const Token& next = tokens_.tokens[op + 1];
         return token.space_before || token.newline_before || next.space_before || next.newline_before;
     }

@@ -56,7 +56,11 @@ void Parser::file_item() {
         fail(DiagnosticKind::misplaced_statement, token.where,
              fmt::format("`{}` belongs between the braces of a `run`", word));
     } else {
-        Diagnostic& diagnostic = fail_expected("`stencil` or `run`");
+        const bool is_name = token.kind == TokenKind::identifier;
+        Diagnostic& diagnostic =
+            is_name ? fail(DiagnosticKind::unknown_statement, token.where,
+                           fmt::format("expected `stencil` or `run`, found {}", describe(token)))
+                    : fail_expected("`stencil` or `run`");
         if (const auto meant = closest_name(word, {"stencil", "run"})) diagnostic.mend(token.where, *meant);
     }
     // On to the next block: what is before it is the same mistake.
@@ -175,7 +179,8 @@ void Parser::statements(Block block, std::vector<std::string>& unread_names,
             const TokenKind next = ahead(1).kind;
             const bool is_declaration =
                 contains(stencil_words(), text(peek())) && next == TokenKind::identifier;
-            if (is_declaration || next == TokenKind::assign || next == TokenKind::left_bracket) break;
+            const bool is_target = next == TokenKind::assign || next == TokenKind::left_bracket;
+            if (is_declaration || (is_target && !contains(field_words(), text(peek())))) break;
         }
         const std::size_t start = at_;
         statement_start_ = at_;

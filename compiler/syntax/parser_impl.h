@@ -52,6 +52,7 @@ private:
     Diagnostic& fail_expected(std::string_view what);
     Diagnostic& fail_at_odd_token(const Token& token);
     Diagnostic& fail_no_operator(const Token& token);
+    std::size_t line_begin() const;
     bool fail_if_statement_is_missing_its_end();
     void end_of_statement();
     void recover(std::size_t start, std::vector<std::string>& unread_names);

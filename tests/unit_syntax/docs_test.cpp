@@ -1,0 +1,67 @@
+// Every ```halo block of the documentation is a spec that parses.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "compiler/syntax/parser.h"
+
+using namespace halo;
+using namespace halo::syntax;
+
+namespace {
+
+struct Block {
+    std::string text;
+    std::size_t line;  // of its first line in the document
+};
+
+std::vector<Block> halo_blocks(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::vector<Block> blocks;
+    bool inside = false;
+    std::size_t number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++number;
+        if (!inside && line == "```halo") {
+            inside = true;
+            blocks.push_back({"", number + 1});
+        } else if (inside && line == "```") {
+            inside = false;
+        } else if (inside) {
+            blocks.back().text += line + "\n";
+        }
+    }
+    CHECK_FALSE(inside);
+    return blocks;
+}
+
+std::vector<std::filesystem::path> documents() {
+    const std::filesystem::path root = HALO_SOURCE_DIR;
+    std::vector<std::filesystem::path> all;
+    if (std::filesystem::exists(root / "README.md")) all.push_back(root / "README.md");
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "docs")) {
+        if (entry.path().extension() == ".md") all.push_back(entry.path());
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("every spec in the documentation parses") {
+    std::size_t count = 0;
+    for (const std::filesystem::path& path : documents()) {
+        for (const Block& block : halo_blocks(path)) {
+            const SourceFile source(
+                path.filename().string() + ", block at line " + std::to_string(block.line), block.text);
+            DiagnosticSink sink;
+            parse(source, sink);
+            INFO(render(sink.sorted(), source));
+            CHECK_FALSE(sink.has_errors());
+            ++count;
+        }
+    }
+    CHECK(count >= 10);  // docs/language.md alone has more
+}
