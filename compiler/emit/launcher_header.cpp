@@ -111,7 +111,7 @@ private:
         out_.line("}} {};", model_.status);
         out_.blank_line();
         out_.line(
-            "// Why the last call on this thread did not succeed; \"\" where all did. Valid until the next "
+            "// Why the last failing call on this thread failed; \"\" where none has. Valid until the next "
             "call.");
         out_.line("const char* {}(void);", model_.message);
     }

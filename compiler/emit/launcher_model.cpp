@@ -55,8 +55,6 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
     check_stem(stem);
     for (const kernel::KernelFunction& kernel : kernels.functions)
         taken_.insert(kernel.name);
-    for (const kernel::NamedConstant& constant : kernels.constants)
-        taken_.insert(constant.name);
     for (const kernel::ConstantArray& array : kernels.constant_arrays)
         taken_.insert(array.name);
     solver = take(prefix + "_solver");

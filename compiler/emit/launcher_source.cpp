@@ -5,52 +5,43 @@
 
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
-#include "compiler/support/error.h"
-#include "compiler/support/writer.h"
+#include "compiler/emit/launcher_writer.h"
 
 namespace halo::emit {
 
 namespace {
 
-constexpr std::int64_t kStaticSharedBytes = 49152;
-constexpr int kAlignment = 32;  // elements; as in runtime/core/geometry.h
-constexpr int kWidth = 110;
+constexpr int kAlignment = 32;  // elements that a row starts on a multiple of; as in runtime/core/geometry.h
+constexpr int kMostBlocks = 65535;  // along the second and third axis of a launch
 
-class SourceWriter {
+int round_up(int value) {
+    return (value + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+class SourceWriter : LauncherWriter {
 public:
-    explicit SourceWriter(const LauncherModel& model)
-        : model_(model),
-          plan_(model.plan),
-          names_{[this](int index) { return "solver." + model_.param_member(index); },
-                 [this](int axis) { return "solver." + model_.extents[axis]; }} {}
+    SourceWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
 
-    std::string write(const std::string& kernel_text) {
+    void write(const std::string& kernel_text) {
         write_includes();
         out_.blank_line();
         out_.text(kernel_text);
         out_.blank_line();
-        out_.line("// ---- the launcher: {}.h ----", model_.stem);
+        out_.line("// ---- the launcher: see {}.h ----", model_.stem);
         write_solver();
         out_.blank_line();
         out_.line("namespace launcher {{");
-        write_helpers();
+        write_parts();
+        write_fill_halos();
+        for (const rt::KernelPlan& kernel : plan_.kernels)
+            write_launch(kernel);
+        write_lay_out();
+        write_allocate();
         out_.blank_line();
         out_.line("}}  // namespace launcher");
-        write_create();
-        write_destroy();
-        write_setters();
-        write_fields();
-        write_advance();
-        write_reductions();
-        out_.blank_line();
-        out_.line("const char* {}(void) {{ return launcher::last_message; }}", model_.message);
-        return out_.take();
     }
 
 private:
-    // ---- the top
-    // --------------------------------------------------------------------------------------------
-
     void write_includes() {
         out_.line("// {}.cu: the kernels of the stencil {} and a launcher in plain C.", model_.stem,
                   plan_.name);
@@ -60,7 +51,7 @@ private:
         out_.blank_line();
         out_.line("#include <cuda_runtime.h>");
         out_.blank_line();
-        for (const char* header : {"algorithm", "cmath", "cstdarg", "cstdio", "new"})
+        for (const char* header : {"cmath", "cstdarg", "cstdio", "new"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
     }
@@ -68,45 +59,340 @@ private:
     void write_solver() {
         out_.blank_line();
         out_.line("struct {} {{", model_.solver);
-        const auto body = out_.indent();
-        for (const std::string& extent : model_.extents)
-            out_.line("int {} = 0;", extent);
-        out_.line("int pitch = 0;           // elements from one row to the next");
-        out_.line("long long slice = 0;     // elements from one plane to the next");
-        out_.line("long long origin = 0;    // elements before the first cell");
-        out_.line("long long elements = 0;  // of an array");
-        for (std::size_t index = 0; index < plan_.params.size(); ++index) {
+        {
+            const auto body = out_.indent();
+            out_.line("int {};", model_.extent_list("", ", "));
+            if (plan_.rank > 1) out_.line("int pitch;           // elements from one row to the next");
+            if (plan_.rank > 2) out_.line("long long slice;     // elements from one plane to the next");
+            out_.line("long long origin;    // elements of an array before its first cell");
+            out_.line("long long elements;  // of an array");
+            write_scalars();
+            for (const FieldNames& field : model_.fields) {
+                for (const LevelName& level : field.levels)
+                    out_.line("{}* {} = nullptr;", field.type, level.member);
+            }
+            for (int index = 0; index < count(plan_.reductions); ++index) {
+                out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
+            }
+            if (any_halo())
+                out_.line("bool halos_due = true;  // values were set since the halos were filled");
+            if (!plan_.reductions.empty()) out_.line("long long steps = 0;  // done so far");
+        }
+        out_.line("}};");
+    }
+
+    void write_scalars() {
+        for (int index = 0; index < count(plan_.params); ++index) {
             const auto& value = plan_.params[index].default_value;
-            const int i = static_cast<int>(index);
-            out_.line("double {} = {};", model_.param_member(i), number(value.value_or(0)));
-            if (!value) out_.line("bool {} = false;", model_.given_member(i));
+            if (value) {
+                out_.line("double {} = {};", model_.param_member(index), number(*value));
+            } else {
+                out_.line("double {};", model_.param_member(index));
+                out_.line("bool {} = false;", model_.given_member(index));
+            }
         }
-        for (std::size_t index = 0; index < plan_.coefs.size(); ++index)
-            write_weights(static_cast<int>(index));
-        for (const FieldNames& field : model_.fields) {
-            for (const LevelName& level : field.levels)
-                out_.line("{}* {} = nullptr;", field.type, level.member);
+        for (int index = 0; index < count(plan_.coefs); ++index) {
+            const rt::CoefPlan& coef = plan_.coefs[index];
+            std::vector<std::string> weights;
+            for (const double weight : coef.defaults)
+                weights.push_back(number(weight));
+            out_.line("{} {}[{}] =", coef.type == rt::ElementType::f32 ? "float" : "double",
+                      model_.coef_member(index), model_.coef_elements(index));
+            const auto more = out_.indent();
+            fill("{", weights, "};");
         }
-        for (std::size_t index = 0; index < plan_.reductions.size(); ++index) {
-            out_.line("double* {} = nullptr;  // one of each block",
-                      model_.partials_member(static_cast<int>(index)));
-        }
-        out_.line("bool halos_due = true;   // values were set since the halos were filled");
-        out_.line("long long steps = 0;     // done so far");
-        close_struct();
     }
 
-    void close_struct() {
-        out_.end_line_if_text();
-        out_.unindented("};");
+    void write_parts() {
+        std::vector<std::string> parts{"messages", "counting", "blocks",
+                                       fmt::format("copies {}", plan_.rank)};
+        if (any_halo()) parts.emplace_back("halo");
+        for (const std::string& part : parts) {
+            out_.blank_line();
+            out_.text(model_.part(part));
+        }
     }
 
-    const LauncherModel& model_;
-    const rt::LaunchPlan& plan_;
-    HostNames names_;
-    Writer out_;
+    static std::string face_name(rt::BoundaryKind kind) {
+        switch (kind) {
+            case rt::BoundaryKind::periodic:
+                return "Face::periodic";
+            case rt::BoundaryKind::fixed:
+                return "Face::fixed";
+            case rt::BoundaryKind::clamp:
+                return "Face::clamp";
+            case rt::BoundaryKind::mirror:
+                return "Face::mirror";
+            case rt::BoundaryKind::free:
+                return "Face::open";
+        }
+        return "";
+    }
+
+    std::string face_value(const rt::FacePlan& face) const {
+        return face.kind == rt::BoundaryKind::fixed ? print_host_scalar(face.value, names_) : "0";
+    }
+
+    void write_axis(const rt::FieldPlan& field, int axis) {
+        static constexpr const char* kNames[] = {"x", "y", "z"};
+        static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
+        const auto& [low, high] = field.boundary[axis];
+        std::vector<std::string> members{names_.extent(axis),
+                                         kStrides[axis],
+                                         std::to_string(field.halo[axis][0]),
+                                         std::to_string(field.halo[axis][1]),
+                                         face_name(low.kind),
+                                         face_name(high.kind)};
+        const bool values = low.kind == rt::BoundaryKind::fixed || high.kind == rt::BoundaryKind::fixed;
+        if (values) {
+            members.push_back(face_value(low));
+            members.push_back(face_value(high));
+        }
+        fill(fmt::format("const Axis {}{{", kNames[axis]), members, "};");
+    }
+
+    // All levels, also those that kernels write later: kernels leave what lies past fixed faces alone.
+    void write_fill_halos() {
+        if (!any_halo()) return;
+        comment("The halos of all levels, from their cells and from the values past fixed faces.");
+        out_.line("{} fill_halos(const {}& solver) {{", model_.status, model_.solver);
+        {
+            const auto body = out_.indent();
+            for (int index = 0; index < count(plan_.fields); ++index) {
+                if (!model_.has_halo(index)) continue;
+                out_.line("{{");
+                {
+                    const auto scope = out_.indent();
+                    for (int axis = 0; axis < plan_.rank; ++axis)
+                        write_axis(plan_.fields[index], axis);
+                    const std::string axes = plan_.rank == 1   ? "x, Axis(), Axis()"
+                                             : plan_.rank == 2 ? "x, y, Axis()"
+                                                               : "x, y, z";
+                    for (const LevelName& level : model_.fields[index].levels) {
+                        return_unless_ok(fmt::format("fill_halo(solver, solver.{}, {})", level.member, axes));
+                    }
+                }
+                out_.line("}}");
+            }
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    std::string blocks_along(const rt::KernelPlan& kernel, int axis) const {
+        const bool whole = axis >= plan_.rank || kernel.tile[axis] >= std::numeric_limits<int>::max();
+        return whole ? "1" : fmt::format("ceil_div({}, {})", names_.extent(axis), kernel.tile[axis]);
+    }
+
+    // A name that hides nothing the launch needs.
+    static std::string local_name(const std::string& name) {
+        return name == "solver" || name == "threads" || name == "check" ? name + "_" : name;
+    }
+
+    std::string argument(const rt::Argument& argument, const std::string& name) const {
+        switch (argument.kind) {
+            case rt::Argument::Kind::field:
+                return "solver." + model_.fields[argument.field].level(argument.time).member +
+                       " + solver.origin";
+            case rt::Argument::Kind::scalar:
+                return is_plain(argument.scalar) ? print_host_argument(argument.scalar, argument.type, names_)
+                                                 : local_name(name);
+            case rt::Argument::Kind::extent:
+                return names_.extent(argument.index);
+            case rt::Argument::Kind::pitch:
+                return plan_.rank > 1 ? "solver.pitch" : "0";
+            case rt::Argument::Kind::slice:
+                return plan_.rank > 2 ? "solver.slice" : "0";
+            case rt::Argument::Kind::partials:
+                return "solver." + model_.partials_member(argument.index);
+            case rt::Argument::Kind::coefs:
+                return plan_.coefs[argument.index].symbol;
+        }
+        return "";
+    }
+
+    void write_launch(const rt::KernelPlan& kernel) {
+        out_.blank_line();
+        out_.line("dim3 {}(const {}& solver) {{", blocks_function(kernel), model_.solver);
+        {
+            const auto body = out_.indent();
+            out_.line("return dim3({}, {}, {});", blocks_along(kernel, 0), blocks_along(kernel, 1),
+                      blocks_along(kernel, 2));
+        }
+        out_.line("}}");
+        const auto& parameters = model_.function(kernel).parameters;
+        out_.blank_line();
+        out_.line("{} {}(const {}& solver) {{", model_.status, launch_function(kernel), model_.solver);
+        {
+            const auto body = out_.indent();
+            std::vector<std::string> arguments;
+            for (std::size_t index = 0; index < kernel.arguments.size(); ++index) {
+                const rt::Argument& value = kernel.arguments[index];
+                arguments.push_back(argument(value, parameters[index].name));
+                if (value.kind != rt::Argument::Kind::scalar || is_plain(value.scalar)) continue;
+                out_.line("const {} {} = {};", value.type == rt::ElementType::f32 ? "float" : "double",
+                          local_name(parameters[index].name),
+                          print_host_argument(value.scalar, value.type, names_));
+            }
+            out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
+                      kernel.threads[2]);
+            const std::string shared =
+                kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
+            fill(
+                fmt::format("::{}<<<{}(solver), threads{}>>>(", kernel.name, blocks_function(kernel), shared),
+                arguments, ");");
+            out_.line("return check(cudaGetLastError(), \"launching {}\");", kernel.name);
+        }
+        out_.line("}}");
+    }
+
+    void write_lay_out() {
+        comment("Sizes and strides. Rows start on a multiple of 32 elements, with the halo before them.");
+        out_.line("{} lay_out({}& solver, {}) {{", model_.status, model_.solver,
+                  model_.extent_list("long long ", ", "));
+        {
+            const auto body = out_.indent();
+            const std::string sizes = join("%lld", " x ");
+            out_.line("constexpr long long most = 2147483647;");
+            for (const std::string& extent : model_.extents) {
+                out_.line("if ({0} < 1 || {0} > most) {{", extent);
+                out_.line(
+                    "    return fail({}, \"a grid of {} cells: 1 to %lld along each axis can be\", {}, "
+                    "most);",
+                    model_.code("BAD_ARGUMENT"), sizes, model_.extent_list("", ", "));
+                out_.line("}}");
+            }
+            write_block_limits();
+            write_strides();
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    std::string join(const std::string& piece, const std::string& between) const {
+        std::string text = piece;
+        for (int axis = 1; axis < plan_.rank; ++axis)
+            text += between + piece;
+        return text;
+    }
+
+    void write_block_limits() {
+        for (int axis = 1; axis < plan_.rank; ++axis) {
+            int smallest = std::numeric_limits<int>::max();
+            for (const rt::KernelPlan& kernel : plan_.kernels)
+                smallest = std::min(smallest, kernel.tile[axis]);
+            const std::int64_t most = std::int64_t{kMostBlocks} * smallest;
+            if (most >= std::numeric_limits<int>::max()) continue;
+            out_.line("if ({} > {}) {{", model_.extents[axis], most);
+            out_.line("    return fail({}, \"%lld cells along {}: {} are the most for these kernels\", {});",
+                      model_.code("BAD_ARGUMENT"), plan_.axes[axis], most, model_.extents[axis]);
+            out_.line("}}");
+        }
+    }
+
+    void write_strides() {
+        const auto& halo = plan_.halo;
+        const int pad = round_up(halo[0][0]);
+        const auto padded = [&](int axis) {
+            const int around = halo[axis][0] + halo[axis][1];
+            return around > 0 ? fmt::format("({} + {})", model_.extents[axis], around) : model_.extents[axis];
+        };
+        const std::string row =
+            halo[0][1] > 0 ? fmt::format("{} + {}", model_.extents[0], halo[0][1]) : model_.extents[0];
+        const std::string before = pad > 0 ? fmt::format("{} + ", pad) : "";
+        out_.line("const long long pitch = {}round_up({}, {});", before, row, kAlignment);
+        std::string size = "1.0 * pitch";
+        for (int axis = 1; axis < plan_.rank; ++axis)
+            size += " * " + padded(axis);
+        out_.line("if (pitch > most || {} > 1e16) {{", size);
+        out_.line("    return fail({}, \"a grid of {} cells is too large to index\", {});",
+                  model_.code("BAD_ARGUMENT"), join("%lld", " x "), model_.extent_list("", ", "));
+        out_.line("}}");
+        for (const std::string& extent : model_.extents)
+            out_.line("solver.{0} = static_cast<int>({0});", extent);
+        std::string origin = std::to_string(pad);
+        if (plan_.rank > 1) out_.line("solver.pitch = static_cast<int>(pitch);");
+        if (plan_.rank > 1 && halo[1][0] > 0) origin += fmt::format(" + {} * pitch", halo[1][0]);
+        if (plan_.rank > 2) out_.line("solver.slice = pitch * {};", padded(1));
+        if (plan_.rank > 2 && halo[2][0] > 0) origin += fmt::format(" + {} * solver.slice", halo[2][0]);
+        out_.line("solver.origin = {};", origin);
+        out_.line("solver.elements = {};", plan_.rank == 1   ? "pitch"
+                                           : plan_.rank == 2 ? "pitch * " + padded(1)
+                                                             : "solver.slice * " + padded(2));
+    }
+
+    void write_allocate();
+
+    bool any_halo() const {
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            if (model_.has_halo(index)) return true;
+        }
+        return false;
+    }
 };
 
+void SourceWriter::write_allocate() {
+    out_.blank_line();
+    out_.line("template <class T>");
+    out_.line("{} allocate(T*& array, long long elements) {{", model_.status);
+    out_.line("    const size_t bytes = elements * sizeof(T);");
+    out_.line("    const cudaError_t error = cudaMalloc(&array, bytes);");
+    out_.line("    if (error == cudaErrorMemoryAllocation) {{");
+    out_.line("        return fail({}, \"%zu bytes of device memory cannot be had\", bytes);",
+              model_.code("OUT_OF_MEMORY"));
+    out_.line("    }}");
+    return_unless_ok("check(error, \"allocating device memory\")", "    ");
+    out_.line("    return check(cudaMemset(array, 0, bytes), \"clearing device memory\");");
+    out_.line("}}");
+
+    out_.blank_line();
+    out_.line("{} allocate({}& solver) {{", model_.status, model_.solver);
+    {
+        const auto body = out_.indent();
+        std::int64_t bytes = 0;
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            bytes += static_cast<std::int64_t>(model_.fields[index].levels.size()) *
+                     rt::size_of(plan_.fields[index].type);
+        }
+        out_.line("const size_t needed = {} * solver.elements;", bytes);
+        out_.line("size_t available = 0, all = 0;");
+        return_unless_ok("check(cudaMemGetInfo(&available, &all), \"looking for a device\")");
+        out_.line("if (needed > available) {{");
+        out_.line("    return fail({}, \"%zu bytes of device memory are needed; %zu of %zu are free\",",
+                  model_.code("OUT_OF_MEMORY"));
+        out_.line("                needed, available, all);");
+        out_.line("}}");
+        for (const FieldNames& field : model_.fields) {
+            for (const LevelName& level : field.levels) {
+                return_unless_ok(fmt::format("allocate(solver.{}, solver.elements)", level.member));
+            }
+        }
+        for (int index = 0; index < count(plan_.reductions); ++index) {
+            const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
+            out_.line("const dim3 {}_blocks = {}(solver);", plan_.reductions[index].name,
+                      blocks_function(kernel));
+            return_unless_ok(fmt::format("allocate(solver.{}, {})", model_.partials_member(index),
+                                         block_product(plan_.reductions[index].name + "_blocks")));
+        }
+        for (const rt::KernelPlan& kernel : plan_.kernels) {
+            if (kernel.dynamic_shared_bytes == 0) continue;
+            return_unless_ok(fmt::format(
+                "check(cudaFuncSetAttribute(::{}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n"
+                "          \"asking for shared memory\")",
+                kernel.name, kernel.dynamic_shared_bytes));
+        }
+        out_.line("return {};", model_.code("OK"));
+    }
+    out_.line("}}");
+}
+
 }  // namespace
+
+std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text) {
+    Writer out;
+    SourceWriter(model, out).write(kernel_text);
+    write_launcher_calls(model, out);
+    return out.take();
+}
 
 }  // namespace halo::emit

@@ -1,0 +1,288 @@
+#include <fmt/format.h>
+
+#include "compiler/emit/launcher_writer.h"
+
+namespace halo::emit {
+
+namespace {
+
+class CallWriter : LauncherWriter {
+public:
+    CallWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
+
+    void write() {
+        out_.blank_line();
+        out_.line("const char* {}(void) {{ return launcher::last_message; }}", model_.message);
+        write_create();
+        write_destroy();
+        for (int index = 0; index < count(plan_.params); ++index)
+            write_set_param(index);
+        for (int index = 0; index < count(plan_.coefs); ++index)
+            write_set_coef(index);
+        for (const FieldNames& field : model_.fields) {
+            for (const LevelName& level : field.levels) {
+                if (!level.set.empty()) write_set_field(field, level);
+                if (!level.get.empty()) write_get_field(field, level);
+            }
+        }
+        write_advance();
+        write_wait();
+        for (int index = 0; index < count(plan_.reductions); ++index)
+            write_reduction(index);
+    }
+
+private:
+    void begin(const std::string& name, const std::string& parameters) {
+        out_.blank_line();
+        out_.line("{} {}({}) {{", model_.status, name, parameters);
+    }
+
+    void refuse(const std::string& condition, const std::string& message) {
+        out_.line("if ({}) return launcher::fail({}, \"{}\");", condition, model_.code("BAD_ARGUMENT"),
+                  message);
+    }
+
+    void write_create() {
+        begin(model_.create, model_.extent_list("long long ", ", ") + ", " + model_.solver + "** solver");
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr", model_.create + ": no place for the solver");
+            out_.line("*solver = nullptr;");
+            out_.line("auto* made = new (std::nothrow) {};", model_.solver);
+            out_.line("if (made == nullptr) return launcher::fail({}, \"no memory for a solver\");",
+                      model_.code("OUT_OF_MEMORY"));
+            out_.line("{} status = launcher::lay_out(*made, {});", model_.status,
+                      model_.extent_list("", ", "));
+            out_.line("if (status == {}) status = launcher::allocate(*made);", model_.code("OK"));
+            out_.line("if (status == {}) {{", model_.code("OK"));
+            out_.line("    *solver = made;");
+            out_.line("}} else {{");
+            out_.line("    {}(made);", model_.destroy);
+            out_.line("}}");
+            out_.line("return status;");
+        }
+        out_.line("}}");
+    }
+
+    void write_destroy() {
+        out_.blank_line();
+        out_.line("void {}({}* solver) {{", model_.destroy, model_.solver);
+        {
+            const auto body = out_.indent();
+            out_.line("if (solver == nullptr) return;");
+            for (const FieldNames& field : model_.fields) {
+                for (const LevelName& level : field.levels)
+                    out_.line("cudaFree(solver->{});", level.member);
+            }
+            for (int index = 0; index < count(plan_.reductions); ++index) {
+                out_.line("cudaFree(solver->{});", model_.partials_member(index));
+            }
+            out_.line("delete solver;");
+        }
+        out_.line("}}");
+    }
+
+    void write_set_param(int index) {
+        begin(model_.set_param[index], model_.solver + "* solver, double value");
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr", model_.set_param[index] + ": no solver");
+            out_.line("solver->{} = value;", model_.param_member(index));
+            if (!plan_.params[index].default_value)
+                out_.line("solver->{} = true;", model_.given_member(index));
+            if (model_.halo_needs(index)) out_.line("solver->halos_due = true;");
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_set_coef(int index) {
+        begin(model_.set_coef[index], model_.solver + "* solver, const double* weights");
+        {
+            const auto body = out_.indent();
+            const char* const type = plan_.coefs[index].type == rt::ElementType::f32 ? "float" : "double";
+            refuse("solver == nullptr || weights == nullptr", model_.set_coef[index] + ": a pointer is NULL");
+            out_.line("for (int i = 0; i < {}; ++i) solver->{}[i] = static_cast<{}>(weights[i]);",
+                      model_.coef_elements(index), model_.coef_member(index), type);
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_set_field(const FieldNames& field, const LevelName& level) {
+        begin(level.set, fmt::format("{}* solver, const {}* values", model_.solver, field.type));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || values == nullptr", level.set + ": a pointer is NULL");
+            if (any_halo()) out_.line("solver->halos_due = true;");
+            out_.line(
+                "const cudaError_t error = launcher::upload(*solver, solver->{} + solver->origin, values);",
+                level.member);
+            out_.line("return launcher::check(error, \"{}\");", level.set);
+        }
+        out_.line("}}");
+    }
+
+    void write_get_field(const FieldNames& field, const LevelName& level) {
+        begin(level.get, fmt::format("{}* solver, {}* values", model_.solver, field.type));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || values == nullptr", level.get + ": a pointer is NULL");
+            out_.line(
+                "const cudaError_t error = launcher::download(*solver, values, solver->{} + solver->origin);",
+                level.member);
+            out_.line("return launcher::check(error, \"{}\");", level.get);
+        }
+        out_.line("}}");
+    }
+
+    // The oldest level becomes the newest, to be written next.
+    void write_rotation(const FieldNames& field) {
+        const auto& levels = field.levels;
+        out_.line("{}* const oldest = solver->{};", field.type, levels.back().member);
+        for (std::size_t index = levels.size() - 1; index > 0; --index) {
+            out_.line("solver->{} = solver->{};", levels[index].member, levels[index - 1].member);
+        }
+        out_.line("solver->{} = oldest;", levels.front().member);
+    }
+
+    // Outputs with a past move on before they are written; cells that the step leaves alone keep their value.
+    void write_output_rotations() {
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            const FieldNames& field = model_.fields[index];
+            if (plan_.fields[index].role == rt::Role::state || field.levels.size() == 1) continue;
+            out_.line("{{  // {} of the step before", plan_.fields[index].name);
+            {
+                const auto scope = out_.indent();
+                write_rotation(field);
+                out_.line("const size_t bytes = solver->elements * sizeof({});", field.type);
+                fill("const cudaError_t error = cudaMemcpyAsync(",
+                     {"solver->" + field.levels[0].member, "solver->" + field.levels[1].member, "bytes",
+                      "cudaMemcpyDeviceToDevice"},
+                     ");");
+                return_unless_ok(fmt::format("launcher::check(error, \"{}\")", model_.advance));
+            }
+            out_.line("}}");
+        }
+    }
+
+    void write_state_rotations() {
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            if (plan_.fields[index].role != rt::Role::state) continue;
+            out_.line("{{  // {}: t+1 is now t", plan_.fields[index].name);
+            {
+                const auto scope = out_.indent();
+                write_rotation(model_.fields[index]);
+            }
+            out_.line("}}");
+        }
+    }
+
+    void write_preparation() {
+        refuse("solver == nullptr", model_.advance + ": no solver");
+        refuse("steps < 0", model_.advance + ": a negative number of steps");
+        for (int index = 0; index < count(plan_.params); ++index) {
+            if (plan_.params[index].default_value) continue;
+            refuse(fmt::format("!solver->{}", model_.given_member(index)),
+                   fmt::format("{} has no value yet: call {}", plan_.params[index].name,
+                               model_.set_param[index]));
+        }
+        out_.line("if (steps == 0) return {};", model_.code("OK"));
+        for (int index = 0; index < count(plan_.coefs); ++index) {
+            const std::string weights = "solver->" + model_.coef_member(index);
+            return_unless_ok(fmt::format("launcher::check(cudaMemcpyToSymbol(::{}, {}, sizeof({})), \"{}\")",
+                                         plan_.coefs[index].symbol, weights, weights,
+                                         model_.set_coef[index]));
+        }
+        if (!any_halo()) return;
+        out_.line("if (solver->halos_due) {{");
+        return_unless_ok("launcher::fill_halos(*solver)", "    ");
+        out_.line("    solver->halos_due = false;");
+        out_.line("}}");
+    }
+
+    void write_advance() {
+        begin(model_.advance, model_.solver + "* solver, long long steps");
+        {
+            const auto body = out_.indent();
+            write_preparation();
+            out_.line("for (long long step = 0; step < steps; ++step) {{");
+            {
+                const auto loop = out_.indent();
+                write_output_rotations();
+                for (const rt::KernelPlan& kernel : plan_.kernels) {
+                    return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)));
+                }
+                write_state_rotations();
+                if (!plan_.reductions.empty()) out_.line("++solver->steps;");
+            }
+            out_.line("}}");
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_wait() {
+        begin(model_.wait, model_.solver + "* solver");
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr", model_.wait + ": no solver");
+            out_.line("return launcher::check(cudaDeviceSynchronize(), \"{}\");", model_.wait);
+        }
+        out_.line("}}");
+    }
+
+    void write_reduction(int index);
+
+    bool any_halo() const {
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            if (model_.has_halo(index)) return true;
+        }
+        return false;
+    }
+};
+
+// The blocks' values, always put together in the same order.
+void CallWriter::write_reduction(int index) {
+    const rt::ReductionPlan& reduction = plan_.reductions[index];
+    const std::string& name = model_.get_reduction[index];
+    begin(name, model_.solver + "* solver, double* value");
+    {
+        const auto body = out_.indent();
+        refuse("solver == nullptr || value == nullptr", name + ": a pointer is NULL");
+        refuse("solver->steps == 0", name + ": there is no value before the first step");
+        out_.line("const dim3 blocks = launcher::{}(*solver);",
+                  blocks_function(plan_.kernels[reduction.kernel]));
+        out_.line("std::vector<double> of_block({});", block_product("blocks"));
+        fill("const cudaError_t error = cudaMemcpy(",
+             {"of_block.data()", "solver->" + model_.partials_member(index),
+              "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost"},
+             ");");
+        return_unless_ok(fmt::format("launcher::check(error, \"{}\")", name));
+        switch (reduction.op) {
+            case rt::ReductionPlan::Op::sum:
+                out_.line("double result = 0;");
+                out_.line("for (const double part : of_block) result += part;");
+                break;
+            case rt::ReductionPlan::Op::min:
+                out_.line("double result = INFINITY;");
+                out_.line("for (const double part : of_block) result = std::fmin(result, part);");
+                break;
+            case rt::ReductionPlan::Op::max:
+                out_.line("double result = -INFINITY;");
+                out_.line("for (const double part : of_block) result = std::fmax(result, part);");
+                break;
+        }
+        out_.line("*value = {};", reduction.square_root ? "std::sqrt(result)" : "result");
+        out_.line("return {};", model_.code("OK"));
+    }
+    out_.line("}}");
+}
+
+}  // namespace
+
+void write_launcher_calls(const LauncherModel& model, Writer& out) {
+    CallWriter(model, out).write();
+}
+
+}  // namespace halo::emit

@@ -1,0 +1,41 @@
+// What the writers of the launcher's source share. Not for other rooms.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/emit/host_expression.h"
+#include "compiler/emit/launcher_model.h"
+#include "compiler/support/writer.h"
+
+namespace halo::emit {
+
+class LauncherWriter {
+protected:
+    LauncherWriter(const LauncherModel& model, Writer& out);
+
+    template <class Items>
+    static int count(const Items& items) {
+        return static_cast<int>(items.size());
+    }
+    static std::string number(double value);  // as a C++ literal
+    static std::string blocks_function(const rt::KernelPlan& kernel) { return "blocks_of_" + kernel.name; }
+    static std::string launch_function(const rt::KernelPlan& kernel) { return "launch_" + kernel.name; }
+    static std::string block_product(const std::string& blocks);
+
+    void comment(const std::string& text);  // a paragraph's first line
+    // `if (const STATUS status = CALL) return status;`
+    void return_unless_ok(const std::string& call, const std::string& before = "");
+    // open, the items between commas, close; over as many lines as it takes.
+    void fill(const std::string& open, const std::vector<std::string>& items, const std::string& close);
+
+    const LauncherModel& model_;
+    const rt::LaunchPlan& plan_;
+    HostNames names_;  // members of `solver`, a reference
+    Writer& out_;
+};
+
+// The functions of the header, after all that they call.
+void write_launcher_calls(const LauncherModel& model, Writer& out);
+
+}  // namespace halo::emit
