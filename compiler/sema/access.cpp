@@ -35,6 +35,22 @@ const char* side_name(int side) {
 // ---- subscripts
 // ------------------------------------------------------------------------------------------------
 
+void Evaluator::report_unknown_subscript(const std::string& name, SourceRange where) {
+    if (symbols_.is_unread(name) || !unknown_.emplace(name).second) return;
+    const std::vector<std::string>& axes = symbols_.axes();
+    Diagnostic& diagnostic =
+        report(DiagnosticKind::unknown_name, where, fmt::format("there is no axis or number `{}`", name))
+            .note(fmt::format("offsets name their axis: {}", fmt::join(axes, ", ")));
+    // i, j, k are what many write for the first, second and third axis.
+    const std::size_t place =
+        name.size() == 1 && name[0] >= 'i' ? static_cast<std::size_t>(name[0] - 'i') : 9;
+    if (place < axes.size()) {
+        diagnostic.mend(where, axes[place]);
+    } else if (std::optional<std::string> likely = closest_name(name, axes)) {
+        diagnostic.mend(where, *likely);
+    }
+}
+
 // Splits `x+r-1` into the axes it names and the number that is left. False where something is reported.
 bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<Anchor>& anchors,
                                   Rational& rest) {
@@ -62,21 +78,8 @@ bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<A
             anchors.push_back({-1, forward, expr.where});
             return true;
         }
-        if (!symbol && symbols_.is_unread(name->name)) return false;
         if (!symbol) {
-            // i, j, k are what many write for the first, second and third axis.
-            std::vector<std::string> candidates = symbols_.axes();
-            const std::size_t place =
-                name->name.size() == 1 ? static_cast<std::size_t>(name->name[0] - 'i') : 9;
-            Diagnostic& diagnostic =
-                report(DiagnosticKind::unknown_name, expr.where,
-                       fmt::format("there is no axis or number `{}`", name->name))
-                    .note(fmt::format("offsets name their axis: {}", fmt::join(candidates, ", ")));
-            if (place < candidates.size()) {
-                diagnostic.mend(expr.where, candidates[place]);
-            } else if (std::optional<std::string> likely = closest_name(name->name, candidates)) {
-                diagnostic.mend(expr.where, *likely);
-            }
+            report_unknown_subscript(name->name, expr.where);
             return false;
         }
     }

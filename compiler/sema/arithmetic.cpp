@@ -86,7 +86,7 @@ ExprId Arithmetic::add(Scalar type, decltype(ir::Expr::node) node, SourceRange w
 }
 
 bool Arithmetic::check_size(const Rational& number, SourceRange where) {
-    spend(1 + number.bits() / 256, where);
+    spend(1 + number.bits() / 64, where);
     if (number.bits() <= kMaxNumberBits) return true;
     sink_.report(
         DiagnosticKind::number_too_large, where,

@@ -114,9 +114,9 @@ bool Evaluator::coef_ranges(const syntax::CoefDecl& declaration, Coef& coef) {
     std::int64_t elements = 1;
     for (const syntax::CoefRange& range : declaration.ranges) {
         const std::optional<std::int64_t> low =
-            integer(range.low, "the start of a range", -kMaxOffset, kMaxOffset);
+            integer(range.low, "the start of a range", -kMaxCoefElements, kMaxCoefElements);
         const std::optional<std::int64_t> high =
-            integer(range.high, "the end of a range", -kMaxOffset, kMaxOffset);
+            integer(range.high, "the end of a range", -kMaxCoefElements, kMaxCoefElements);
         if (!low || !high) return false;
         const SourceRange where{this->where(range.low).begin, this->where(range.high).end};
         if (*high < *low) {

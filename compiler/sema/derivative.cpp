@@ -55,6 +55,13 @@ Value Evaluator::shifted(const Value& operand, int axis, int distance, SourceRan
     });
 }
 
+// Kept, for most programs take the same few derivatives everywhere.
+const std::vector<ir::Tap>& Evaluator::difference(int derivative, std::int64_t accuracy) {
+    std::vector<ir::Tap>& taps = differences_[{derivative, accuracy}];
+    if (taps.empty()) taps = ir::centred_difference(derivative, static_cast<int>(accuracy));
+    return taps;
+}
+
 // sum + the pairs of one axis, r ascending; `taps` are symmetric about the centre.
 Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
                            int axis, int derivative, SourceRange where) {
@@ -93,7 +100,7 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
                                SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_uniform()) return Value::of(Rational(0));
-    const std::vector<ir::Tap> taps = ir::centred_difference(derivative, static_cast<int>(accuracy));
+    const std::vector<ir::Tap>& taps = difference(derivative, accuracy);
     std::optional<Value> sum;
     if (derivative % 2 == 0) {
         sum = arithmetic_.binary(BinaryOp::mul, centre_weight(taps, axis, derivative, where), operand, where);
@@ -104,7 +111,7 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
 Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_uniform()) return Value::of(Rational(0));
-    const std::vector<ir::Tap> taps = ir::centred_difference(2, static_cast<int>(accuracy));
+    const std::vector<ir::Tap>& taps = difference(2, accuracy);
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         centre = arithmetic_.binary(BinaryOp::add, centre, centre_weight(taps, axis, 2, where), where);

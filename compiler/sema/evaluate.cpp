@@ -63,6 +63,8 @@ Evaluator::Evaluator(const syntax::File& file, const Symbols& symbols, Place pla
 void Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
                                const std::string& message, const std::vector<std::string>& candidates) {
     if (symbols_.is_unread(name)) return;
+    if (!unknown_.emplace(name).second)
+        return;  // a name that is missing is one mistake, however often it is used
     Diagnostic& diagnostic = report(kind, where, message);
     if (std::optional<std::string> known = translate_word(name)) {
         if (std::find(candidates.begin(), candidates.end(), *known) != candidates.end()) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,7 @@ private:
         bool forward = true;
         SourceRange where;
     };
+    void report_unknown_subscript(const std::string& name, SourceRange where);
     bool collect_subscript(syntax::ExprId id, bool forward, std::vector<Anchor>& anchors, Rational& rest);
     bool place_subscript(syntax::ExprId id, Subscripts& result, std::vector<bool>& named,
                          const std::string& base);
@@ -169,6 +171,7 @@ private:
     std::optional<std::int64_t> accuracy_of(const syntax::CallExpr& node);
     Value differentiate(const Value& operand, int axis, int derivative, std::int64_t accuracy,
                         SourceRange where);
+    const std::vector<ir::Tap>& difference(int derivative, std::int64_t accuracy);
     Value add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
                     int axis, int derivative, SourceRange where);
     Value centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative, SourceRange where);
@@ -198,6 +201,7 @@ private:
     std::unordered_map<int, ir::CoefId> launch_coefs_;  // by Symbol::index
     std::array<Value, ir::kMaxRank> spacing_;
     std::int64_t accuracy_ = 2;
+    std::map<std::pair<int, std::int64_t>, std::vector<ir::Tap>> differences_;  // by derivative and accuracy
 
     std::vector<Local> locals_;  // def parameters and indices of sums, innermost last
     std::size_t frame_ = 0;      // locals_ before this are not seen
@@ -206,6 +210,7 @@ private:
     std::optional<std::pair<ir::FieldId, SourceRange>> target_;
     int depth_ = 0;
     int suggestions_ = 0;
+    std::unordered_set<std::string> unknown_;  // names that have had their message
 };
 
 // "`u[t+1, x-2]`" as a user writes it.

@@ -27,7 +27,8 @@ struct Fixture {
     }
     void all_faces(FieldId id, BoundaryKind kind) {
         for (int axis = 0; axis < 2; ++axis) {
-            for (int side = 0; side < 2; ++side) face(id, axis, side, kind);
+            for (int side = 0; side < 2; ++side)
+                face(id, axis, side, kind);
         }
     }
     ExprId read(FieldId id, int x, int y = 0, int time = 0) { return build.access(id, time, {x, y, 0}); }
@@ -44,7 +45,8 @@ struct Fixture {
     }
     std::vector<std::vector<int>> stages() {
         std::vector<std::vector<int>> result;
-        for (const Stage& stage : form_stages(program)) result.push_back(stage.statements);
+        for (const Stage& stage : form_stages(program))
+            result.push_back(stage.statements);
         return result;
     }
 };
@@ -175,12 +177,12 @@ TEST_CASE("independent chains share their stages, and lets wait for their reader
     const FieldId u = f.field("u", Role::state), mu = f.field("mu", Role::intermediate),
                   lap = f.field("lap", Role::intermediate), half = f.field("half", Role::intermediate),
                   p = f.field("p", Role::output), q = f.field("q", Role::output);
-    f.assign(mu, f.read(u, 1));                                           // 0
-    f.assign(p, f.read(mu, 1));                                           // 1
-    f.assign(half, f.sum(f.read(u, 2), f.read(u, 0)));                    // 2: needed by 3 alone
-    f.assign(lap, f.sum(f.read(half, 0), f.read(u, -1)));                 // 3: needed by 4 alone
-    f.assign(u, f.sum(f.read(mu, -1), f.read(lap, 0)), 1);                // 4
-    f.assign(q, f.read(u, 1, 0, 1));                                      // 5: the new level, at an offset
+    f.assign(mu, f.read(u, 1));                             // 0
+    f.assign(p, f.read(mu, 1));                             // 1
+    f.assign(half, f.sum(f.read(u, 2), f.read(u, 0)));      // 2: needed by 3 alone
+    f.assign(lap, f.sum(f.read(half, 0), f.read(u, -1)));   // 3: needed by 4 alone
+    f.assign(u, f.sum(f.read(mu, -1), f.read(lap, 0)), 1);  // 4
+    f.assign(q, f.read(u, 1, 0, 1));                        // 5: the new level, at an offset
     CHECK(f.stages() == Stages{{0}, {1, 2, 3, 4}, {5}});
     const std::vector<bool> stored = stored_fields(f.program, form_stages(f.program));
     CHECK(stored[mu.index]);

@@ -10,7 +10,8 @@ namespace {
 Rational monomial_derivative(int n, int k, const Rational& at) {
     if (k > n) return Rational(0);
     Rational value(1);
-    for (int i = 0; i < k; ++i) value = value * Rational(n - i);
+    for (int i = 0; i < k; ++i)
+        value = value * Rational(n - i);
     return n == k ? value : value * power(at, n - k);
 }
 
@@ -64,7 +65,8 @@ TEST_CASE("centred differences are exact for polynomials up to their order, and 
 }
 
 TEST_CASE("differences on any nodes are exact for the polynomials through them") {
-    // Half-way nodes (staggered grids), one-sided nodes and uneven ones; at a node, between nodes and outside.
+    // Half-way nodes (staggered grids), one-sided nodes and uneven ones; at a node, between nodes and
+    // outside.
     const std::vector<std::vector<Rational>> node_sets = {
         {Rational(-3, 2), Rational(-1, 2), Rational(1, 2), Rational(3, 2)},
         {Rational(0), Rational(1), Rational(2), Rational(3), Rational(4)},

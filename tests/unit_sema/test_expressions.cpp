@@ -1,0 +1,125 @@
+#include "analyze_text.h"
+
+using halo::DiagnosticKind;
+using Kinds = std::vector<DiagnosticKind>;
+
+TEST_CASE("numbers are exact until they meet a type") {
+    const Analyzed made = stencil(
+        "const third = 1/3, r = 4\n"
+        "field u: f32\n"
+        "u[t+1] = u * (third * 3 + 1/10 + 2/10) + r^2 * u / 4/5");
+    CHECK(made.value(0) == "u * (13/10) + 16 * u / 4 / 5");
+}
+
+TEST_CASE("uniform arithmetic is done in f64 and rounded where it meets a field") {
+    const Analyzed made = stencil(
+        "param a = 1, b = 2\n"
+        "field u: f32\nfield w: f64\n"
+        "u[t+1] = a * b * u\n"
+        "w[t+1] = a * w + u");
+    CHECK(made.value(0) == "f32(a * b) * u");
+    CHECK(made.value(1) == "a * w + f64(u)");
+}
+
+TEST_CASE("a wider value is rounded where it is assigned") {
+    const Analyzed made = stencil("field u: f32\nfield w: f64\nu[t+1] = u + w\nw[t+1] = 1/3");
+    CHECK(made.value(0) == "f32(f64(u) + w)");
+    CHECK(made.value(1) == "1/3");
+}
+
+TEST_CASE("weights of zero read nothing and identities leave no operation") {
+    const Analyzed made = stencil(
+        "coef w[-1..1] = [0, 1, -1]\n"
+        "field u: f32 { boundary clamp }\n"
+        "u[t+1] = sum(i in -1..1) w[i] * u[x+i]");
+    CHECK(made.value(0) == "u + -u[x+1]");
+    CHECK(made.field("u").halo[0][0] == 0);
+    CHECK(made.field("u").halo[0][1] == 1);
+    CHECK(stencil("field u: f32\nu[t+1] = (u + 0) * 1 / 1 - 0").value(0) == "u");
+}
+
+TEST_CASE("integer powers are multiplications") {
+    CHECK(stencil("field u: f32\nu[t+1] = u^3").value(0) == "u * u * u");
+    CHECK(stencil("field u: f32\nu[t+1] = u^0 * 2").value(0) == "2");
+    CHECK(stencil("field u: f32\nu[t+1] = u^-1").value(0) == "1 / u");
+    CHECK(stencil("field u: f32\nu[t+1] = u^(1/2)").value(0) == "sqrt(u)");
+    CHECK(stencil("field u: f32\nu[t+1] = u^17").value(0) == "pow(u, 17)");
+    CHECK(stencil("field u: f32\nu[t+1] = 2^0.5 * u").value(0) == "f32(sqrt(2)) * u");
+    CHECK(stencil("field u: f32\nu[t+1] = u^16").program().exprs.size() ==
+          3 + 4);  // 3: the axes' constants and u
+}
+
+TEST_CASE("conditions that are known choose; others select") {
+    CHECK(stencil("const n = 2\nfield u: f32\nu[t+1] = if n > 1 and not (n == 3) then u else 2*u").value(0) ==
+          "u");
+    CHECK(stencil("field u: f32\nu[t+1] = if u > 0 or u < -1 then 1 else 0").value(0) ==
+          "if u > 0 or u < -1 then 1 else 0");
+    CHECK(stencil("param a = 1\nfield u: f32\nu[t+1] = if a > 0 then a else u").value(0) ==
+          "if a > 0 then f32(a) else u");
+}
+
+TEST_CASE("functions compute in the type of what varies") {
+    const Analyzed made = stencil(
+        "param a = 1\nfield u: f32\n"
+        "u[t+1] = atan2(u, a) + sin(a) * min(u, 1/3, a) + abs(-2) + floor(-7/2) + ceil(7/2)");
+    CHECK(made.value(0) == "atan2(u, f32(a)) + f32(sin(a)) * min(min(u, 1/3), f32(a)) + 2 + -4 + 4");
+}
+
+TEST_CASE("sums, products, minima and maxima are written out in order") {
+    CHECK(stencil("field u: f32\nu[t+1] = sum(i in -1..1, j in 0..1) u[x+i, y+j]").value(0) ==
+          "u[x-1] + u[x-1, y+1] + u + u[y+1] + u[x+1] + u[x+1, y+1]");
+    CHECK(stencil("field u: f32\nu[t+1] = prod(i in 1..3) (u + i)").value(0) ==
+          "(u + 1) * (u + 2) * (u + 3)");
+    CHECK(stencil("field u: f32\nu[t+1] = max(i in 0..2) u[x+i]").value(0) == "max(max(u, u[x+1]), u[x+2])");
+    CHECK(stencil("field u: f32\nu[t+1] = u + sum(i in 1..0) u").value(0) == "u");
+    CHECK(stencil("field u: f32\nu[t+1] = sum(i in 1..3, j in i..2) u[x+i, y+j]").value(0) ==
+          "u[x+1, y+1] + u[x+1, y+2] + u[x+2, y+2]");
+}
+
+TEST_CASE("defs are hygienic: a body sees its parameters and the stencil, not its caller") {
+    const Analyzed made = stencil(
+        "const i = 5\n"
+        "def mean(f) = (f[x-1] + f[x+1]) / 2\n"
+        "def scaled(a) = i * a\n"
+        "def step(f) = f[t+1] - f\n"
+        "field u: f32 { boundary clamp }\n"
+        "u[t+1] = mean(u * u) + sum(i in 1..2) scaled(u[x+i])\n"
+        "reduce m = max(abs(step(u)))");
+    CHECK(made.value(0) == "(u[x-1] * u[x-1] + u[x+1] * u[x+1]) / 2 + (5 * u[x+1] + 5 * u[x+2])");
+    CHECK(made.value(1) == "abs(u[t+1] - u)");
+}
+
+TEST_CASE("coefs are folded; launch-time coefs stay in the program") {
+    const Analyzed made = stencil(
+        "param h = 2\n"
+        "coef c[-1..1] = [1/h, 2, 1/3]\n"
+        "param coef w[0..1, 0..1] = [[1, 2], [3, 1/4]]\n"
+        "field u: f32\n"
+        "u[t+1] = c[-1] * u + c[1] * u[x+1] + w[1, 0] * u[y+1]");
+    CHECK(made.value(0) == "f32(1 / h) * u + 1/3 * u[x+1] + w#2 * u[y+1]");
+    REQUIRE(made.program().coefs.size() == 1);
+    CHECK(made.program().coefs[0].defaults == std::vector<double>{1, 2, 3, 0.25});
+    CHECK(made.program().coefs[0].low == std::vector<int>{0, 0});
+}
+
+TEST_CASE("offsets are computed when the program is compiled") {
+    const Analyzed made = stencil("const r = 2\nfield u: f32\nu[t+1] = u[x+r-1, y-2*r] + u[1+x] + u[x, t]");
+    CHECK(made.value(0) == "u[x+1, y-4] + u[x+1] + u");
+}
+
+TEST_CASE("consts are found in any order") {
+    CHECK(stencil("const a = 2*b, b = 3\nfield u: f32\nu[t+1] = a * u").value(0) == "6 * u");
+    CHECK(stencil("const a = sqrt(b), b = 4\nparam p = a / 8\nfield u: f32\nu[t+1] = p * u")
+              .program()
+              .params[0]
+              .default_value == 0.25);
+}
+
+TEST_CASE("coordinates of a neighbour are those of the neighbour") {
+    const Analyzed made = stencil(
+        "param h = 2\nspacing x = h, y = 1/2\nfield u: f32\n"
+        "u[t+1] = d(pos(x) * idx(y), x) + (pos(y) + u)[y+1]");
+    CHECK(made.value(0) ==
+          "f32(1/2 / h) * ((pos(x) + f32(h)) * idx(y) - (pos(x) + f32(-h)) * idx(y)) + (pos(y) + 1/2 + "
+          "u[y+1])");
+}
