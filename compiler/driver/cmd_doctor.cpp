@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/progress.h"
 #include "runtime/core/disk_cache.h"
+#include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/nvrtc/nvrtc.h"
@@ -60,9 +60,7 @@ Finding find_nvrtc() {
 
 Finding find_cpu() {
     Finding finding{"cpu", "CPU back end", rt::cpu_available(), {}};
-    finding.detail = finding.found ? fmt::format("{}, {} threads", rt::cpu_target_name(),
-                                                 std::thread::hardware_concurrency())
-                                   : rt::cpu_unavailable_reason();
+    finding.detail = finding.found ? rt::make_cpu_device()->description() : rt::cpu_unavailable_reason();
     return finding;
 }
 

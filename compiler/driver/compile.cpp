@@ -5,6 +5,14 @@
 
 namespace halo::driver {
 
+namespace {
+
+void end_with_newline(std::string& text) {
+    if (!text.ends_with('\n')) text += '\n';
+}
+
+}  // namespace
+
 ir::Program optimize(ir::Program program, const CodeOptions& options) {
     passes::optimize(program, options.strict_fp ? passes::FloatingPoint::strict() : passes::FloatingPoint{});
     return program;
@@ -17,6 +25,7 @@ Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stage
     Code code;
     code.lowered = lower::lower_cuda(program, schedules);
     code.text = emit::print_cuda(code.lowered.kernels);
+    end_with_newline(code.text);
     return code;
 }
 
@@ -24,6 +33,7 @@ Code cpu_code(const ir::Program& program) {
     Code code;
     code.lowered = lower::lower_cpu(program);
     code.text = emit::print_cpp(code.lowered.kernels);
+    end_with_newline(code.text);
     return code;
 }
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "compiler/driver/arguments.h"
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/pictures.h"
 #include "runtime/io/npy.h"
 
 namespace halo::driver {
@@ -78,7 +78,7 @@ void Outputs::write_file(const Output& output, const FieldValues& values, std::i
         rt::write_npy(path, request_.npy_shape(), values.data(), static_cast<std::size_t>(values.bytes()),
                       values.type);
     } else {
-        throw CommandError(ExitCode::internal, "pictures are on their way");
+        write_field_picture(path, request_, output, values, done);
     }
     written_.push_back({output.field, path, done});
 }

@@ -44,16 +44,6 @@ private:
     std::optional<std::string> trouble_;
 };
 
-// The plane of a field that a picture shows: rows of `width` values, first row at the low end of the second
-// axis.
-struct Plane {
-    std::int64_t width = 1, height = 1;
-    std::vector<double> values;
-    int across = 0, up = 1;  // axes; `up` is past the rank where the field has one axis
-    std::optional<Cut> cut;
-};
-Plane cut_plane(const RunRequest& request, const FieldValues& values, const std::optional<Cut>& cut);
-
 // "heat.png", 500, 100000 → "heat-000500.png"
 std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);
 

@@ -41,6 +41,7 @@ public:
         take_grid();
         take_steps();
         take_params();
+        take_coordinates();
         take_loads();
         take_saves();
         take_plots();
@@ -223,19 +224,26 @@ private:
         return Cut{plot.cut->axis, request_.extent[axis] / 2};
     }
     std::int64_t nearest_cell(int axis, double position) const {
+        auto a = static_cast<std::size_t>(axis);
+        double cell = std::round((position - request_.origin[a]) / request_.spacing[a]);
+        return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
+    }
+    void take_coordinates() {
         std::vector<double> params;
         for (const ir::Param& param : program_.params) {
             double value = param.default_value.value_or(0);
-            for (const auto& [name, given] : request_.params)
-                value = name == param.name ? given : value;
+            for (const auto& [name, given] : request_.params) {
+                if (name == param.name) value = given;
+            }
             params.push_back(value);
         }
-        const ir::Axis& declared = program_.axes[static_cast<std::size_t>(axis)];
-        double spacing =
-            rt::evaluate(lower::host_scalar(program_, declared.spacing), params, request_.extent);
-        double origin = rt::evaluate(lower::host_scalar(program_, declared.origin), params, request_.extent);
-        double cell = std::round((position - origin) / spacing);
-        return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
+        for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
+            const ir::Axis& declared = program_.axes[axis];
+            request_.spacing[axis] =
+                rt::evaluate(lower::host_scalar(program_, declared.spacing), params, request_.extent);
+            request_.origin[axis] =
+                rt::evaluate(lower::host_scalar(program_, declared.origin), params, request_.extent);
+        }
     }
     std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
         if (cut || program_.rank() < 3) return cut;

@@ -37,6 +37,7 @@ struct RunRequest {
     std::string name;
     std::vector<std::string> axes;
     Extent extent{1, 1, 1};
+    std::array<double, 3> spacing{1, 1, 1}, origin{0, 0, 0};  // coordinates, by axis
     std::int64_t steps = 0;
     std::optional<rt::HostScalar> until;  // as rt::RunOptions::until
     std::string until_words;              // as the user wrote it

@@ -1,0 +1,74 @@
+#include "compiler/driver/pictures.h"
+
+#include <fmt/format.h>
+
+#include "runtime/io/image.h"
+
+namespace halo::driver {
+
+namespace {
+
+rt::PictureAxis picture_axis(const RunRequest& request, int axis) {
+    auto a = static_cast<std::size_t>(axis);
+    rt::PictureAxis result;
+    result.label = request.axes[a];
+    result.first = request.origin[a];
+    result.last = request.origin[a] + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
+    return result;
+}
+
+// The cells of a plane, row by row; `up` and `across` are its axes.
+std::vector<double> plane_values(const RunRequest& request, const FieldValues& values, int across, int up,
+                                 std::int64_t first) {
+    std::array<std::int64_t, 3> stride{1, request.extent[0], request.extent[0] * request.extent[1]};
+    std::vector<double> plane;
+    plane.reserve(static_cast<std::size_t>(request.extent[across] * request.extent[up]));
+    for (std::int64_t row = 0; row < request.extent[up]; ++row) {
+        for (std::int64_t column = 0; column < request.extent[across]; ++column) {
+            plane.push_back(values.at(first + row * stride[up] + column * stride[across]));
+        }
+    }
+    return plane;
+}
+
+void write_curve(const std::string& path, const std::string& title, const RunRequest& request,
+                 const Output& output, const FieldValues& values) {
+    rt::Curve curve;
+    curve.title = title;
+    curve.across = picture_axis(request, 0);
+    curve.value_label = output.field;
+    for (std::int64_t i = 0; i < values.size(); ++i)
+        curve.values.push_back(values.at(i));
+    rt::write_picture(path, curve);
+}
+
+}  // namespace
+
+void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const FieldValues& values, std::int64_t done) {
+    std::string where;
+    std::int64_t first = 0;
+    int across = 0;
+    int up = 1;
+    if (output.cut) {
+        const Cut& cut = *output.cut;
+        where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(cut.axis)], cut.index);
+        across = cut.axis == 0 ? 1 : 0;
+        up = cut.axis == 2 ? 1 : 2;
+        std::array<std::int64_t, 3> stride{1, request.extent[0], request.extent[0] * request.extent[1]};
+        first = cut.index * stride[static_cast<std::size_t>(cut.axis)];
+    }
+    std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field, where, done);
+    if (request.rank() == 1) return write_curve(path, title, request, output, values);
+    rt::Picture picture;
+    picture.title = title;
+    picture.width = request.extent[static_cast<std::size_t>(across)];
+    picture.height = request.extent[static_cast<std::size_t>(up)];
+    picture.values = plane_values(request, values, across, up, first);
+    picture.across = picture_axis(request, across);
+    picture.up = picture_axis(request, up);
+    picture.value_label = output.field;
+    rt::write_picture(path, picture);
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,15 @@
+// Pictures of fields: a field of one axis as a curve, of two as a plane, of three as a slice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compiler/driver/request.h"
+
+namespace halo::driver {
+
+// Writes output.path's picture, under the name `path`, of the field after step `done`. Throws rt::Error (io).
+void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const FieldValues& values, std::int64_t done);
+
+}  // namespace halo::driver
