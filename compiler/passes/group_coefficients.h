@@ -13,8 +13,8 @@
 // Parenthesised sums that get the same factor are merged. Sums and products that are used more than once are
 // computed once, so they are terms, not opened. Division by what varies stays.
 //
-// The order is that of first appearance, but a sum begins with a positive term, and in c*(a - b) the term
-// read at the larger offset is the positive one.
+// The order is that of first appearance, but a sum begins with a group that has a positive term, and that
+// group with that term; in c*(a - b) the term read at the larger offset is the positive one.
 //
 // Not kept: rounding, zeros' signs, and infinities or NaN that a cancelled term (u - u, 0*u) would have
 // brought in. No sum changes what it is in exact arithmetic. docs/floating-point.md says this to users.

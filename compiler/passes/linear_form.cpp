@@ -126,21 +126,36 @@ WeightedTerm LinearForms::write(const LinearForm& form, Scalar type) {
         const Coefficient common = write_group(groups.front(), type, sum, &parts);
         return {common, sum, parts};
     }
+    std::vector<std::vector<Signed>> blocks;
+    for (const Group& each : groups)
+        blocks.push_back(write_block(each, type));
+    const auto has_positive = [](const std::vector<Signed>& block) {
+        return std::any_of(block.begin(), block.end(), [](const Signed& term) { return !term.negative; });
+    };
+    const auto first = std::find_if(blocks.begin(), blocks.end(), has_positive);
+    if (first != blocks.end()) std::rotate(blocks.begin(), first, first + 1);
     std::vector<Signed> terms;
-    for (const Group& each : groups) {
-        const bool negative_uniform = each.is_uniform && each.items.front()->coefficient.scale.is_negative();
-        if (each.is_uniform) {
-            terms.push_back({coefficients_.expression(each.coefficient, type), negative_uniform});
-        } else if (each.coefficient.is_one()) {
-            for (const WeightedTerm* item : each.items)
-                terms.push_back({*item->term, item->coefficient.scale.is_negative()});
-        } else {
-            ExprId sum;
-            const Coefficient common = write_group(each, type, sum, nullptr);
-            terms.push_back({value({magnitude(common), sum, nullptr}, type), common.scale.is_negative()});
-        }
-    }
+    for (const std::vector<Signed>& block : blocks)
+        terms.insert(terms.end(), block.begin(), block.end());
     return {Coefficient{}, chain(std::move(terms)), std::make_shared<const LinearForm>(form)};
+}
+
+// The terms that one group of several adds to the sum.
+std::vector<LinearForms::Signed> LinearForms::write_block(const Group& group, Scalar type) {
+    if (group.is_uniform) {
+        const bool negative = group.items.front()->coefficient.scale.is_negative();
+        return {{coefficients_.expression(group.coefficient, type), negative}};
+    }
+    std::vector<Signed> terms;
+    if (group.coefficient.is_one()) {
+        for (const WeightedTerm* item : group.items)
+            terms.push_back({*item->term, item->coefficient.scale.is_negative()});
+        return terms;
+    }
+    ExprId sum;
+    const Coefficient common = write_group(group, type, sum, nullptr);
+    terms.push_back({value({magnitude(common), sum, nullptr}, type), common.scale.is_negative()});
+    return terms;
 }
 
 ExprId LinearForms::value(const WeightedTerm& weighted, Scalar type) {

@@ -70,6 +70,7 @@ private:
     bool is_reversed(const Group& group) const;
     Coefficient write_group(const Group& group, ir::Scalar type, ir::ExprId& sum,
                             std::shared_ptr<const LinearForm>* parts);
+    std::vector<Signed> write_block(const Group& group, ir::Scalar type);
     ir::ExprId chain(std::vector<Signed> terms);
 
     const ir::Program& program_;

@@ -133,7 +133,9 @@ TEST_CASE("sums and products that are used twice are computed once") {
           }) == "%1 = f32(c) * a\nv = exp(%1 * b) + exp(%1 * d)\n");
 }
 
-TEST_CASE("sums begin with a positive term") {
+TEST_CASE("sums begin with a positive term, and with all of its group") {
+    CHECK(grouped_value([](const Ingredients& i) { return i.number(-6) * i.a + i.b + i.d; }) ==
+          "v = b + d - 6 * a\n");
     CHECK(grouped_value([](const Ingredients& i) { return -i.a + i.b; }) == "v = b - a\n");
     CHECK(grouped_value([](const Ingredients& i) { return -i.a - i.b; }) == "v = -(a + b)\n");
     CHECK(grouped_value([](const Ingredients& i) { return i.number(-6) * i.a + i.b; }) == "v = b - 6 * a\n");
