@@ -3,11 +3,11 @@
 
 #include <filesystem>
 
-#include "compiler/driver/c_launcher.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/spec.h"
+#include "compiler/emit/launcher.h"
 #include "compiler/ir/print.h"
 #include "compiler/kernel/print.h"
 #include "runtime/core/plan_json.h"
@@ -34,9 +34,9 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
     if (options.target == EmitTarget::plan) return {rt::plan_to_json(code.lowered.plan) + '\n', {}};
     if (options.target == EmitTarget::kernel) return {kernel::Printer().print(code.lowered.kernels), {}};
     if (!is_cuda_file(options)) return {code.text, {}};
-    CLauncher launcher =
-        make_c_launcher(code.lowered.plan, std::filesystem::path(options.output).stem().string());
-    return {code.text + launcher.source, launcher.header};
+    std::string stem = std::filesystem::path(options.output).stem().string();
+    emit::OfflineFiles files = emit::print_offline(code.lowered.kernels, code.lowered.plan, stem);
+    return {files.source, files.header};
 }
 
 }  // namespace
