@@ -90,8 +90,16 @@ public:
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
     virtual void synchronize() = 0;
 
-    // Optional. Between begin_recording() and end_recording() launches, copies on the device, set_bytes and
-    // halo passes are noted and not run; any other call is a mistake.
+    // Optional. The least or largest of `count` partial results to *result, both on the device; a NaN counts
+    // only where there is nothing else, as for fmin and fmax. op is min or max: sums are combined in block
+    // order, which one thread of a GPU does slower than the host.
+    virtual bool can_finish_reductions() const { return false; }
+    virtual void finish_reduction(ReductionPlan::Op, const void* /*partials*/, std::int64_t /*count*/,
+                                  void* /*result*/) {}
+
+    // Optional. What a recording holds has run before, outside of one: a device may load its parts at first
+    // use. Between begin_recording() and end_recording() launches, copies on the device, set_bytes and halo
+    // passes are noted and not run; any other call is a mistake.
     virtual bool can_record() const { return false; }
     virtual void begin_recording() {}
     virtual std::unique_ptr<Recording> end_recording() { return nullptr; }

@@ -58,6 +58,13 @@ int Session::State::find_field(const std::string& name, int time) const {
     return index;
 }
 
+bool Session::State::reads_reduction(const HostScalar& scalar, std::size_t reduction) const {
+    return std::any_of(scalar.steps.begin(), scalar.steps.end(), [&](const HostScalar::Step& step) {
+        return step.op == HostScalar::Op::param && step.index >= 0 &&
+               static_cast<std::size_t>(step.index) == params.size() + reduction;
+    });
+}
+
 double Session::State::reduce(int index) {
     const ReductionPlan& reduction = plan.reductions[index];
     if (steps_done == 0)
@@ -84,6 +91,13 @@ double Session::State::reduce(int index) {
             break;
     }
     return reduction.square_root ? std::sqrt(result) : result;
+}
+
+std::vector<double> Session::State::reduce_for(const HostScalar& scalar) {
+    std::vector<double> values(plan.reductions.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (reads_reduction(scalar, i)) values[i] = reduce(static_cast<int>(i));
+    return values;
 }
 
 Session::Session(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
@@ -229,21 +243,23 @@ RunResult Session::run(const RunOptions& options) {
     if (options.check_every < 1 || options.batch < 0)
         throw Error(ErrorCode::bad_argument, "the steps between checks must be 1 or more");
     RunResult result;
-    const auto next_multiple = [&](std::int64_t every) { return (result.steps / every + 1) * every; };
     while (result.steps < options.steps) {
         std::int64_t target = options.steps;
-        if (options.until) target = std::min(target, next_multiple(options.check_every));
-        if (options.keep_going && options.batch > 0) target = std::min(target, next_multiple(options.batch));
-        step(target - result.steps);
-        result.steps = target;
-        const bool last = target == options.steps;
-        if (options.until && (last || target % options.check_every == 0) &&
-            evaluate_with_reductions(*options.until) != 0)
-            result.stop = RunResult::Stop::until;
-        const bool finished = last || result.stop == RunResult::Stop::until;
-        if (options.keep_going && (finished || (options.batch > 0 && target % options.batch == 0))) {
+        if (options.keep_going && options.batch > 0)
+            target = std::min(target, (result.steps / options.batch + 1) * options.batch);
+        if (options.until) {
+            const auto watched = state_->step_until(
+                target - result.steps, {*options.until, options.check_every, result.steps, options.steps});
+            result.steps += watched.steps;
+            if (watched.holds) result.stop = RunResult::Stop::until;
+        } else {
+            step(target - result.steps);
+            result.steps = target;
+        }
+        const bool finished = result.steps == options.steps || result.stop == RunResult::Stop::until;
+        if (options.keep_going && (finished || options.batch > 0)) {
             synchronize();
-            if (!options.keep_going(target) && !finished) result.stop = RunResult::Stop::asked;
+            if (!options.keep_going(result.steps) && !finished) result.stop = RunResult::Stop::asked;
         }
         if (result.stop != RunResult::Stop::steps) break;
     }
@@ -261,13 +277,8 @@ double Session::evaluate(const HostScalar& scalar) const {
 
 double Session::evaluate_with_reductions(const HostScalar& scalar) {
     std::vector<double> values = state_->param_values();
-    const std::size_t params = values.size();
-    values.resize(params + state_->plan.reductions.size());
-    for (const HostScalar::Step& step : scalar.steps) {  // only what is read is fetched
-        const auto index = static_cast<std::size_t>(step.index);
-        if (step.op == HostScalar::Op::param && index >= params && index < values.size())
-            values[index] = state_->reduce(static_cast<int>(index - params));
-    }
+    const std::vector<double> reductions = state_->reduce_for(scalar);
+    values.insert(values.end(), reductions.begin(), reductions.end());
     return rt::evaluate(scalar, values, state_->geometry.extent);
 }
 

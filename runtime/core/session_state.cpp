@@ -45,6 +45,9 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
         params.push_back(param.default_value);
     for (const FieldPlan& field : plan.fields)
         cycle = std::lcm(cycle, std::int64_t{level_count(field)});
+    const auto launches_per_cycle = static_cast<std::int64_t>(plan.kernels.size()) * cycle;
+    recorded_steps =
+        cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
     find_kernels();
     check_memory();
     allocate_fields();
@@ -242,6 +245,7 @@ void Session::State::prepare() {
     if (!scalars_due) return;
     const std::vector<double> values = param_values();
     recording.reset();
+    watched_recording.reset();
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
         for (Level& level : fields[i].slots)
@@ -277,11 +281,11 @@ void Session::State::run_step(std::int64_t phase) {
     }
 }
 
-void Session::State::record() {
+std::unique_ptr<Recording> Session::State::record(const std::function<void(std::int64_t phase)>& each_step) {
     device->begin_recording();
     try {
         for (std::int64_t phase = 0; phase < recorded_steps; ++phase)
-            run_step(phase);
+            each_step(phase);
     } catch (...) {
         // The device must not go on recording; what went wrong first is what counts.
         try {
@@ -290,7 +294,7 @@ void Session::State::record() {
         }
         throw;
     }
-    recording = device->end_recording();
+    return device->end_recording();
 }
 
 void Session::State::step(std::int64_t count) {
@@ -299,12 +303,9 @@ void Session::State::step(std::int64_t count) {
     prepare();
     fill_due_halos();
     const bool replayable = options.record && device->can_record() && !plan.kernels.empty();
-    const auto launches_per_cycle = static_cast<std::int64_t>(plan.kernels.size()) * cycle;
-    recorded_steps =
-        cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
     while (count > 0) {
         if (replayable && steps_done % cycle == 0 && count >= recorded_steps) {
-            if (recording == nullptr) record();
+            if (recording == nullptr) recording = record([&](std::int64_t phase) { run_step(phase); });
             device->replay(*recording);
             steps_done += recorded_steps;
             count -= recorded_steps;

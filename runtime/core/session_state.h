@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,8 +69,11 @@ struct Session::State {
     std::int64_t steps_done = 0;
     bool scalars_due = true;                            // params changed since the launches were prepared
     std::vector<std::vector<PreparedLaunch>> launches;  // [phase][kernel]
-    std::unique_ptr<Recording> recording;               // of `recorded_steps` steps from phase 0
-    std::int64_t recorded_steps = 0;
+    std::int64_t recorded_steps = 0;                    // of a recording, from phase 0
+    std::unique_ptr<Recording> recording;
+    std::unique_ptr<Recording> watched_recording;  // one that also keeps each step's reductions
+    DeviceMemory watched_results;                  // its results: [step][reduction]
+    std::vector<DeviceMemory> snapshot;            // of the levels in saved_levels()
 
     State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
           std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
@@ -92,11 +96,32 @@ struct Session::State {
                                          const std::vector<double>& values);
     void run_step(std::int64_t phase);
     void step(std::int64_t count);
-    void record();
+    std::unique_ptr<Recording> record(const std::function<void(std::int64_t phase)>& each_step);
+
+    // session_until.cpp
+    struct Watch {
+        const HostScalar& until;
+        std::int64_t check_every = 1;
+        std::int64_t steps_before = 0;  // of this run: checks count from its start
+        std::int64_t last_step = 0;     // of this run: always checked
+        bool due(std::int64_t step) const { return step % check_every == 0 || step == last_step; }
+    };
+    struct Watched {
+        std::int64_t steps = 0;
+        bool holds = false;
+    };
+    Watched step_until(std::int64_t count, Watch watch);
+    void finish_reductions(std::int64_t step);
+    Watched step_until_recorded(const Watch& watch);
+    bool can_look_back(const HostScalar& until);
+    std::vector<Level*> saved_levels();
+    bool holds(const HostScalar& until, std::vector<double> reduction_values) const;
 
     // session.cpp
     int find_field(const std::string& name, int time) const;
+    bool reads_reduction(const HostScalar& scalar, std::size_t reduction) const;
     double reduce(int index);
+    std::vector<double> reduce_for(const HostScalar& scalar);  // those that it reads
 };
 
 }  // namespace halo::rt

@@ -4,8 +4,8 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/device_info.h"
 #include "runtime/cuda/driver.h"
-#include "runtime/cuda/halo_layer.h"
 #include "runtime/cuda/module.h"
+#include "runtime/cuda/own_kernels.h"
 
 namespace halo::rt {
 
@@ -101,7 +101,7 @@ public:
         : driver_(driver),
           info_(std::move(info)),
           here_(driver, info_.ordinal),
-          halos_(driver, here_.context, here_.stream, info_) {}
+          own_(driver, here_.context, here_.stream, info_) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override {
@@ -125,7 +125,7 @@ public:
 
     void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {
         enter();
-        halos_.run(passes, type, array);
+        own_.fill_halo(passes, type, array);
     }
     std::unique_ptr<Module> load(std::string_view code, const std::string& name) override {
         enter();
@@ -138,6 +138,13 @@ public:
     void synchronize() override {
         enter();
         driver_.check(driver_.StreamSynchronize(here_.stream), "finishing the steps");
+    }
+
+    bool can_finish_reductions() const override { return true; }
+    void finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count,
+                          void* result) override {
+        enter();
+        own_.finish_reduction(op, partials, count, result);
     }
 
     bool can_record() const override { return true; }
@@ -158,7 +165,7 @@ private:
     const Driver& driver_;
     CudaDeviceInfo info_;
     ContextAndStream here_;
-    HaloFiller halos_;
+    OwnKernels own_;
 };
 
 MemoryInfo DriverDevice::memory() const {

@@ -2,6 +2,7 @@
 // kernels are functions here. Work of a stream is done at once, except while it is captured.
 #include "fake_libcuda.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -77,6 +78,15 @@ void halo_layer(void* const* a) {
     }
 }
 
+template <bool kMax>
+void finish_reduction(void* const* a) {
+    const auto partials = get<const double*>(a, 0);
+    double result = kMax ? -INFINITY : INFINITY;
+    for (std::int64_t i = 0; i < get<std::int64_t>(a, 1); ++i)
+        result = kMax ? std::fmax(result, partials[i]) : std::fmin(result, partials[i]);
+    *get<double*>(a, 2) = result;
+}
+
 // next, now, cells, rate: periodic along a line.
 void heat_line(void* const* a) {
     const auto next = get<double*>(a, 0);
@@ -94,11 +104,15 @@ struct FakeModule {
 
 FakeModule* make_module(std::string_view code) {
     auto* module = new FakeModule;
-    if (code.find("halo_layer") != std::string_view::npos) {
+    if (code.find(".entry halo_layer") != std::string_view::npos) {
         const bool wide = code.find(".param .b64 param_value") != std::string_view::npos;
         const std::size_t value = wide ? 8 : 4;
         module->kernels["halo_layer"] = {{8, 8, 8, value, 4, 8, 8, 8, 8, 8},
                                          wide ? halo_layer<std::uint64_t> : halo_layer<std::uint32_t>};
+    } else if (code.find(".entry finish_reduction") != std::string_view::npos) {
+        const bool max = code.find("max.f64") != std::string_view::npos;
+        module->kernels["finish_reduction"] = {{8, 8, 8},
+                                               max ? finish_reduction<true> : finish_reduction<false>};
     } else {
         module->kernels["heat_line"] = {{8, 8, 4, 8}, heat_line};
         module->kernels["nothing"] = {{}, [](void* const*) {}, 1024};

@@ -143,6 +143,29 @@ TEST_CASE("halos are filled as on the host") {
     }
 }
 
+TEST_CASE("the least and the largest of partial results are found on the device") {
+    CudaDevice& device = device_under_test();
+    REQUIRE(device.can_finish_reductions());
+    std::mt19937 random(3);
+    for (const std::int64_t count : {1, 2, 255, 256, 257, 5000}) {
+        std::vector<double> values;
+        for (std::int64_t i = 0; i < count; ++i)
+            values.push_back(static_cast<double>(random()) - 2e9);
+        if (count > 2) values[1] = std::numeric_limits<double>::quiet_NaN();  // passed over
+        double least = std::numeric_limits<double>::infinity(), largest = -least;
+        for (const double value : values) {
+            least = std::fmin(least, value);
+            largest = std::fmax(largest, value);
+        }
+        const DeviceMemory partials(device, 8 * count), result(device, 8);
+        device.copy_to_device(partials.address(), values.data(), 8 * count);
+        device.finish_reduction(ReductionPlan::Op::min, partials.address(), count, result.address());
+        CHECK(read_back<double>(result.address(), 1)[0] == least);
+        device.finish_reduction(ReductionPlan::Op::max, partials.address(), count, result.address());
+        CHECK(read_back<double>(result.address(), 1)[0] == largest);
+    }
+}
+
 TEST_CASE("timers measure spans of the device's time") {
     CudaDevice& device = device_under_test();
     const auto timer = device.make_timer();

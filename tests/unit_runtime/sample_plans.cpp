@@ -1,5 +1,6 @@
 #include "sample_plans.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -244,6 +245,17 @@ void FakeDevice::launch(Kernel& kernel, const std::array<std::int64_t, 3>& block
             for (std::int64_t y = 0; y < blocks[1]; ++y)
                 for (std::int64_t x = 0; x < blocks[0]; ++x)
                     function({x, y, z}, number++, pointers.data());
+    });
+}
+
+void FakeDevice::finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count,
+                                  void* result) {
+    run([=, this] {
+        ++finished_reductions;
+        const auto* values = static_cast<const double*>(partials);
+        *static_cast<double*>(result) = op == ReductionPlan::Op::min
+                                            ? *std::min_element(values, values + count)
+                                            : *std::max_element(values, values + count);
     });
 }
 

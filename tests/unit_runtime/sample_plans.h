@@ -36,6 +36,8 @@ public:
     int launches = 0;  // those that ran, replays included
     int replays = 0;
     int recordings = 0;
+    bool finishes_reductions = false;
+    int finished_reductions = 0;
     int calls_until_failure = -1;  // of launch(); -1 for never
 
     std::string description() const override { return "a fake device"; }
@@ -56,6 +58,9 @@ public:
     void launch(halo::rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks,
                 void** arguments) override;
     void synchronize() override;
+    bool can_finish_reductions() const override { return finishes_reductions; }
+    void finish_reduction(halo::rt::ReductionPlan::Op op, const void* partials, std::int64_t count,
+                          void* result) override;
     bool can_record() const override { return recordable; }
     void begin_recording() override;
     std::unique_ptr<halo::rt::Recording> end_recording() override;

@@ -240,6 +240,58 @@ TEST_CASE("a run stops at its steps, at its condition, or when asked") {
     CHECK(seen.back() == 4);
 }
 
+TEST_CASE("looking back at recorded steps stops at the same step as looking after each") {
+    using Op = HostScalar::Op;
+    const auto below = [](double bound) {
+        return HostScalar{{{Op::param, 0, 2}, {Op::constant, bound, 0}, {Op::less, 0, 0}}};
+    };
+    for (const double bound : {1e-1, 1e-2, 3e-3, 1e-3, 1e-6, 0.0}) {
+        for (const std::int64_t check_every : {1, 7}) {
+            for (const std::int64_t batch : {0, 100}) {
+                FakeDevice recording, plain;
+                recording.recordable = recording.finishes_reductions = true;
+                std::vector<Session> sessions;
+                sessions.push_back(open(heat_sample(2, ElementType::f64), {11, 5, 1}, recording));
+                sessions.push_back(open(heat_sample(2, ElementType::f64), {11, 5, 1}, plain));
+                std::vector<RunResult> results;
+                for (Session& session : sessions) {
+                    session.set_param("rate", 0.2);
+                    session.upload("u", 0, ramp(55));
+                    session.step(3);  // so that recordings cannot start at once
+                    RunOptions options;
+                    options.steps = 1000;
+                    options.until = below(bound);
+                    options.check_every = check_every;
+                    options.batch = batch;
+                    options.keep_going = [](std::int64_t) { return true; };
+                    results.push_back(session.run(options));
+                }
+                INFO(bound << " every " << check_every << " batch " << batch);
+                CHECK(results[0].steps == results[1].steps);
+                CHECK(results[0].stop == results[1].stop);
+                CHECK(sessions[0].steps_done() == sessions[1].steps_done());
+                CHECK(sessions[0].download("u") == sessions[1].download("u"));
+                CHECK(sessions[0].reduction("change") == sessions[1].reduction("change"));
+                CHECK(sessions[0].reduction("total") == sessions[1].reduction("total"));
+                CHECK(recording.finished_reductions > 0);
+                for (Session& session : sessions)
+                    session.step(70);  // and on from there
+                CHECK(sessions[0].download("u") == sessions[1].download("u"));
+            }
+        }
+    }
+    // A sum is added up in block order by the host, so it is looked at after each step.
+    FakeDevice device;
+    device.recordable = device.finishes_reductions = true;
+    Session session = open(heat_sample(1, ElementType::f64), {11, 1, 1}, device);
+    session.set_param("rate", 0.2);
+    RunOptions options;
+    options.steps = 200;
+    options.until = HostScalar{{{Op::param, 0, 3}, {Op::constant, -1, 0}, {Op::less, 0, 0}}};
+    CHECK(session.run(options).steps == 200);
+    CHECK(device.finished_reductions == 0);
+}
+
 TEST_CASE("recorded steps are used until a parameter changes, and made again") {
     FakeDevice device;
     device.recordable = true;

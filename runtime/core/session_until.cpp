@@ -1,0 +1,136 @@
+// Stepping until a condition holds.
+//
+// Looking at reductions after every step makes the device wait for the host each time, which on small grids
+// takes longer than the step. Where the device can, a recording of many steps keeps every step's reductions
+// aside; the host looks at all of them at once, and where the condition held after an earlier one, the levels
+// saved before go back and the steps up to there are done again. The result is the same as with a look after
+// each.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/core/session_state.h"
+
+namespace halo::rt {
+
+namespace {
+
+// Above this a step takes long enough for a look after each, and the memory is better left free.
+constexpr std::int64_t kMaxSnapshotBytes = std::int64_t{256} << 20;
+
+}  // namespace
+
+bool Session::State::holds(const HostScalar& until, std::vector<double> reduction_values) const {
+    std::vector<double> values = param_values();
+    values.insert(values.end(), reduction_values.begin(), reduction_values.end());
+    return rt::evaluate(until, values, geometry.extent) != 0;
+}
+
+// At phase 0, the levels that the coming steps read before they write them: t and the past of states, and of
+// outputs that have one. All else is written anew, or never.
+std::vector<Level*> Session::State::saved_levels() {
+    std::vector<Level*> levels;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const FieldPlan& field = plan.fields[i];
+        if (field.role != Role::state && field.history == 0) continue;
+        for (int time = 0; time >= -field.history; --time)
+            levels.push_back(&level(static_cast<int>(i), time, 0));
+    }
+    return levels;
+}
+
+bool Session::State::can_look_back(const HostScalar& until) {
+    if (!options.record || !device->can_record() || !device->can_finish_reductions() || plan.kernels.empty())
+        return false;
+    for (std::size_t i = 0; i < plan.reductions.size(); ++i)
+        if (reads_reduction(until, i) && plan.reductions[i].op == ReductionPlan::Op::sum) return false;
+    if (!snapshot.empty()) return true;
+    std::int64_t bytes = 0;
+    for (const Level* level : saved_levels())
+        bytes += level->memory.bytes();
+    const MemoryInfo memory = device->memory();
+    if (bytes > kMaxSnapshotBytes || (memory.total_bytes > 0 && bytes > memory.free_bytes / 2)) return false;
+    for (const Level* level : saved_levels())
+        snapshot.emplace_back(*device, level->memory.bytes());
+    return !snapshot.empty();
+}
+
+// Each reduction that can be to its place of the results.
+void Session::State::finish_reductions(std::int64_t step) {
+    auto* results =
+        static_cast<double*>(watched_results.address()) + step * static_cast<std::int64_t>(partials.size());
+    for (std::size_t i = 0; i < partials.size(); ++i) {
+        const ReductionPlan& reduction = plan.reductions[i];
+        if (reduction.op != ReductionPlan::Op::sum)
+            device->finish_reduction(reduction.op, partials[i].address(), block_count(reduction.kernel),
+                                     results + i);
+    }
+}
+
+Session::State::Watched Session::State::step_until_recorded(const Watch& watch) {
+    const std::size_t reductions = plan.reductions.size();
+    const auto result_bytes = static_cast<std::int64_t>(8 * reductions) * recorded_steps;
+    prepare();
+    fill_due_halos();
+    if (watched_results.address() == nullptr)
+        watched_results = DeviceMemory(*device, std::max<std::int64_t>(result_bytes, 8));
+    if (watched_recording == nullptr) {
+        finish_reductions(0);  // see Device::begin_recording(); what it says now does not matter
+        watched_recording = record([&](std::int64_t phase) {
+            run_step(phase);
+            finish_reductions(phase);
+        });
+    }
+    const std::vector<Level*> levels = saved_levels();
+    for (std::size_t i = 0; i < levels.size(); ++i)
+        device->copy_on_device(snapshot[i].address(), levels[i]->memory.address(), snapshot[i].bytes());
+    device->replay(*watched_recording);
+    steps_done += recorded_steps;
+    std::vector<double> results(reductions * static_cast<std::size_t>(recorded_steps));
+    device->copy_to_host(results.data(), watched_results.address(), result_bytes);
+
+    for (std::int64_t done = 1; done <= recorded_steps; ++done) {
+        if (!watch.due(watch.steps_before + done)) continue;
+        const auto first = results.begin() + static_cast<std::ptrdiff_t>(reductions) * (done - 1);
+        std::vector<double> values(first, first + static_cast<std::ptrdiff_t>(reductions));
+        for (std::size_t i = 0; i < reductions; ++i)
+            if (plan.reductions[i].square_root) values[i] = std::sqrt(values[i]);
+        if (!holds(watch.until, std::move(values))) continue;
+        if (done < recorded_steps) {
+            for (std::size_t i = 0; i < levels.size(); ++i)
+                device->copy_on_device(levels[i]->memory.address(), snapshot[i].address(),
+                                       snapshot[i].bytes());
+            steps_done -= recorded_steps;
+            step(done);
+        }
+        return {done, true};
+    }
+    return {recorded_steps, false};
+}
+
+Session::State::Watched Session::State::step_until(std::int64_t count, Watch watch) {
+    const bool look_back = count >= recorded_steps && can_look_back(watch.until);
+    Watched result;
+    while (result.steps < count && !result.holds) {
+        if (look_back && steps_done % cycle == 0 && count - result.steps >= recorded_steps) {
+            const Watched part = step_until_recorded(watch);
+            result.steps += part.steps;
+            watch.steps_before += part.steps;
+            result.holds = part.holds;
+            continue;
+        }
+        // To the next look, but with looking back no further than to where recorded steps may start.
+        std::int64_t steps = 1;
+        const std::int64_t most = count - result.steps;
+        const bool to_start = look_back && most > recorded_steps;
+        while (steps < most && !watch.due(watch.steps_before + steps) &&
+               !(to_start && (steps_done + steps) % cycle == 0))
+            ++steps;
+        step(steps);
+        result.steps += steps;
+        watch.steps_before += steps;
+        result.holds = watch.due(watch.steps_before) && holds(watch.until, reduce_for(watch.until));
+    }
+    return result;
+}
+
+}  // namespace halo::rt

@@ -1,0 +1,34 @@
+// The kernels that the back end brings itself: filling halos after an upload, one layer a launch, and
+// finishing reductions while steps are recorded. Not for other rooms.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/core/halo_fill.h"
+#include "runtime/cuda/module.h"
+
+namespace halo::rt::cuda {
+
+class OwnKernels {
+public:
+    OwnKernels(const Driver& driver, Context context, Stream stream, const CudaDeviceInfo& device);
+    void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);
+    void finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count, void* result);
+
+private:
+    // Loaded at first use: the driver takes tens of milliseconds for PTX that it has not met before.
+    struct Loaded {
+        std::unique_ptr<LoadedModule> module;
+        CudaKernel* kernel = nullptr;
+    };
+    const CudaKernel& use(Loaded& loaded, const char* ptx, const std::string& name);
+
+    const Driver& driver_;
+    Context context_;
+    Stream stream_;
+    const CudaDeviceInfo& device_;
+    Loaded halo32_, halo64_, min_, max_;
+};
+
+}  // namespace halo::rt::cuda
