@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/emit/launcher_writer.h"
 
 namespace halo::emit {
@@ -12,7 +14,9 @@ public:
 
     void write() {
         out_.blank_line();
-        out_.line("const char* {}(void) {{ return launcher::last_message; }}", model_.message);
+        out_.line("const char* {}(void) {{", model_.message);
+        out_.line("    return launcher::last_message;");
+        out_.line("}}");
         write_create();
         write_destroy();
         for (int index = 0; index < count(plan_.params); ++index)
@@ -38,8 +42,7 @@ private:
     }
 
     void refuse(const std::string& condition, const std::string& message) {
-        out_.line("if ({}) return launcher::fail({}, \"{}\");", condition, model_.code("BAD_ARGUMENT"),
-                  message);
+        LauncherWriter::refuse("launcher::", condition, message);
     }
 
     void write_create() {
@@ -139,11 +142,9 @@ private:
     // The oldest level becomes the newest, to be written next.
     void write_rotation(const FieldNames& field) {
         const auto& levels = field.levels;
-        out_.line("{}* const oldest = solver->{};", field.type, levels.back().member);
         for (std::size_t index = levels.size() - 1; index > 0; --index) {
-            out_.line("solver->{} = solver->{};", levels[index].member, levels[index - 1].member);
+            out_.line("std::swap(solver->{}, solver->{});", levels[index].member, levels[index - 1].member);
         }
-        out_.line("solver->{} = oldest;", levels.front().member);
     }
 
     // Outputs with a past move on before they are written; cells that the step leaves alone keep their value.
@@ -151,30 +152,15 @@ private:
         for (int index = 0; index < count(plan_.fields); ++index) {
             const FieldNames& field = model_.fields[index];
             if (plan_.fields[index].role == rt::Role::state || field.levels.size() == 1) continue;
-            out_.line("{{  // {} of the step before", plan_.fields[index].name);
-            {
-                const auto scope = out_.indent();
-                write_rotation(field);
-                out_.line("const size_t bytes = solver->elements * sizeof({});", field.type);
-                fill("const cudaError_t error = cudaMemcpyAsync(",
-                     {"solver->" + field.levels[0].member, "solver->" + field.levels[1].member, "bytes",
-                      "cudaMemcpyDeviceToDevice"},
-                     ");");
-                return_unless_ok(fmt::format("launcher::check(error, \"{}\")", model_.advance));
-            }
-            out_.line("}}");
+            write_rotation(field);
+            return_unless_ok(fmt::format("launcher::copy_level(*solver, solver->{}, solver->{})",
+                                         field.levels[0].member, field.levels[1].member));
         }
     }
 
     void write_state_rotations() {
         for (int index = 0; index < count(plan_.fields); ++index) {
-            if (plan_.fields[index].role != rt::Role::state) continue;
-            out_.line("{{  // {}: t+1 is now t", plan_.fields[index].name);
-            {
-                const auto scope = out_.indent();
-                write_rotation(model_.fields[index]);
-            }
-            out_.line("}}");
+            if (plan_.fields[index].role == rt::Role::state) write_rotation(model_.fields[index]);
         }
     }
 
@@ -190,7 +176,7 @@ private:
         out_.line("if (steps == 0) return {};", model_.code("OK"));
         for (int index = 0; index < count(plan_.coefs); ++index) {
             const std::string weights = "solver->" + model_.coef_member(index);
-            return_unless_ok(fmt::format("launcher::check(cudaMemcpyToSymbol(::{}, {}, sizeof({})), \"{}\")",
+            return_unless_ok(fmt::format("launcher::check(cudaMemcpyToSymbol({}, {}, sizeof({})), \"{}\")",
                                          plan_.coefs[index].symbol, weights, weights,
                                          model_.set_coef[index]));
         }
@@ -213,6 +199,7 @@ private:
                 for (const rt::KernelPlan& kernel : plan_.kernels) {
                     return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)));
                 }
+                if (any_state()) out_.line("// t+1 is now t.");
                 write_state_rotations();
                 if (!plan_.reductions.empty()) out_.line("++solver->steps;");
             }
@@ -220,6 +207,11 @@ private:
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
+    }
+
+    bool any_state() const {
+        return std::ranges::any_of(plan_.fields,
+                                   [](const rt::FieldPlan& field) { return field.role == rt::Role::state; });
     }
 
     void write_wait() {
@@ -234,11 +226,10 @@ private:
 
     void write_reduction(int index);
 
-    bool any_halo() const {
-        for (int index = 0; index < count(plan_.fields); ++index) {
-            if (model_.has_halo(index)) return true;
-        }
-        return false;
+    void fold(const std::string& statement) {
+        out_.line("for (const double part : of_block) {{");
+        out_.line("    {}", statement);
+        out_.line("}}");
     }
 };
 
@@ -253,7 +244,7 @@ void CallWriter::write_reduction(int index) {
         refuse("solver->steps == 0", name + ": there is no value before the first step");
         out_.line("const dim3 blocks = launcher::{}(*solver);",
                   blocks_function(plan_.kernels[reduction.kernel]));
-        out_.line("std::vector<double> of_block({});", block_product("blocks"));
+        out_.line("std::vector<double> of_block(launcher::block_count(blocks));");
         fill("const cudaError_t error = cudaMemcpy(",
              {"of_block.data()", "solver->" + model_.partials_member(index),
               "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost"},
@@ -262,15 +253,15 @@ void CallWriter::write_reduction(int index) {
         switch (reduction.op) {
             case rt::ReductionPlan::Op::sum:
                 out_.line("double result = 0;");
-                out_.line("for (const double part : of_block) result += part;");
+                fold("result += part;");
                 break;
             case rt::ReductionPlan::Op::min:
                 out_.line("double result = INFINITY;");
-                out_.line("for (const double part : of_block) result = std::fmin(result, part);");
+                fold("result = std::fmin(result, part);");
                 break;
             case rt::ReductionPlan::Op::max:
                 out_.line("double result = -INFINITY;");
-                out_.line("for (const double part : of_block) result = std::fmax(result, part);");
+                fold("result = std::fmax(result, part);");
                 break;
         }
         out_.line("*value = {};", reduction.square_root ? "std::sqrt(result)" : "result");

@@ -56,9 +56,9 @@ private:
         out_.line("// Host arrays are dense with {} fastest: element {}. No alignment is asked for.",
                   plan_.axes[0], element_index(model_));
         out_.line(
-            "// On the device every level of a field has rows that start on a multiple of 32 elements, and a "
-            "halo of");
-        out_.line("// {} cells around the grid.", halo_words());
+            "// On the device every level of a field has rows that start on a multiple of 32 elements, and "
+            "halo");
+        out_.line("// cells around the grid: {}.", halo_words());
         out_.line("//");
         out_.line("// All calls return {}; after any other answer {}() says what was wrong. A solver lives",
                   model_.code("OK"), model_.message);
@@ -89,7 +89,7 @@ private:
         std::string words;
         for (int axis = 0; axis < plan_.rank; ++axis) {
             const auto& [below, above] = plan_.halo[axis];
-            words += fmt::format("{}{} and {} along {}", words.empty() ? "" : ", ", below, above,
+            words += fmt::format("{}{} before and {} after along {}", words.empty() ? "" : ", ", below, above,
                                  plan_.axes[axis]);
         }
         return words;

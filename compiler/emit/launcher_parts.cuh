@@ -12,12 +12,27 @@ stencil_status fail(stencil_status status, const char* format, ...) {
 
 stencil_status check(cudaError_t error, const char* doing) {
     if (error == cudaSuccess) return STENCIL_OK;
+    cudaGetLastError();  // told here, so not again by a later launch
     return fail(STENCIL_CUDA_ERROR, "%s: %s", doing, cudaGetErrorString(error));
 }
 // [counting]
-long long round_up(long long value, long long step) { return (value + step - 1) / step * step; }
+long long round_up(long long value, long long step) {
+    return (value + step - 1) / step * step;
+}
 // [blocks]
-unsigned ceil_div(long long value, long long step) { return static_cast<unsigned>((value + step - 1) / step); }
+unsigned ceil_div(long long value, long long step) {
+    return static_cast<unsigned>((value + step - 1) / step);
+}
+// [partials]
+long long block_count(dim3 blocks) {
+    return 1LL * blocks.x * blocks.y * blocks.z;
+}
+// [levels]
+template <class T>
+stencil_status copy_level(const stencil_solver& solver, T* to, const T* from) {
+    const size_t bytes = solver.elements * sizeof(T);
+    return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copying a level");
+}
 // [copies 1]
 template <class T>
 cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
@@ -71,18 +86,18 @@ cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
     return cudaMemcpy3D(&copy);
 }
 // [halo]
-// What lies past a face: the cells from the other end, a value, the edge cell again, the cells reflected about the
-// edge cell, or nothing that is ever read.
+// What lies past a face: the cells from the other end, a value, the edge cell again, the cells reflected
+// about the edge cell, or nothing that is ever read.
 enum class Face { periodic, fixed, clamp, mirror, open };
 
 struct Axis {
     long long cells = 1;
-    long long stride = 0;         // elements from one cell to the next
-    long long below = 0;          // halo cells before the first cell
-    long long above = 0;          // and after the last
+    long long stride = 0;  // elements from one cell to the next
+    long long below = 0;   // halo cells before the first cell
+    long long above = 0;   // and after the last
     Face low = Face::open;
     Face high = Face::open;
-    double low_value = 0;         // past fixed faces
+    double low_value = 0;  // past a fixed face
     double high_value = 0;
 };
 
@@ -110,8 +125,8 @@ __device__ inline long long source_cell(long long i, const Axis& axis) {
     return i;
 }
 
-// Sets the halo of one array; `cells` points to its first cell. Each axis maps its own index; past fixed faces the
-// first such axis gives the value.
+// Sets the halo of one array; `cells` points to its first cell. Each axis maps its own index; past fixed
+// faces the first such axis gives the value.
 template <class T>
 __global__ void fill_halo(T* cells, Axis x, Axis y, Axis z) {
     const long long nx = x.below + x.cells + x.above;

@@ -31,6 +31,7 @@ public:
         write_solver();
         out_.blank_line();
         out_.line("namespace launcher {{");
+        out_.line("namespace {{  // another stencil's launcher has such functions, too");
         write_parts();
         write_fill_halos();
         for (const rt::KernelPlan& kernel : plan_.kernels)
@@ -38,6 +39,7 @@ public:
         write_lay_out();
         write_allocate();
         out_.blank_line();
+        out_.line("}}  // namespace");
         out_.line("}}  // namespace launcher");
     }
 
@@ -51,7 +53,7 @@ private:
         out_.blank_line();
         out_.line("#include <cuda_runtime.h>");
         out_.blank_line();
-        for (const char* header : {"cmath", "cstdarg", "cstdio", "new"})
+        for (const char* header : {"cmath", "cstdarg", "cstdio", "new", "utility"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
     }
@@ -66,6 +68,7 @@ private:
             if (plan_.rank > 2) out_.line("long long slice;     // elements from one plane to the next");
             out_.line("long long origin;    // elements of an array before its first cell");
             out_.line("long long elements;  // of an array");
+            out_.blank_line();
             write_scalars();
             for (const FieldNames& field : model_.fields) {
                 for (const LevelName& level : field.levels)
@@ -74,9 +77,10 @@ private:
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
             }
+            if (any_halo() || !plan_.reductions.empty()) out_.blank_line();
             if (any_halo())
                 out_.line("bool halos_due = true;  // values were set since the halos were filled");
-            if (!plan_.reductions.empty()) out_.line("long long steps = 0;  // done so far");
+            if (!plan_.reductions.empty()) out_.line("long long steps = 0;    // done so far");
         }
         out_.line("}};");
     }
@@ -106,6 +110,8 @@ private:
     void write_parts() {
         std::vector<std::string> parts{"messages", "counting", "blocks",
                                        fmt::format("copies {}", plan_.rank)};
+        if (!plan_.reductions.empty()) parts.emplace_back("partials");
+        if (outputs_have_past()) parts.emplace_back("levels");
         if (any_halo()) parts.emplace_back("halo");
         for (const std::string& part : parts) {
             out_.blank_line();
@@ -133,8 +139,11 @@ private:
         return face.kind == rt::BoundaryKind::fixed ? print_host_scalar(face.value, names_) : "0";
     }
 
+    std::string axis_name(const rt::FieldPlan& field, int axis) const {
+        return field.name + "_" + plan_.axes[static_cast<std::size_t>(axis)];
+    }
+
     void write_axis(const rt::FieldPlan& field, int axis) {
-        static constexpr const char* kNames[] = {"x", "y", "z"};
         static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
         const auto& [low, high] = field.boundary[axis];
         std::vector<std::string> members{names_.extent(axis),
@@ -148,7 +157,18 @@ private:
             members.push_back(face_value(low));
             members.push_back(face_value(high));
         }
-        fill(fmt::format("const Axis {}{{", kNames[axis]), members, "};");
+        fill(fmt::format("const Axis {}{{", axis_name(field, axis)), members, "};");
+    }
+
+    void write_fill_halo(const rt::FieldPlan& field, const FieldNames& names) {
+        std::string axes;
+        for (int axis = 0; axis < rt::kMaxRank; ++axis) {
+            if (axis < plan_.rank) write_axis(field, axis);
+            axes += axis < plan_.rank ? ", " + axis_name(field, axis) : ", Axis()";
+        }
+        for (const LevelName& level : names.levels) {
+            return_unless_ok(fmt::format("fill_halo(solver, solver.{}{})", level.member, axes));
+        }
     }
 
     // All levels, also those that kernels write later: kernels leave what lies past fixed faces alone.
@@ -159,20 +179,7 @@ private:
         {
             const auto body = out_.indent();
             for (int index = 0; index < count(plan_.fields); ++index) {
-                if (!model_.has_halo(index)) continue;
-                out_.line("{{");
-                {
-                    const auto scope = out_.indent();
-                    for (int axis = 0; axis < plan_.rank; ++axis)
-                        write_axis(plan_.fields[index], axis);
-                    const std::string axes = plan_.rank == 1   ? "x, Axis(), Axis()"
-                                             : plan_.rank == 2 ? "x, y, Axis()"
-                                                               : "x, y, z";
-                    for (const LevelName& level : model_.fields[index].levels) {
-                        return_unless_ok(fmt::format("fill_halo(solver, solver.{}, {})", level.member, axes));
-                    }
-                }
-                out_.line("}}");
+                if (model_.has_halo(index)) write_fill_halo(plan_.fields[index], model_.fields[index]);
             }
             out_.line("return {};", model_.code("OK"));
         }
@@ -186,7 +193,8 @@ private:
 
     // A name that hides nothing the launch needs.
     static std::string local_name(const std::string& name) {
-        return name == "solver" || name == "threads" || name == "check" ? name + "_" : name;
+        const bool hides = name == "solver" || name == "blocks" || name == "threads" || name == "check";
+        return hides ? name + "_" : name;
     }
 
     std::string argument(const rt::Argument& argument, const std::string& name) const {
@@ -234,13 +242,13 @@ private:
                           local_name(parameters[index].name),
                           print_host_argument(value.scalar, value.type, names_));
             }
+            out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
             out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
                       kernel.threads[2]);
             const std::string shared =
                 kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
-            fill(
-                fmt::format("::{}<<<{}(solver), threads{}>>>(", kernel.name, blocks_function(kernel), shared),
-                arguments, ");");
+            fill(fmt::format("{}<<<blocks, threads{}>>>(", global_name(kernel.name), shared), arguments,
+                 ");");
             out_.line("return check(cudaGetLastError(), \"launching {}\");", kernel.name);
         }
         out_.line("}}");
@@ -254,19 +262,27 @@ private:
             const auto body = out_.indent();
             const std::string sizes = join("%lld", " x ");
             out_.line("constexpr long long most = 2147483647;");
+            std::string wrong;
             for (const std::string& extent : model_.extents) {
-                out_.line("if ({0} < 1 || {0} > most) {{", extent);
-                out_.line(
-                    "    return fail({}, \"a grid of {} cells: 1 to %lld along each axis can be\", {}, "
-                    "most);",
-                    model_.code("BAD_ARGUMENT"), sizes, model_.extent_list("", ", "));
-                out_.line("}}");
+                wrong += fmt::format("{0}{1} < 1 || {1} > most", wrong.empty() ? "" : " || ", extent);
             }
+            refuse("", wrong, fmt::format("a grid of {} cells: 1 to %lld along each axis can be", sizes),
+                   with_extents("most"));
             write_block_limits();
             write_strides();
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
+    }
+
+    std::vector<std::string> with_extents(const std::string& last) const {
+        std::vector<std::string> values = model_.extents;
+        values.push_back(last);
+        return values;
+    }
+
+    static std::string times(int factor, const std::string& value) {
+        return factor == 1 ? value : fmt::format("{} * {}", factor, value);
     }
 
     std::string join(const std::string& piece, const std::string& between) const {
@@ -283,10 +299,10 @@ private:
                 smallest = std::min(smallest, kernel.tile[axis]);
             const std::int64_t most = std::int64_t{kMostBlocks} * smallest;
             if (most >= std::numeric_limits<int>::max()) continue;
-            out_.line("if ({} > {}) {{", model_.extents[axis], most);
-            out_.line("    return fail({}, \"%lld cells along {}: {} are the most for these kernels\", {});",
-                      model_.code("BAD_ARGUMENT"), plan_.axes[axis], most, model_.extents[axis]);
-            out_.line("}}");
+            refuse(
+                "", fmt::format("{} > {}", model_.extents[axis], most),
+                fmt::format("%lld cells along {}: {} are the most for these kernels", plan_.axes[axis], most),
+                {model_.extents[axis]});
         }
     }
 
@@ -304,17 +320,15 @@ private:
         std::string size = "1.0 * pitch";
         for (int axis = 1; axis < plan_.rank; ++axis)
             size += " * " + padded(axis);
-        out_.line("if (pitch > most || {} > 1e16) {{", size);
-        out_.line("    return fail({}, \"a grid of {} cells is too large to index\", {});",
-                  model_.code("BAD_ARGUMENT"), join("%lld", " x "), model_.extent_list("", ", "));
-        out_.line("}}");
+        refuse("", fmt::format("pitch > most || {} > 1e16", size),
+               fmt::format("a grid of {} cells is too large to index", join("%lld", " x ")), model_.extents);
         for (const std::string& extent : model_.extents)
             out_.line("solver.{0} = static_cast<int>({0});", extent);
         std::string origin = std::to_string(pad);
         if (plan_.rank > 1) out_.line("solver.pitch = static_cast<int>(pitch);");
-        if (plan_.rank > 1 && halo[1][0] > 0) origin += fmt::format(" + {} * pitch", halo[1][0]);
+        if (plan_.rank > 1 && halo[1][0] > 0) origin += " + " + times(halo[1][0], "pitch");
         if (plan_.rank > 2) out_.line("solver.slice = pitch * {};", padded(1));
-        if (plan_.rank > 2 && halo[2][0] > 0) origin += fmt::format(" + {} * solver.slice", halo[2][0]);
+        if (plan_.rank > 2 && halo[2][0] > 0) origin += " + " + times(halo[2][0], "solver.slice");
         out_.line("solver.origin = {};", origin);
         out_.line("solver.elements = {};", plan_.rank == 1   ? "pitch"
                                            : plan_.rank == 2 ? "pitch * " + padded(1)
@@ -323,11 +337,10 @@ private:
 
     void write_allocate();
 
-    bool any_halo() const {
-        for (int index = 0; index < count(plan_.fields); ++index) {
-            if (model_.has_halo(index)) return true;
-        }
-        return false;
+    bool outputs_have_past() const {
+        return std::ranges::any_of(plan_.fields, [](const rt::FieldPlan& field) {
+            return field.role != rt::Role::state && field.history > 0;
+        });
     }
 };
 
@@ -338,6 +351,7 @@ void SourceWriter::write_allocate() {
     out_.line("    const size_t bytes = elements * sizeof(T);");
     out_.line("    const cudaError_t error = cudaMalloc(&array, bytes);");
     out_.line("    if (error == cudaErrorMemoryAllocation) {{");
+    out_.line("        cudaGetLastError();  // told here, so not again by a later launch");
     out_.line("        return fail({}, \"%zu bytes of device memory cannot be had\", bytes);",
               model_.code("OUT_OF_MEMORY"));
     out_.line("    }}");
@@ -369,17 +383,15 @@ void SourceWriter::write_allocate() {
         }
         for (int index = 0; index < count(plan_.reductions); ++index) {
             const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
-            out_.line("const dim3 {}_blocks = {}(solver);", plan_.reductions[index].name,
-                      blocks_function(kernel));
-            return_unless_ok(fmt::format("allocate(solver.{}, {})", model_.partials_member(index),
-                                         block_product(plan_.reductions[index].name + "_blocks")));
+            return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",
+                                         model_.partials_member(index), blocks_function(kernel)));
         }
         for (const rt::KernelPlan& kernel : plan_.kernels) {
             if (kernel.dynamic_shared_bytes == 0) continue;
             return_unless_ok(fmt::format(
-                "check(cudaFuncSetAttribute(::{}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n"
+                "check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n"
                 "          \"asking for shared memory\")",
-                kernel.name, kernel.dynamic_shared_bytes));
+                global_name(kernel.name), kernel.dynamic_shared_bytes));
         }
         out_.line("return {};", model_.code("OK"));
     }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 namespace halo::emit {
 
 namespace {
@@ -23,35 +26,82 @@ std::string LauncherWriter::number(double value) {
     return print_host_scalar(scalar, {});
 }
 
-std::string LauncherWriter::block_product(const std::string& blocks) {
-    return fmt::format("1LL * {0}.x * {0}.y * {0}.z", blocks);
-}
-
 void LauncherWriter::comment(const std::string& text) {
     out_.blank_line();
     out_.line("// {}", text);
 }
 
 void LauncherWriter::return_unless_ok(const std::string& call, const std::string& before) {
-    out_.line("{}if (const {} status = {}) return status;", before, model_.status, call);
+    const std::string line = fmt::format("if (const {} status = {}) return status;", model_.status, call);
+    if (line.size() <= kWidth) {
+        out_.line("{}{}", before, line);
+        return;
+    }
+    out_.line("{}if (const {} status = {}) {{", before, model_.status, call);
+    out_.line("{}    return status;", before);
+    out_.line("{}}}", before);
+}
+
+void LauncherWriter::refuse(const std::string& scope, const std::string& condition,
+                            const std::string& message, const std::vector<std::string>& values) {
+    std::string more;
+    for (const std::string& value : values)
+        more += ", " + value;
+    const std::string call = fmt::format("return {}fail({}, ", scope, model_.code("BAD_ARGUMENT"));
+    const std::string line = fmt::format("if ({}) {}\"{}\"{});", condition, call, message, more);
+    if (line.size() <= kWidth) {
+        out_.line("{}", line);
+        return;
+    }
+    out_.line("if ({}) {{", condition);
+    {
+        const auto body = out_.indent();
+        std::vector<std::string> arguments{model_.code("BAD_ARGUMENT"), "\"" + message + "\""};
+        arguments.insert(arguments.end(), values.begin(), values.end());
+        fill(fmt::format("return {}fail(", scope), arguments, ");");
+    }
+    out_.line("}}");
+}
+
+std::string LauncherWriter::global_name(const std::string& name) {
+    static const std::set<std::string> own{"last_message", "fail",       "check",      "round_up",
+                                           "ceil_div",     "copy_level", "dense",      "padded",
+                                           "upload",       "download",   "fill_halo",  "fill_halos",
+                                           "lay_out",      "allocate",   "source_cell"};
+    const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_");
+    return (hidden ? "::" : "") + name;
+}
+
+bool LauncherWriter::any_halo() const {
+    for (int index = 0; index < count(plan_.fields); ++index) {
+        if (model_.has_halo(index)) return true;
+    }
+    return false;
 }
 
 void LauncherWriter::fill(const std::string& open, const std::vector<std::string>& items,
                           const std::string& close) {
-    std::string line = open;
-    const std::string margin(std::min<std::size_t>(open.size(), 40), ' ');
+    // Aligned behind the opening; where that leaves too little room, on lines of their own.
+    std::size_t longest = 0;
+    for (const std::string& item : items) {
+        longest = std::max(longest, item.size() + close.size());
+    }
+    const bool below = open.size() + longest > kWidth;
+    const std::string margin(below ? 4 : open.size(), ' ');
+    if (below) out_.line("{}", open);
+    std::string line = below ? margin : open;
+    bool empty = true;
     for (std::size_t index = 0; index < items.size(); ++index) {
-        const bool last = index + 1 == items.size();
-        const std::string piece = items[index] + (last ? close : ",");
-        const bool first_of_line = line == open || line == margin;
-        if (!first_of_line && line.size() + 1 + piece.size() > kWidth) {
+        const std::string piece = items[index] + (index + 1 == items.size() ? close : ",");
+        if (!empty && line.size() + 1 + piece.size() > kWidth) {
             out_.line("{}", line);
             line = margin;
+            empty = true;
         }
-        line += (line == open || line == margin ? "" : " ") + piece;
+        line += (empty ? "" : " ") + piece;
+        empty = false;
     }
-    if (items.empty()) line += close;
-    out_.line("{}", line);
+    out_.line("{}", items.empty() ? open + close : line);
 }
 
 }  // namespace halo::emit

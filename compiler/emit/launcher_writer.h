@@ -21,11 +21,16 @@ protected:
     static std::string number(double value);  // as a C++ literal
     static std::string blocks_function(const rt::KernelPlan& kernel) { return "blocks_of_" + kernel.name; }
     static std::string launch_function(const rt::KernelPlan& kernel) { return "launch_" + kernel.name; }
-    static std::string block_product(const std::string& blocks);
 
+    bool any_halo() const;
     void comment(const std::string& text);  // a paragraph's first line
     // `if (const STATUS status = CALL) return status;`
     void return_unless_ok(const std::string& call, const std::string& before = "");
+    // `if (CONDITION) return SCOPEfail(BAD_ARGUMENT, "MESSAGE", VALUES);`
+    void refuse(const std::string& scope, const std::string& condition, const std::string& message,
+                const std::vector<std::string>& values = {});
+    // The name of a kernel or constant where functions of the launcher might hide it.
+    static std::string global_name(const std::string& name);
     // open, the items between commas, close; over as many lines as it takes.
     void fill(const std::string& open, const std::vector<std::string>& items, const std::string& close);
 
