@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "compiler/ir/analysis.h"
 #include "compiler/passes/rebuild.h"
 
 namespace halo::passes {
@@ -15,7 +14,7 @@ class Former {
 public:
     explicit Former(Program& program)
         : program_(program),
-          uniform_(uniform_exprs(program)),
+          reads_data_(reads_data(program)),
           uses_(count_uses(program)),
           old_(program.exprs) {
         rebuild(program, [this](ExprBuilder& builder, Expr expr, ExprId id) {
@@ -26,7 +25,7 @@ public:
 private:
     // The product that may be fused, with its operands in the new arena.
     const Binary* fusable(ExprId old, ExprId replacement) const {
-        if (uniform_[old.index] || uses_[old.index] != 1) return nullptr;
+        if (!reads_data_[old.index] || uses_[old.index] != 1) return nullptr;
         const Binary* before = std::get_if<Binary>(&old_[old.index].node);
         const Binary* after = std::get_if<Binary>(&program_[replacement].node);
         return before && after && before->op == BinaryOp::mul && after->op == BinaryOp::mul ? after : nullptr;
@@ -35,7 +34,7 @@ private:
     ExprId form(ExprBuilder& builder, Expr expr, ExprId id) {
         const Binary* before = std::get_if<Binary>(&old_[id.index].node);
         const bool is_sum = before && (before->op == BinaryOp::add || before->op == BinaryOp::sub);
-        if (!is_sum || uniform_[id.index]) return builder.add(std::move(expr));
+        if (!is_sum || !reads_data_[id.index]) return builder.add(std::move(expr));
         const Binary sum = std::get<Binary>(expr.node);
         const bool subtracts = sum.op == BinaryOp::sub;
         if (const Binary* right = fusable(before->right, sum.right)) {
@@ -77,7 +76,7 @@ private:
     }
 
     const Program& program_;
-    std::vector<bool> uniform_;
+    std::vector<bool> reads_data_;
     std::vector<std::uint32_t> uses_;
     std::vector<Expr> old_;
 };

@@ -5,7 +5,7 @@
 
 namespace halo::passes {
 
-// For expressions that vary from cell to cell:
+// For sums and products that read fields:
 //   a + b*c and b*c + a become fma(b, c, a);  b*c - a becomes fma(b, c, -a);  a - b*c becomes fma(-b, c, a),
 //   where a constant or a uniform factor takes the minus if there is one.
 // Of two products in one addition the right one is fused, so that a sum of n products is one product and n-1

@@ -33,6 +33,7 @@ class Grouper {
 public:
     explicit Grouper(Program& program)
         : uniform_(uniform_exprs(program)),
+          reads_data_(reads_data(program)),
           uses_(count_uses(program)),
           old_(std::exchange(program.exprs, {})),
           builder_(program),
@@ -44,7 +45,7 @@ public:
         find_inner();
         for (std::uint32_t i = 0; i < old_.size(); ++i) {
             if (uses_[i] == 0 || inner_[i]) continue;
-            if (uniform_[i] || !is_arithmetic(old_[i])) {
+            if (!reads_data_[i] || !is_arithmetic(old_[i])) {
                 value_[i] = copy(ExprId{i});
             } else {
                 weighted_[i] = weigh(ExprId{i});
@@ -65,12 +66,12 @@ private:
     void find_inner() {
         inner_.assign(old_.size(), false);
         for (std::size_t i = old_.size(); i-- > 0;) {
-            if (uses_[i] == 0 || uniform_[i]) continue;
+            if (uses_[i] == 0 || !reads_data_[i]) continue;
             const bool opens = sum_of(old_[i]) || (negation_of(old_[i]) && inner_[i]);
             if (!opens) continue;
             for_each_operand(old_[i], [&](ExprId operand) {
                 const bool opened = sum_of(old(operand)) || negation_of(old(operand));
-                if (opened && !is_shared(operand) && !uniform_[operand.index]) inner_[operand.index] = true;
+                if (opened && !is_shared(operand) && reads_data_[operand.index]) inner_[operand.index] = true;
             });
         }
     }
@@ -208,6 +209,7 @@ private:
     }
 
     std::vector<bool> uniform_;
+    std::vector<bool> reads_data_;
     std::vector<std::uint32_t> uses_;
     std::vector<Expr> old_;
     ExprBuilder builder_;

@@ -1,7 +1,7 @@
 // The reassociation pass: fewer multiplications in sums of weighted terms.
 //
 // In every maximal sum (additions, subtractions, negations, and multiplications and divisions by uniform
-// factors, each used once) over terms that vary from cell to cell:
+// factors, each used once) over terms that read fields:
 //   - all uniform factors of a product become one, computed on the host in f64 and rounded once to the type
 //   of the
 //     term: c * (a - b) / dx is (c/dx) * (a - b), u / 3 is (1/3) * u, (v*dt) * (v*dt) is (dt*dt) * (v*v);

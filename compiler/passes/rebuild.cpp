@@ -21,6 +21,18 @@ std::vector<std::uint32_t> count_uses(const ir::Program& program) {
     return uses;
 }
 
+std::vector<bool> reads_data(const ir::Program& program) {
+    std::vector<bool> result(program.exprs.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const ir::Expr& expr = program.exprs[i];
+        bool reads = std::holds_alternative<ir::Access>(expr.node) ||
+                     std::holds_alternative<ir::CoefElement>(expr.node);
+        ir::for_each_operand(expr, [&](ir::ExprId operand) { reads = reads || result[operand.index]; });
+        result[i] = reads;
+    }
+    return result;
+}
+
 void prune(ir::Program& program) {
     rebuild(program,
             [](ir::ExprBuilder& builder, ir::Expr expr, ir::ExprId) { return builder.add(std::move(expr)); });

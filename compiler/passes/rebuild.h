@@ -32,6 +32,11 @@ std::vector<ir::ExprId> roots_of(const ir::Program& program);
 // How often each expression is used by the expressions and roots that are needed; 0 for dead ones.
 std::vector<std::uint32_t> count_uses(const ir::Program& program);
 
+// True for expressions that read a field or a launch-time weight. The others are uniform, or vary with idx
+// and pos alone; arithmetic on those stays as it is written, since whole numbers are exact there and
+// conditions such as floor(idx(x)/49) == 1 rely on it.
+std::vector<bool> reads_data(const ir::Program& program);
+
 // Calls map(operand) for each operand and puts the result in its place.
 template <class Map>
 void map_operands(ir::Expr& expr, Map&& map) {

@@ -50,6 +50,19 @@ TEST_CASE("what a read means does not change when it is folded away") {
     CHECK(run(raw, Arithmetic::declared) == run(program, Arithmetic::declared));
 }
 
+TEST_CASE("arithmetic on coordinates alone is done as it is written") {
+    ProgramMaker make(1);
+    const FieldId u = make.field("u", Role::input);
+    const FieldId v = make.field("v", Role::output);
+    const Term index = make.coordinate(CoordinateKind::index, 0);
+    const Term scaled = index / make.number(49) + make.number(2) * index;
+    make.assign(v, make.select(make.binary(BinaryOp::equal, scaled, make.number(99)), make.read(u),
+                               scaled * make.read(u)));
+    Program program = make.finish();
+    optimize(program);
+    CHECK(statements_of(program) == "%1 = idx(x) / 49 + 2 * idx(x)\nv = if %1 == 99 then u else %1 * u\n");
+}
+
 TEST_CASE("the same program gives the same text") {
     Program first = heat_program(3), second = heat_program(3);
     optimize(first);
