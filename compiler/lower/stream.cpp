@@ -297,7 +297,8 @@ private:
         const schedule::StagedLevel& ring = *queue.ring;
         const std::string array = context_.array(queue.read->level);
         const Expr i = origin_[0] + column - ring.low[0];
-        Expr inside = i < context_.extent(0) + context_.layout().halo[0][1];
+        // Past the halo as far as the last vector of cells reads.
+        Expr inside = i < context_.extent(0) + (context_.layout().halo[0][1] + schedule_.cells[0] - 1);
         Expr offset = plane_offset(plane);
         if (walked_ == 2) {
             const Expr j = origin_[1] + row - ring.low[1];
@@ -381,7 +382,6 @@ private:
         const CellValues values = lower_cell(context_, sources, cell);
         Expr inside;
         if (schedule_.cells[0] > 1) inside = index[0] < context_.extent(0);
-        if (rows_of_thread() > 1) inside = inside && index[1] < context_.extent(1);
         reduce_cell(context_, values, index, inside, cell);
         const auto& assigns = context_.stage().assigns;
         Block row;
@@ -395,6 +395,8 @@ private:
         append(row, loop_over("x", counts_[0], std::move(cell)));
         for (const Write& write : context_.stage().writes)
             append(row, store_row(write, index, y));
+        // Rows past the grid have no neighbours in the ring.
+        if (rows_of_thread() > 1) row = {kernel::If{index[1] < context_.extent(1), std::move(row), {}}};
         append(work, loop_over("y", Expr(rows_of_thread()), std::move(row)));
     }
 
@@ -409,8 +411,7 @@ private:
         for (int axis = 1; axis < context_.rank(); ++axis) {
             const auto [low, high] = store_bounds(context_, write, axis);
             if (low) in_row = in_row && index[axis] >= low;
-            const bool ragged = axis == 1 && rows_of_thread() > 1;
-            if (high || ragged) in_row = in_row && index[axis] < context_.extent(axis) - high;
+            if (high) in_row = in_row && index[axis] < context_.extent(axis) - high;
         }
         const auto [low, high] = store_bounds(context_, write, 0);
         const Expr offset = own_offset(first_[walked_], y);

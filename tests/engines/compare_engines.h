@@ -1,0 +1,53 @@
+// Runs one spec on an engine and on the reference interpreter, from the same random fields, and compares every value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "compiler/lower/lower.h"
+#include "runtime/core/device.h"
+
+namespace halo::test {
+
+using Extent = std::array<std::int64_t, 3>;
+
+// The first stencil of a spec, ready to run: analysed (its mistakes are thrown as text) and optimised.
+ir::Program load_program(const std::string& text, bool strict = false);
+
+// The interpreter's results after some steps from random fields: the truth for all engines of that grid.
+class Reference {
+public:
+    Reference(const ir::Program& program, const Extent& extent, int steps, std::uint64_t seed);
+    ~Reference();
+
+    struct Level {
+        std::string field;
+        int time = 0;
+        std::vector<double> start, end;
+    };
+    const std::vector<Level>& levels() const { return levels_; }
+    double reduction(const std::string& name) const;
+
+    const ir::Program& program;
+    const Extent extent;
+    const int steps;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+    std::vector<Level> levels_;
+};
+
+// Makes the modules of a lowered program on a device.
+using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower::Lowered&, rt::Device&)>;
+
+// Empty where all fields agree bit for bit (NaN with NaN) and all reductions within rounding; else what differs first.
+std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device, const Load& load);
+
+}  // namespace halo::test

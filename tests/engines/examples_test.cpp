@@ -1,0 +1,114 @@
+// Every example on every engine and strategy that needs no GPU, on awkward grids.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/emit/emit.h"
+#include "compiler/schedule/legality.h"
+#include "emulated_device.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cpu/jit.h"
+
+namespace {
+
+using namespace halo;
+
+std::vector<std::filesystem::path> examples() {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
+        if (entry.path().extension() == ".halo") paths.push_back(entry.path());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+std::string read(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device) {
+    std::vector<std::unique_ptr<rt::Module>> modules;
+    modules.push_back(device.load(emit::print_cuda(lowered.kernels), lowered.plan.name));
+    return modules;
+}
+
+std::vector<std::unique_ptr<rt::Module>> load_cpp(const lower::Lowered& lowered, rt::Device& device) {
+    std::vector<std::unique_ptr<rt::Module>> modules;
+    modules.push_back(device.load(rt::compile_object(emit::print_cpp(lowered.kernels)).bytes, lowered.plan.name));
+    return modules;
+}
+
+std::vector<test::Extent> grids(int rank) {
+    if (rank == 1) return {{1, 1, 1}, {5, 1, 1}, {97, 1, 1}};
+    if (rank == 2) return {{1, 1, 1}, {3, 2, 1}, {37, 13, 1}, {70, 9, 1}};
+    return {{1, 1, 1}, {3, 2, 5}, {13, 11, 7}, {37, 6, 9}};
+}
+
+std::vector<schedule::Schedule> schedules(int rank) {
+    using schedule::Strategy;
+    std::vector<schedule::Schedule> all;
+    const auto add = [&](Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells, int planes) {
+        schedule::Schedule s;
+        s.strategy = strategy;
+        for (int axis = rank; axis < 3; ++axis) threads[axis] = cells[axis] = 1;
+        if (strategy == Strategy::stream) threads[rank - 1] = cells[rank - 1] = 1;
+        while (threads[0] * threads[1] * threads[2] % 32 != 0) threads[0] *= 2;  // reductions need whole warps
+        s.threads = threads;
+        s.cells = cells;
+        s.planes = planes;
+        all.push_back(s);
+    };
+    add(Strategy::direct, {32, 2, 1}, {1, 1, 1}, 0);
+    add(Strategy::direct, {8, 4, 1}, {4, 2, 2}, 0);
+    add(Strategy::direct, {16, 2, 2}, {2, 1, 3}, 0);
+    add(Strategy::tile, {16, 4, 1}, {1, 1, 4}, 0);
+    add(Strategy::tile, {8, 4, 2}, {4, 2, 1}, 0);
+    if (rank > 1) {
+        add(Strategy::stream, {16, 4, 1}, {1, 1, 1}, 3);
+        add(Strategy::stream, {8, 4, 1}, {4, 2, 1}, 0);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("examples give the interpreter's bits on the CPU") {
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    for (const auto& path : examples()) {
+        const ir::Program program = test::load_program(read(path));
+        const lower::Lowered lowered = lower::lower_cpu(program);
+        for (const test::Extent& extent : grids(program.rank())) {
+            INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
+            const test::Reference reference(program, extent, 3, 1);
+            CHECK(test::difference(reference, lowered, *device, load_cpp) == "");
+        }
+    }
+}
+
+TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
+    for (const auto& path : examples()) {
+        const ir::Program program = test::load_program(read(path));
+        const std::size_t stages = ir::form_stages(program).size();
+        for (const schedule::Schedule& each : schedules(program.rank())) {
+            const lower::Lowered lowered = lower::lower_cuda(program, std::vector(stages, each));
+            emulator::EmulatedDevice device;
+            for (const test::Extent& extent : grids(program.rank())) {
+                INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2] << ", strategy "
+                                     << static_cast<int>(each.strategy) << ", cells " << each.cells[0] << " "
+                                     << each.cells[1] << " " << each.cells[2]);
+                const test::Reference reference(program, extent, 3, 1);
+                std::string outcome;
+                try {
+                    outcome = test::difference(reference, lowered, device, load_cuda);
+                } catch (const std::exception& error) {
+                    outcome = error.what();
+                }
+                CHECK(outcome == "");
+            }
+        }
+    }
+}
