@@ -1,0 +1,80 @@
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+#include "process.h"
+#include "specs.h"
+
+using namespace halo::test;
+
+TEST_CASE("emit writes CUDA with its launcher, the same each time") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    CHECK(folder.haloc({"emit", "heat.halo", "-o", "heat.cu"}).code == 0);
+    std::string first = folder.read("heat.cu");
+    CHECK(first.find("__global__") != std::string::npos);
+    CHECK_FALSE(folder.read("heat.h").empty());
+    // What goes to standard output is the kernels alone, and the file starts with the very same text.
+    std::string kernels = folder.haloc({"emit", "heat.halo"}).out;
+    CHECK(first.compare(0, kernels.size(), kernels) == 0);
+    CHECK(folder.haloc({"emit", "heat.halo", "-o", "heat.cu", "-q"}).err.empty());
+    CHECK(folder.read("heat.cu") == first);
+}
+
+TEST_CASE("emit knows its targets") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    CHECK(folder.haloc({"emit", "--target", "cpu", "heat.halo"}).out.find("__global__") == std::string::npos);
+    CHECK(folder.haloc({"emit", "--target", "stencil", "heat.halo"}).out.find("stencil heat(x, y)") == 0);
+    Outcome plan = folder.haloc({"emit", "--target", "plan", "heat.halo"});
+    CHECK(nlohmann::json::parse(plan.out).is_object());
+    Outcome wrong = folder.haloc({"emit", "--target", "fortran", "heat.halo"});
+    CHECK(wrong.code == 2);
+    CHECK(wrong.err.find("fortran") != std::string::npos);
+}
+
+TEST_CASE("emit takes a schedule and refuses what cannot be") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    std::string direct =
+        folder.haloc({"emit", "heat.halo", "--schedule", "direct threads=32x4 cells=1x1"}).out;
+    CHECK(direct.find("32x4 threads") != std::string::npos);
+    Outcome unknown = folder.haloc({"emit", "heat.halo", "--schedule", "strem"});
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err.find("strem") != std::string::npos);
+    CHECK(unknown.err.find("did you mean `stream`?") != std::string::npos);
+    Outcome large = folder.haloc({"emit", "heat.halo", "--schedule", "direct threads=64x64"});
+    CHECK(large.code == 2);
+    CHECK(large.err.find("1024") != std::string::npos);
+    Outcome twice = folder.haloc({"emit", "heat.halo", "--schedule", "direct", "--schedule", "direct"});
+    CHECK(twice.code == 2);
+    CHECK(twice.err.find("1 stage") != std::string::npos);
+}
+
+TEST_CASE("explain names the schedule, the reason and the bound") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    Outcome outcome = folder.haloc({"explain", "heat.halo"});
+    CHECK(outcome.code == 0);
+    for (const char* title :
+         {"reads", "writes", "per cell", "bound", "schedule", "why", "shared", "compiled"}) {
+        INFO(title);
+        CHECK(outcome.out.find(std::string("\n  ") + title) != std::string::npos);
+    }
+    nlohmann::json json = nlohmann::json::parse(folder.haloc({"explain", "--json", "heat.halo"}).out);
+    REQUIRE(json["stages"].size() == 1);
+    CHECK(json["stages"][0]["bytes_read"] == 8);
+    CHECK(json["stages"][0]["bytes_written"] == 8);
+    Outcome tile = folder.haloc({"explain", "heat.halo", "--schedule", "tile threads=32x8 cells=1x1"});
+    CHECK(tile.out.find("(pinned)") != std::string::npos);
+    CHECK(tile.out.find("padding") != std::string::npos);
+}
+
+TEST_CASE("a file that cannot be written is a file trouble, and nothing is left behind") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    Outcome outcome = folder.haloc({"emit", "heat.halo", "-o", "none/heat.cu"});
+    CHECK(outcome.code == 4);
+    CHECK(outcome.err.find("none/heat.cu") != std::string::npos);
+    CHECK(folder.names() == std::vector<std::string>{"heat.halo"});
+    CHECK(folder.haloc({"emit", "heat.halo", "-o", "/dev/full"}).code == 4);
+}

@@ -1,0 +1,115 @@
+// What a new user does wrong on the command line and in a first spec, and what each prints.
+#include "catch.h"
+#include "process.h"
+#include "specs.h"
+
+using namespace halo::test;
+
+namespace {
+
+struct Mistake {
+    const char* what;
+    std::vector<std::string> arguments;
+    int code;
+    std::vector<std::string> said;  // parts of standard error
+};
+
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all{
+        {"no command", {}, 2, {"haloc --help"}},
+        {"a command that is not there", {"rum", "heat.halo"}, 2, {"rum"}},
+        {"an option that is not there",
+         {"run", "heat.halo", "--step", "4"},
+         2,
+         {"--step", "haloc run --help"}},
+        {"no file", {"run"}, 2, {"FILE"}},
+        {"a file that is not there", {"run", "haet.halo"}, 4, {"cannot read haet.halo"}},
+        {"too few extents", {"run", "heat.halo", "--grid", "64"}, 2, {"(x, y)", "--grid 128,128"}},
+        {"an extent of nothing", {"run", "heat.halo", "--grid", "0,4"}, 2, {"at least 1 cell"}},
+        {"an extent that is no number", {"run", "heat.halo", "--grid", "a,b"}, 2, {"`a` is no whole number"}},
+        {"negative steps", {"run", "heat.halo", "--steps", "-1"}, 2, {"--steps"}},
+        {"a param that is not there",
+         {"run", "heat.halo", "--set", "kapa=2"},
+         2,
+         {"no param `kapa`", "did you mean `kappa`?"}},
+        {"a param without a value", {"run", "heat.halo", "--set", "dt"}, 2, {"NAME=VALUE"}},
+        {"a param that is no number",
+         {"run", "heat.halo", "--set", "dt=fast"},
+         2,
+         {"`fast` is no number", "1/63"}},
+        {"a field that is not there",
+         {"run", "heat.halo", "--save", "v=v.npy"},
+         2,
+         {"no field `v`", "it has u"}},
+        {"a device that is not there", {"run", "heat.halo", "--device", "gpu"}, 2, {"`gpu`", "cuda"}},
+        {"a run that is not there",
+         {"run", "heat.halo", "heta"},
+         2,
+         {"no stencil `heta`", "did you mean `heat`?"}},
+        {"a slice of a plane", {"run", "heat.halo", "--plot", "u@x=3=u.png"}, 2, {"whole grid"}},
+        {"the same file twice", {"run", "heat.halo", "--save", "u=a", "--plot", "u=a"}, 2, {"two outputs"}},
+        {"a grid for no memory",
+         {"run", "heat.halo", "--device", "interpreter", "--grid", "2000000,2000000"},
+         3,
+         {"needs", "free"}},
+    };
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("mistakes on the command line get one message and the right exit code") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    for (const Mistake& mistake : mistakes()) {
+        INFO(mistake.what);
+        Outcome outcome = folder.haloc(mistake.arguments);
+        INFO(outcome.err);
+        CHECK(outcome.code == mistake.code);
+        CHECK(outcome.out.empty());
+        CHECK(outcome.err.find("error: ") == 0);
+        for (const std::string& part : mistake.said) {
+            INFO(part);
+            CHECK(outcome.err.find(part) != std::string::npos);
+        }
+        CHECK(folder.names() == std::vector<std::string>{"heat.halo"});
+    }
+}
+
+TEST_CASE("a spec without a run block asks for what is missing") {
+    Folder folder;
+    folder.write(
+        "s.halo",
+        "stencil s(x) {\n    param dt\n    field u: f32 { boundary clamp }\n    u[t+1] = u + dt\n}\n");
+    CHECK(folder.haloc({"run", "s.halo"}).err.find("how large is the grid?") != std::string::npos);
+    CHECK(folder.haloc({"run", "s.halo", "--grid", "8"}).err.find("how many steps?") != std::string::npos);
+    Outcome outcome = folder.haloc({"run", "s.halo", "--grid", "8", "--steps", "1"});
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("needs a value for dt") != std::string::npos);
+    CHECK(folder.haloc({"run", "s.halo", "--grid", "8", "--steps", "1", "--set", "dt=1"}).code == 0);
+}
+
+TEST_CASE("mistakes in a first spec are shown by every command that reads it") {
+    Folder folder;
+    folder.write("s.halo", "stencil s(x) {\n    field u: f32\n    u[t+1] = u[x+1 - u\n}\n");
+    for (const char* command : {"check", "run", "emit", "explain", "fmt"}) {
+        INFO(command);
+        Outcome outcome = folder.haloc({command, "s.halo"});
+        CHECK(outcome.code == 1);
+        CHECK(outcome.err.find("s.halo:3:") == 0);
+        CHECK(outcome.out.empty());
+    }
+}
+
+TEST_CASE("help is there for the command and each of its parts") {
+    Folder folder;
+    Outcome all = folder.haloc({"--help"});
+    CHECK(all.code == 0);
+    CHECK(all.out.find("Exit codes") != std::string::npos);
+    for (const char* command : {"check", "emit", "run", "explain", "fmt", "doctor"}) {
+        INFO(command);
+        CHECK(all.out.find(command) != std::string::npos);
+        CHECK(folder.haloc({command, "--help"}).code == 0);
+    }
+    CHECK(folder.haloc({"--version"}).out.find("haloc ") == 0);
+}

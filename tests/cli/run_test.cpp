@@ -1,0 +1,179 @@
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+#include "process.h"
+#include "specs.h"
+
+using namespace halo::test;
+
+namespace {
+
+// The values of a little-endian f8 .npy file, by numpy's description of the format.
+std::vector<double> npy_values(const std::string& bytes) {
+    REQUIRE(bytes.size() > 10);
+    REQUIRE(bytes.compare(1, 5, "NUMPY") == 0);
+    std::size_t header = static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
+    REQUIRE(bytes.find("'<f8'") != std::string::npos);
+    std::vector<double> values((bytes.size() - 10 - header) / 8);
+    std::memcpy(values.data(), bytes.data() + 10 + header, values.size() * 8);
+    return values;
+}
+
+std::vector<std::string> with_interpreter(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run"});
+    arguments.insert(arguments.end(), {"--device", "interpreter"});
+    return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("run does what the run block says") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    Outcome outcome = folder.haloc(with_interpreter({"heat.halo"}));
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.out.find("10 steps in") == 0);
+    CHECK(outcome.out.find("total = 1\n") != std::string::npos);  // clamp keeps the heat inside
+    CHECK(outcome.out.find("wrote u.npy\n") != std::string::npos);
+    CHECK(outcome.err.find("heat: 8 × 6 cells, 10 steps, on interpreter") == 0);
+    CHECK(outcome.err.find('\x1b') == std::string::npos);
+    CHECK(outcome.err.find('\r') == std::string::npos);
+    CHECK(folder.names() == std::vector<std::string>{"heat.halo", "u.npy", "u.png"});
+    std::string file = folder.read("u.npy");
+    CHECK(file.find("(6, 8)") != std::string::npos);  // slowest axis first
+    CHECK(npy_values(file).size() == 48);
+    CHECK(folder.read("u.png").compare(1, 3, "PNG") == 0);
+}
+
+TEST_CASE("the command line changes grid, steps, parameters and files") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    Outcome outcome =
+        folder.haloc(with_interpreter({"heat.halo", "--grid", "5x4", "--steps", "0", "--set", "dt=1/63",
+                                       "--save", "u=start.npy", "--plot", "u=start.png", "--json"}));
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    nlohmann::json json = nlohmann::json::parse(outcome.out);
+    CHECK(json["grid"] == std::vector<int>{5, 4});
+    CHECK(json["steps"] == 0);
+    CHECK(json["stopped"] == "steps");
+    CHECK(json["device"] == "interpreter");
+    CHECK(folder.names() == std::vector<std::string>{"heat.halo", "start.npy", "start.png"});
+    std::vector<double> values = npy_values(folder.read("start.npy"));
+    REQUIRE(values.size() == 20);
+    for (std::size_t cell = 0; cell < values.size(); ++cell)
+        CHECK(values[cell] == (cell == 2 + 5 * 3 ? 1 : 0));
+}
+
+TEST_CASE("dt of the command line is used") {
+    Folder folder;
+    folder.write("s.halo",
+                 "stencil s(x) {\n    param dt = 1\n    field u: f64 { boundary periodic }\n"
+                 "    u[t+1] = u + dt\n}\n");
+    REQUIRE(folder
+                .haloc(with_interpreter(
+                    {"s.halo", "--grid", "2", "--steps", "3", "--set", "dt=1/4", "--save", "u"}))
+                .code == 0);
+    CHECK(npy_values(folder.read("u.npy")) == std::vector<double>{0.75, 0.75});
+}
+
+TEST_CASE("until stops at the first step that satisfies it, and every writes numbered files") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    Outcome outcome = folder.haloc(with_interpreter({"c.halo", "--json"}));
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    nlohmann::json json = nlohmann::json::parse(outcome.out);
+    CHECK(json["steps"] == 7);
+    CHECK(json["stopped"] == "until");
+    CHECK(json["reductions"]["highest"] == 7);
+    CHECK(folder.names() == std::vector<std::string>{"c.halo", "count-000005.npy", "count-000007.npy"});
+    CHECK(npy_values(folder.read("count-000005.npy")) == std::vector<double>(4, 5.0));
+    CHECK(npy_values(folder.read("count-000007.npy")) == std::vector<double>(4, 7.0));
+}
+
+TEST_CASE("what was saved can be loaded, and a wrong shape is refused") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    REQUIRE(folder.haloc(with_interpreter({"c.halo", "--steps", "3", "--save", "u=three.npy"})).code == 0);
+    REQUIRE(folder
+                .haloc(with_interpreter(
+                    {"c.halo", "--steps", "2", "--load", "u=three.npy", "--save", "u=five.npy"}))
+                .code == 0);
+    CHECK(npy_values(folder.read("five.npy")) == std::vector<double>(4, 5.0));
+    Outcome wrong = folder.haloc(with_interpreter({"c.halo", "--grid", "9", "--load", "u=three.npy"}));
+    CHECK(wrong.code == 4);
+    CHECK(wrong.err.find("three.npy") != std::string::npos);
+    CHECK(wrong.err.find("field u") != std::string::npos);
+    CHECK(folder.haloc(with_interpreter({"c.halo", "--load", "u=none.npy"})).code == 4);
+}
+
+TEST_CASE("an existing result stays whole until the new one is written") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    folder.write("u.npy", "the old one");
+    folder.write("three.npy", "no npy");
+    CHECK(folder.haloc(with_interpreter({"c.halo", "--load", "u=three.npy", "--save", "u=u.npy"})).code == 4);
+    CHECK(folder.read("u.npy") == "the old one");
+    CHECK(folder.haloc(with_interpreter({"c.halo", "--steps", "1", "--save", "u=u.npy"})).code == 0);
+    CHECK(npy_values(folder.read("u.npy")) == std::vector<double>(4, 1.0));
+    for (const std::string& name : folder.names())
+        CHECK(name.find("tmp") == std::string::npos);
+}
+
+TEST_CASE("a folder that is not there is known before the run, not after it") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    Outcome outcome =
+        folder.haloc(with_interpreter({"c.halo", "--steps", "1000000000", "--save", "u=none/u.npy"}));
+    CHECK(outcome.code == 4);
+    CHECK(outcome.err.find("there is no folder none") != std::string::npos);
+}
+
+TEST_CASE("numbers that are no longer finite end the run with their place") {
+    Folder folder;
+    folder.write("s.halo",
+                 "stencil s(x) {\n    field u: f64 { boundary periodic }\n    u[t+1] = u * u\n}\n"
+                 "run s {\n    grid 3\n    steps 2000\n    init u = if idx(x) == 1 then 2 else 1\n"
+                 "    save u to \"u.npy\"\n}\n");
+    Outcome outcome = folder.haloc(with_interpreter({"s.halo"}));
+    CHECK(outcome.code == 3);
+    CHECK(outcome.err.find("u is infinite at x = 1") != std::string::npos);
+}
+
+TEST_CASE("--timings says where the time went") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    Outcome outcome = folder.haloc(with_interpreter({"c.halo", "--timings", "--no-files"}));
+    REQUIRE(outcome.code == 0);
+    for (const char* row : {"parse", "lower", "compile", "init", "steps", "files"}) {
+        INFO(row);
+        CHECK(outcome.out.find(std::string("\n  ") + row + " ") != std::string::npos);
+    }
+    CHECK(folder.names() == std::vector<std::string>{"c.halo"});
+}
+
+TEST_CASE("--quiet is quiet, but mistakes are told") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    Outcome outcome = folder.haloc(with_interpreter({"c.halo", "-q"}));
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.empty());
+    CHECK_FALSE(folder.haloc(with_interpreter({"c.halo", "-q", "--grid", "0"})).err.empty());
+}
+
+TEST_CASE("auto finds something to run on") {
+    Folder folder;
+    folder.write("c.halo", kCounter);
+    Outcome outcome = folder.haloc({"run", "c.halo", "--json", "--no-files"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(nlohmann::json::parse(outcome.out)["reductions"]["highest"] == 7);
+}
