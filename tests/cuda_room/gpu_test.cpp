@@ -271,3 +271,32 @@ TEST_CASE("steps on the GPU are those of the definition, bit by bit, recorded or
         compare_heat(64, 64, record);
     }
 }
+
+TEST_CASE("a condition on a reduction stops the GPU at the step that it stops the definition") {
+    CudaDevice& device = device_under_test();
+    const auto module_of = [&] { return device.load(compile(kHeatKernel, "heat.cu"), "heat"); };
+    using Op = HostScalar::Op;
+    for (const double bound : {0.5, 0.05, 0.01}) {
+        Heat reference{40, 20, 0.2, 3.0, {}};
+        for (std::int64_t i = 0; i < 800; ++i)
+            reference.u.push_back(static_cast<double>((i * 37) % 101) / 7);
+        const std::vector<double> start = reference.u;
+        std::int64_t steps = 0;
+        do {
+            reference.step();
+            ++steps;
+        } while (steps < 2000 && reference.change >= bound);
+        for (const bool record : {true, false}) {
+            std::vector<std::unique_ptr<Module>> modules;
+            modules.push_back(module_of());
+            Session session(heat_plan(), {40, 20, 1}, device, std::move(modules), {false, record});
+            session.upload("u", 0, std::span<const double>(start));
+            RunOptions options;
+            options.steps = 2000;
+            options.until = HostScalar{{{Op::param, 0, 2}, {Op::constant, bound, 0}, {Op::less, 0, 0}}};
+            CHECK(session.run(options).steps == steps);
+            CHECK(session.download("u") == reference.u);
+            CHECK(session.reduction("change") == reference.change);
+        }
+    }
+}
