@@ -117,11 +117,6 @@ std::string explain_shared(const ir::Program& program, const StageChoice& stage,
         schedule::shared_accesses(stage.footprint, stage.schedule, layout);
     for (std::size_t i = 0; i < layout.levels.size(); ++i) {
         const schedule::StagedLevel& level = layout.levels[i];
-        text += entry("",
-                      fmt::format("{}: {} plane{} of {} rows, pitch {} (padding {})",
-                                  level_name(program, level.field, level.time), level.planes,
-                                  level.planes == 1 ? "" : "s", level.rows, level.pitch, level.padding),
-                      width);
         text += picture("", schedule::draw(program, level));
         for (const schedule::SharedAccess& access : accesses) {
             if (access.level != static_cast<int>(i)) continue;
