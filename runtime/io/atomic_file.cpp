@@ -81,6 +81,8 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
         temporary_.clear();  // not ours
         fail(error_number);
     }
+    // A file that was there keeps its permissions; where that is not allowed, new ones will do.
+    if (exists && !temporary_.empty() && ::fchmod(descriptor_, status.st_mode & 07777) != 0) errno = 0;
 }
 
 AtomicFile::~AtomicFile() {
