@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <new>
 
+#include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
 #include "compiler/support/error.h"
 #include "runtime/core/error.h"
@@ -65,6 +67,7 @@ public:
             app_.exit(asked);
             return ExitCode::ok;
         } catch (const CLI::ParseError& mistake) {
+            throw_for_unknown_command(argc, argv);
             throw CommandError(ExitCode::usage, mistake.what(), usage_hint());
         }
         console_.set_quiet(quiet_);
@@ -74,6 +77,7 @@ public:
 private:
     CLI::App* command(const std::string& name, const std::string& description) {
         CLI::App* sub = app_.add_subcommand(name, description);
+        sub->footer("");  // not the whole command's
         sub->add_flag("-q,--quiet", quiet_, "no progress and no remarks; mistakes are still reported");
         return sub;
     }
@@ -154,6 +158,16 @@ private:
     static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
                            const std::string& description) {
         sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
+    }
+    // CLI11 says of a command that is not there only that one is required.
+    void throw_for_unknown_command(int argc, const char* const* argv) const {
+        if (argc < 2) throw CommandError(ExitCode::usage, "no command is given", "haloc --help lists them");
+        if (argv[1][0] == '-') return;
+        std::vector<std::string> names;
+        for (const CLI::App* sub : app_.get_subcommands({}))
+            names.push_back(sub->get_name());
+        if (std::find(names.begin(), names.end(), argv[1]) == names.end())
+            throw_unknown("haloc", "command", argv[1], names);
     }
     std::string usage_hint() const {
         for (const CLI::App* sub : app_.get_subcommands())

@@ -13,9 +13,9 @@ TEST_CASE("emit writes CUDA with its launcher, the same each time") {
     std::string first = folder.read("heat.cu");
     CHECK(first.find("__global__") != std::string::npos);
     CHECK_FALSE(folder.read("heat.h").empty());
-    // What goes to standard output is the kernels alone, and the file starts with the very same text.
+    // What goes to standard output is the kernels alone, and the file holds the very same text.
     std::string kernels = folder.haloc({"emit", "heat.halo"}).out;
-    CHECK(first.compare(0, kernels.size(), kernels) == 0);
+    CHECK(first.find(kernels) != std::string::npos);
     CHECK(folder.haloc({"emit", "heat.halo", "-o", "heat.cu", "-q"}).err.empty());
     CHECK(folder.read("heat.cu") == first);
 }
@@ -44,7 +44,7 @@ TEST_CASE("emit takes a schedule and refuses what cannot be") {
     CHECK(unknown.err.find("did you mean `stream`?") != std::string::npos);
     Outcome large = folder.haloc({"emit", "heat.halo", "--schedule", "direct threads=64x64"});
     CHECK(large.code == 2);
-    CHECK(large.err.find("1024") != std::string::npos);
+    CHECK(large.err.find("1,024") != std::string::npos);
     Outcome twice = folder.haloc({"emit", "heat.halo", "--schedule", "direct", "--schedule", "direct"});
     CHECK(twice.code == 2);
     CHECK(twice.err.find("1 stage") != std::string::npos);
