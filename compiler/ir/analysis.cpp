@@ -105,6 +105,20 @@ std::vector<Dependence> find_dependences(const Program& program) {
     return dependences;
 }
 
+// Statements that a result needs: all but lets that no such statement reads.
+std::vector<bool> live_statements(const Program& program, const std::vector<Dependence>& dependences) {
+    std::vector<bool> live(program.statements.size());
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        const Assign* assign = std::get_if<Assign>(&program.statements[i]);
+        live[i] = !assign || program[assign->target].role != Role::intermediate;
+    }
+    // Dependences come sorted by reader, and readers after what they read.
+    for (std::size_t i = dependences.size(); i-- > 0;) {
+        if (live[dependences[i].reader]) live[dependences[i].writer] = true;
+    }
+    return live;
+}
+
 }  // namespace
 
 std::vector<bool> uniform_exprs(const Program& program) {
@@ -198,14 +212,17 @@ std::vector<Stage> form_stages(const Program& program) {
         if (is_let && latest[i] < stages) stage_of[i] = std::max(stage_of[i], latest[i]);
     }
 
+    const std::vector<bool> live = live_statements(program, dependences);
     std::vector<Stage> result(stages);
-    for (int i = 0; i < count; ++i)
-        result[stage_of[i]].statements.push_back(i);
+    for (int i = 0; i < count; ++i) {
+        if (live[i]) result[stage_of[i]].statements.push_back(i);
+    }
+    std::erase_if(result, [](const Stage& stage) { return stage.statements.empty(); });
     return result;
 }
 
 std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages) {
-    std::vector<int> stage_of(program.statements.size(), 0);
+    std::vector<int> stage_of(program.statements.size(), -1);  // -1: in no stage
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
         for (int statement : stages[stage].statements)
             stage_of[statement] = static_cast<int>(stage);
@@ -215,7 +232,8 @@ std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>
         stored[i] = program.fields[i].role != Role::intermediate;
     }
     for (const Dependence& dependence : find_dependences(program)) {
-        if (stage_of[dependence.reader] == stage_of[dependence.writer]) continue;
+        if (stage_of[dependence.reader] < 0 || stage_of[dependence.reader] == stage_of[dependence.writer])
+            continue;
         stored[std::get<Assign>(program.statements[dependence.writer]).target.index] = true;
     }
     return stored;

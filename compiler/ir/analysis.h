@@ -26,6 +26,7 @@ void infer_margins(Program& program);
 struct Stage {
     std::vector<int> statements;  // indices into Program::statements, in order
 };
+// Lets that no result needs are in no stage.
 std::vector<Stage> form_stages(const Program& program);
 
 // Fields that need an array: all but lets that are read in their own stage only.

@@ -206,13 +206,17 @@ private:
         }
     }
 
+    // A statement costs what it reaches and no more, so programs of many statements stay linear.
     void check_reads(ExprId root, const std::string& statement) {
-        std::vector<bool> needed(root.index + std::size_t{1}, false);
-        needed[root.index] = true;
-        for (std::size_t i = needed.size(); i-- > 0;) {
-            if (!needed[i]) continue;
-            const Expr& expr = program_.exprs[i];
-            for_each_operand(expr, [&](ExprId operand) { needed[operand.index] = true; });
+        reached_by_.resize(program_.exprs.size(), 0);
+        ++turn_;
+        std::vector<ExprId> pending{root};
+        while (!pending.empty()) {
+            const ExprId id = pending.back();
+            pending.pop_back();
+            if (std::exchange(reached_by_[id.index], turn_) == turn_) continue;
+            const Expr& expr = program_[id];
+            for_each_operand(expr, [&](ExprId operand) { pending.push_back(operand); });
             const Access* access = std::get_if<Access>(&expr.node);
             if (!access || written_[access->field.index]) continue;
             const Field& field = program_[access->field];
@@ -254,6 +258,8 @@ private:
     std::vector<std::string> broken_;
     std::vector<bool> uniform_;
     std::vector<bool> written_;
+    std::vector<std::uint32_t> reached_by_;  // by expression: the last statement that reached it
+    std::uint32_t turn_ = 0;
     std::vector<std::string> reductions_;
 };
 

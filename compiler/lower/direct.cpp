@@ -213,7 +213,10 @@ private:
             load_cells(window_element(read, z, y, beside.left), context_.array(read.level), offset, loads);
             return;
         }
-        const std::string name = context_.local(context_.array(read.level) + "_row");
+        // A single row's pointer stands beside others; inside a loop it has a scope of its own.
+        const bool in_loop = rows.y.second - rows.y.first > 1 || rows.z.second - rows.z.first > 1;
+        const std::string wanted = context_.array(read.level) + "_row";
+        const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
         loads.push_back(
             kernel::DeclarePointer{type, name, kernel::address_of(context_.array(read.level), offset, type)});
         const auto load_one = [&](int x) {

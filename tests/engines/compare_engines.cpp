@@ -3,22 +3,19 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
-#include <random>
-#include <stdexcept>
 
+#include "analyzed.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/passes/pipeline.h"
-#include "compiler/sema/sema.h"
-#include "compiler/support/diagnostics.h"
-#include "compiler/support/source.h"
-#include "compiler/syntax/parser.h"
 #include "runtime/core/session.h"
 
 namespace halo::test {
 namespace {
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+// A cell that is NaN in the reference has no defined value.
+bool agrees(double expected, double got) {
+    return expected == got || std::isnan(expected);
+}
 
 double param_value(const ir::Param& param, std::size_t number) {
     return param.default_value.value_or(0.25 + 0.125 * static_cast<double>(number));
@@ -27,11 +24,7 @@ double param_value(const ir::Param& param, std::size_t number) {
 }  // namespace
 
 ir::Program load_program(const std::string& text, bool strict) {
-    const SourceFile source("test.halo", text);
-    DiagnosticSink sink;
-    sema::Analysis analysis = sema::analyze(syntax::parse(source, sink), sink);
-    if (sink.has_errors()) throw std::runtime_error(render(sink.sorted(), source));
-    ir::Program program = std::move(analysis.stencils.at(0).program);
+    ir::Program program = analyze_text(text);
     passes::optimize(program, strict ? passes::FloatingPoint::strict() : passes::FloatingPoint{});
     return program;
 }
@@ -47,28 +40,28 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
     for (std::size_t n = 0; n < program.params.size(); ++n) {
         interpreter.set_param(program.params[n].name, param_value(program.params[n], n));
     }
-    std::mt19937_64 random(seed);
-    std::uniform_real_distribution<double> uniform(0.25, 1.0);
     for (const ir::Field& field : program.fields) {
         if (field.role == ir::Role::intermediate) continue;
         for (int time = 0; time >= -field.history; --time) {
             std::vector<double>& values = interpreter.field(field.name, time);
-            for (double& value : values) {
-                value = uniform(random);
-                if (field.type == ir::Scalar::f32) value = static_cast<float>(value);
-            }
+            values = initial_cells(seed, field.name, time, values.size());
             levels_.push_back({field.name, time, values, {}});
         }
     }
-    for (int step = 0; step < steps; ++step) interpreter.step();
-    for (Level& level : levels_) level.end = interpreter.field(level.field, level.time);
+    for (int step = 0; step < steps; ++step)
+        interpreter.step();
+    for (Level& level : levels_)
+        level.end = interpreter.field(level.field, level.time);
 }
 
 Reference::~Reference() = default;
 
-double Reference::reduction(const std::string& name) const { return state_->interpreter->reduction(name); }
+double Reference::reduction(const std::string& name) const {
+    return state_->interpreter->reduction(name);
+}
 
-std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device, const Load& load) {
+std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
+                       const Load& load) {
     rt::SessionOptions options;
     options.poison = true;
     rt::Session session(lowered.plan, reference.extent, device, load(lowered, device), options);
@@ -84,10 +77,11 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
     for (const Reference::Level& level : reference.levels()) {
         const std::vector<double> values = session.download(level.field, level.time);
         for (std::int64_t n = 0; n < nx * ny * nz; ++n) {
-            const double expected = level.end[static_cast<std::size_t>(n)], got = values[static_cast<std::size_t>(n)];
-            if (same(expected, got)) continue;
-            return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field, level.time, n % nx,
-                               n / nx % ny, n / nx / ny, got, expected);
+            const double expected = level.end[static_cast<std::size_t>(n)],
+                         got = values[static_cast<std::size_t>(n)];
+            if (agrees(expected, got)) continue;
+            return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field,
+                               level.time, n % nx, n / nx % ny, n / nx / ny, got, expected);
         }
     }
     for (const rt::ReductionPlan& reduction : lowered.plan.reductions) {
@@ -95,7 +89,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
         // Sums are taken in another order: f64 rounding, a few per cell at most.
         const double bound = 1e-12 * (1 + std::abs(expected)) * static_cast<double>(nx * ny * nz);
         const bool exact = reduction.op != rt::ReductionPlan::Op::sum;
-        if (same(expected, got) || (!exact && std::abs(expected - got) <= bound)) continue;
+        if (agrees(expected, got) || (!exact && std::abs(expected - got) <= bound)) continue;
         return fmt::format("reduction {} is {} instead of {}", reduction.name, got, expected);
     }
     return "";

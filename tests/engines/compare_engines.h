@@ -1,4 +1,5 @@
-// Runs one spec on an engine and on the reference interpreter, from the same random fields, and compares every value.
+// Runs one spec on an engine and on the reference interpreter, from the same random fields, and compares
+// every value.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@ namespace halo::test {
 
 using Extent = std::array<std::int64_t, 3>;
 
-// The first stencil of a spec, ready to run: analysed (its mistakes are thrown as text) and optimised.
+// The first stencil of a spec, analysed (its mistakes are thrown as text) and optimised.
 ir::Program load_program(const std::string& text, bool strict = false);
 
 // The interpreter's results after some steps from random fields: the truth for all engines of that grid.
@@ -47,7 +48,9 @@ private:
 // Makes the modules of a lowered program on a device.
 using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower::Lowered&, rt::Device&)>;
 
-// Empty where all fields agree bit for bit (NaN with NaN) and all reductions within rounding; else what differs first.
-std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device, const Load& load);
+// Empty where all fields agree bit for bit (a cell that is NaN in the reference has no value) and all
+// reductions within rounding; else what differs first.
+std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
+                       const Load& load);
 
 }  // namespace halo::test

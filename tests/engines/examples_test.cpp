@@ -38,7 +38,8 @@ std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered
 
 std::vector<std::unique_ptr<rt::Module>> load_cpp(const lower::Lowered& lowered, rt::Device& device) {
     std::vector<std::unique_ptr<rt::Module>> modules;
-    modules.push_back(device.load(rt::compile_object(emit::print_cpp(lowered.kernels)).bytes, lowered.plan.name));
+    modules.push_back(
+        device.load(rt::compile_object(emit::print_cpp(lowered.kernels)).bytes, lowered.plan.name));
     return modules;
 }
 
@@ -51,12 +52,15 @@ std::vector<test::Extent> grids(int rank) {
 std::vector<schedule::Schedule> schedules(int rank) {
     using schedule::Strategy;
     std::vector<schedule::Schedule> all;
-    const auto add = [&](Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells, int planes) {
+    const auto add = [&](Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells,
+                         int planes) {
         schedule::Schedule s;
         s.strategy = strategy;
-        for (int axis = rank; axis < 3; ++axis) threads[axis] = cells[axis] = 1;
+        for (int axis = rank; axis < 3; ++axis)
+            threads[axis] = cells[axis] = 1;
         if (strategy == Strategy::stream) threads[rank - 1] = cells[rank - 1] = 1;
-        while (threads[0] * threads[1] * threads[2] % 32 != 0) threads[0] *= 2;  // reductions need whole warps
+        while (threads[0] * threads[1] * threads[2] % 32 != 0)
+            threads[0] *= 2;  // reductions need whole warps
         s.threads = threads;
         s.cells = cells;
         s.planes = planes;
@@ -97,9 +101,9 @@ TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
             const lower::Lowered lowered = lower::lower_cuda(program, std::vector(stages, each));
             emulator::EmulatedDevice device;
             for (const test::Extent& extent : grids(program.rank())) {
-                INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2] << ", strategy "
-                                     << static_cast<int>(each.strategy) << ", cells " << each.cells[0] << " "
-                                     << each.cells[1] << " " << each.cells[2]);
+                INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]
+                                     << ", strategy " << static_cast<int>(each.strategy) << ", cells "
+                                     << each.cells[0] << " " << each.cells[1] << " " << each.cells[2]);
                 const test::Reference reference(program, extent, 3, 1);
                 std::string outcome;
                 try {

@@ -1,0 +1,54 @@
+#include "random_schedule.h"
+
+#include "compiler/ir/analysis.h"
+#include "compiler/schedule/legality.h"
+
+namespace halo::test {
+namespace {
+
+using schedule::Schedule;
+using schedule::Strategy;
+
+Schedule draw(int rank, Strategy strategy, Random& random) {
+    Schedule drawn;
+    drawn.strategy = strategy;
+    const std::vector<std::array<int, 3>> threads =
+        rank == 1   ? std::vector<std::array<int, 3>>{{32, 1, 1}, {64, 1, 1}}
+        : rank == 2 ? std::vector<std::array<int, 3>>{{32, 1, 1}, {16, 4, 1}, {8, 4, 1}}
+                    : std::vector<std::array<int, 3>>{{32, 2, 1}, {16, 2, 1}, {8, 4, 2}, {4, 4, 4}};
+    drawn.threads = random.pick(threads);
+    drawn.cells[0] = random.pick(std::vector<int>{1, 1, 2, 4});
+    for (int axis = 1; axis < rank; ++axis)
+        drawn.cells[axis] = random.between(1, 3);
+    if (strategy == Strategy::stream) {
+        drawn.threads[rank - 1] = drawn.cells[rank - 1] = 1;
+        while (drawn.threads[0] * drawn.threads[1] % 32 != 0)
+            drawn.threads[0] *= 2;
+        drawn.planes = random.pick(std::vector<int>{0, 1, 4, 7});
+    }
+    drawn.shared_padding = strategy == Strategy::direct ? 0 : random.pick(std::vector<int>{0, 1, 4});
+    return drawn;
+}
+
+bool is_legal(const ir::Program& program, const ir::Stage& stage, const Schedule& schedule) {
+    return schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
+}
+
+}  // namespace
+
+std::vector<Schedule> random_schedules(const ir::Program& program, Strategy strategy, Random& random) {
+    std::vector<Schedule> schedules;
+    for (const ir::Stage& stage : ir::form_stages(program)) {
+        Schedule drawn = draw(program.rank(), strategy, random);
+        if (!is_legal(program, stage, drawn)) {
+            drawn.cells = {1, 1, 1};
+            drawn.threads = {32, 1, 1};
+            drawn.shared_padding = 0;
+        }
+        if (!is_legal(program, stage, drawn)) return {};
+        schedules.push_back(drawn);
+    }
+    return schedules;
+}
+
+}  // namespace halo::test
