@@ -1,0 +1,110 @@
+#include "offline_files.h"
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+#include "compare_engines.h"
+#include "compiler/emit/launcher_model.h"
+#include "compiler/schedule/defaults.h"
+
+namespace halo::test {
+
+namespace {
+
+// Every boundary kind, a param without a default in a fixed value, a fused maximum.
+const char* const kHeat = R"(
+stencil heat3d(x, y, z) {
+    param lambda, dt = 0.1, wall = 10
+    field u: f32 {
+        boundary x periodic, y.low fixed wall * 2, y.high mirror, z clamp
+    }
+    u[t+1] = u + lambda * dt * (u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[z-1] + u[z+1] - 6*u)
+    reduce change = max(abs(u[t+1] - u))
+}
+)";
+
+// Two stages, so that a let has an array; f64; a norm; names that are words of C++ and of the launcher.
+const char* const kStages = R"(
+stencil register(x, y) {
+    param default = 0.5, solver = 2
+    field double: f64 { boundary periodic }
+    field int: f64 { boundary periodic }
+    let create = double * double - default * (double[x-1] + double[x+1])
+    double[t+1] = double + solver * 0.01 * int * (create[x-1, y-1] + create[x+1, y+1])
+    reduce size = norm2(double)
+    reduce least = min(double)
+}
+)";
+
+// A past level, launch-time weights, an output with free faces, two types.
+const char* const kWave = R"(
+stencil wave(x, y) {
+    param coef c[1..2]: f32 = [0.25, -0.0625]
+    param a = 0.5
+    field p: f32 { boundary mirror }
+    field v: f64
+    field d: f32
+    p[t+1] = 2*p - p[t-1] + a * sum(r in 1..2) c[r] * (p[x-r] + p[x+r] + p[y-r] + p[y+r])
+    d = p[x+1] - p[x-1] + v
+    reduce total = sum(v)
+}
+)";
+
+const char* const kLine = R"(
+stencil line(s) {
+    field f: f64 { boundary clamp }
+    f[t+1] = (f[s-1] + f[s+1]) / 2
+}
+)";
+
+}  // namespace
+
+const std::vector<OfflineCase>& offline_cases() {
+    static const std::vector<OfflineCase> cases{
+        {kHeat, "", {37, 13, 11}},
+        {kHeat, "stream threads=32x4 cells=4x1 planes=4", {70, 9, 23}},
+        {kHeat, "tile threads=32x8x1 cells=2x4x16", {65, 33, 17}},
+        {kStages, "", {50, 21, 1}},
+        {kWave, "", {41, 19, 1}},
+        {kLine, "", {1000, 1, 1}},
+    };
+    return cases;
+}
+
+Offline make_offline(const OfflineCase& offline_case) {
+    Offline offline;
+    offline.program = load_program(offline_case.text);
+    const ir::Program& program = offline.program;
+    const schedule::Pins pins = schedule::parse(offline_case.schedule, program.rank()).pins;
+    std::vector<schedule::Schedule> schedules;
+    for (const ir::Stage& stage : ir::form_stages(program)) {
+        schedules.push_back(schedule::choose(program, stage, {}, {}, pins).schedule);
+    }
+    offline.lowered = lower::lower_cuda(program, schedules);
+    offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, program.name);
+    return offline;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+CommandResult run_command(const std::string& command) {
+    CommandResult result;
+    std::FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+    std::array<char, 4096> buffer;
+    for (std::size_t count; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+        result.output.append(buffer.data(), count);
+    }
+    const int status = ::pclose(pipe);
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return result;
+}
+
+}  // namespace halo::test

@@ -1,0 +1,123 @@
+// What the offline files say, and how host scalars are written.
+#include <set>
+
+#include "catch.h"
+#include "compiler/emit/emit.h"
+#include "compiler/emit/host_expression.h"
+#include "compiler/support/error.h"
+#include "offline_files.h"
+
+using namespace halo;
+using namespace halo::test;
+using Op = rt::HostScalar::Op;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string expression(const std::vector<rt::HostScalar::Step>& steps) {
+    rt::HostScalar scalar;
+    scalar.steps = steps;
+    const emit::HostNames names{[](int index) { return std::string("p") + std::to_string(index); },
+                                [](int axis) { return std::string("n") + std::to_string(axis); }};
+    return emit::print_host_scalar(scalar, names);
+}
+
+rt::HostScalar::Step constant(double value) {
+    return {Op::constant, value, 0};
+}
+rt::HostScalar::Step param(int index) {
+    return {Op::param, 0, index};
+}
+rt::HostScalar::Step extent(int axis) {
+    return {Op::extent, 0, axis};
+}
+rt::HostScalar::Step op(Op code) {
+    return {code, 0, 0};
+}
+
+}  // namespace
+
+TEST_CASE("the kernels stand in the source byte for byte, and the same input gives the same bytes",
+          "[offline]") {
+    for (const OfflineCase& offline_case : offline_cases()) {
+        const Offline first = make_offline(offline_case);
+        const Offline second = make_offline(offline_case);
+        INFO(first.program.name);
+        CHECK(contains(first.files.source, emit::print_cuda(first.lowered.kernels)));
+        CHECK(first.files.source == second.files.source);
+        CHECK(first.files.header == second.files.header);
+        CHECK(contains(first.files.source, "#include \"" + first.program.name + ".h\"\n"));
+        CHECK_FALSE(contains(first.files.source, "stencil_"));
+        CHECK_FALSE(contains(first.files.source, " \n"));
+    }
+}
+
+TEST_CASE("the header offers a function for each param, field level and reduction", "[offline]") {
+    const Offline heat = make_offline(offline_cases()[0]);
+    for (const char* text :
+         {"heat3d_create(long long nx, long long ny, long long nz, heat3d_solver** solver)",
+          "heat3d_set_lambda(heat3d_solver* solver, double value);  // to be set before",
+          "heat3d_set_dt(heat3d_solver* solver, double value);  // 0.1 unless set",
+          "heat3d_set_u(heat3d_solver* solver, const float* values)",
+          "heat3d_get_u(heat3d_solver* solver, float* values)",
+          "heat3d_advance(heat3d_solver* solver, long long steps)",
+          "heat3d_get_change(heat3d_solver* solver, double* value)"}) {
+        INFO(text);
+        CHECK(contains(heat.files.header, text));
+    }
+    const Offline wave = make_offline(offline_cases()[4]);
+    CHECK(contains(wave.files.header, "wave_set_p_before(wave_solver* solver, const float* values)"));
+    CHECK(
+        contains(wave.files.header, "wave_set_c(wave_solver* solver, const double* weights);  // 2 weights"));
+    CHECK(contains(wave.files.header, "wave_set_v(wave_solver* solver, const double* values)"));
+}
+
+TEST_CASE("a let is read but not set, and a name of a kernel is left to it", "[offline]") {
+    const Offline stages = make_offline(offline_cases()[3]);
+    CHECK_FALSE(contains(stages.files.header, "register_set_create"));
+    CHECK(contains(stages.files.header, "register_get_create("));
+    std::set<std::string> kernels;
+    for (const auto& kernel : stages.lowered.plan.kernels)
+        kernels.insert(kernel.name);
+    REQUIRE(kernels.contains("register_create"));
+    CHECK(contains(stages.files.header,
+                   "register_create_(long long nx, long long ny, register_solver** solver)"));
+}
+
+TEST_CASE("a file name that would break out of the include is refused", "[offline]") {
+    const Offline line = make_offline(offline_cases()[5]);
+    for (const char* stem : {"", "a\"b", "a\\b", "a\nb"}) {
+        CHECK_THROWS_AS(emit::print_offline(line.lowered.kernels, line.lowered.plan, stem), UnsupportedError);
+    }
+}
+
+TEST_CASE("host scalars keep their order of operations", "[offline]") {
+    CHECK(expression({constant(0.1)}) == "0.1");
+    CHECK(expression({constant(2)}) == "2.0");
+    CHECK(expression({constant(1e300)}) == "1e+300");
+    CHECK(expression({param(0), param(1), op(Op::add), constant(2), op(Op::mul)}) == "(p0 + p1) * 2.0");
+    CHECK(expression({param(0), param(1), param(2), op(Op::sub), op(Op::sub)}) == "p0 - (p1 - p2)");
+    CHECK(expression({param(0), param(1), op(Op::sub), param(2), op(Op::sub)}) == "p0 - p1 - p2");
+    CHECK(expression({param(0), param(1), param(2), op(Op::mul), op(Op::div)}) == "p0 / (p1 * p2)");
+    CHECK(expression({param(0), constant(-2), op(Op::sub)}) == "p0 - -2.0");
+    CHECK(expression({param(0), op(Op::negate), op(Op::negate)}) == "-(-p0)");
+    CHECK(expression({param(0), op(Op::exp), op(Op::rsqrt)}) == "1.0 / std::sqrt(std::exp(p0))");
+    CHECK(expression({param(0), op(Op::round_f32)}) == "double(float(p0))");
+}
+
+TEST_CASE("extents and truths are made double where integers would count otherwise", "[offline]") {
+    CHECK(expression({extent(0), extent(1), op(Op::div)}) == "double(n0) / n1");
+    CHECK(expression({param(0), extent(1), op(Op::div)}) == "p0 / n1");
+    CHECK(expression({param(0), param(1), op(Op::less)}) == "double(p0 < p1)");
+    CHECK(expression({param(0), param(1), op(Op::less), param(2), op(Op::mul)}) == "double(p0 < p1) * p2");
+    CHECK(expression({param(0), param(1), op(Op::less), param(2), constant(0), op(Op::select)}) ==
+          "p0 < p1 ? p2 : 0.0");
+    CHECK(expression({param(0), param(1), op(Op::less), param(2), op(Op::logical_and), constant(1),
+                      constant(0), op(Op::select)}) == "p0 < p1 && p2 != 0.0 ? 1.0 : 0.0");
+    CHECK(expression({extent(0), op(Op::sqrt)}) == "std::sqrt(double(n0))");
+    CHECK_THROWS_AS(expression({op(Op::add)}), InternalError);
+    CHECK_THROWS_AS(expression({}), InternalError);
+}
