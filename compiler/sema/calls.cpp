@@ -64,12 +64,12 @@ Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
         }
         return Value();
     }
-    std::vector<std::string> candidates =
-        symbols_.names([](Symbol::Kind kind) { return kind == Symbol::Kind::function; });
+    std::vector<std::string> likely =
+        candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::function; });
     const std::vector<std::string>& builtins = function_names();
-    candidates.insert(candidates.end(), builtins.begin(), builtins.end());
+    likely.insert(likely.end(), builtins.begin(), builtins.end());
     report_unknown(DiagnosticKind::unknown_function, name, node.callee.where,
-                   fmt::format("there is no function `{}`", name), candidates);
+                   fmt::format("there is no function `{}`", name), likely);
     return Value();
 }
 

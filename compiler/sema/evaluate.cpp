@@ -14,7 +14,6 @@ namespace {
 
 // High enough for the highest tree (syntax::kMaxExpressionHeight) with defs in it; low enough for the stack.
 constexpr int kMaxDepth = 1600;
-constexpr int kMaxSuggestions = 300;  // looking for a likely name costs as much as there are names
 
 BinaryOp op_of(syntax::BinaryKind kind) {
     switch (kind) {
@@ -72,7 +71,8 @@ void Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, Sourc
             return;
         }
     }
-    if (++suggestions_ > kMaxSuggestions) return;
+    if (!may_suggest()) return;
+    ++suggestions_;
     if (std::optional<std::string> likely = closest_name(name, candidates)) diagnostic.mend(where, *likely);
 }
 
@@ -179,8 +179,8 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
                fmt::format("`{}` is a function: it needs `(…)` after it", name));
         return Value();
     }
-    report_unknown(DiagnosticKind::unknown_name, name, where, fmt::format("there is no `{}` here", name),
-                   visible_names());
+    report_unknown(DiagnosticKind::unknown_name, name, where,
+                   fmt::format("there is nothing called `{}`", name), visible_names());
     return Value();
 }
 

@@ -95,6 +95,13 @@ public:
     void set_target(ir::FieldId id, SourceRange where) { target_ = {id, where}; }
     SourceRange where(syntax::ExprId id) const { return file_[id].where; }
 
+    // Looking for a likely name costs as much as there are names, so it is done for the first mistakes alone.
+    bool may_suggest() const { return suggestions_ < 100; }
+    // The stencil's names of the kinds that are wanted, to choose a likely one from.
+    template <class Wanted>
+    std::vector<std::string> candidates(Wanted&& wanted) const {
+        return may_suggest() ? symbols_.names(wanted) : std::vector<std::string>();
+    }
     // Reports a name that nothing has, with the likely one among `candidates`.
     void report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
                         const std::string& message, const std::vector<std::string>& candidates);

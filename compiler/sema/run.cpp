@@ -114,7 +114,7 @@ private:
         settings_.report_unknown(
             DiagnosticKind::unknown_name, name.text, name.where,
             fmt::format("`{}` has no field `{}`", result_.stencil, name.text),
-            symbols_.names([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
+            settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
         return nullptr;
     }
 
@@ -243,7 +243,7 @@ private:
             settings_.report_unknown(
                 DiagnosticKind::unknown_name, override.name.text, override.name.where,
                 fmt::format("`{}` has no param `{}`", result_.stencil, override.name.text),
-                symbols_.names(can_be_given));
+                settings_.candidates(can_be_given));
             return;
         }
         const bool is_weights = symbol->kind == Symbol::Kind::coef && symbol->coef->is_param;

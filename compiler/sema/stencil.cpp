@@ -98,7 +98,7 @@ private:
             evaluator_.report_unknown(
                 DiagnosticKind::unknown_name, name->name, base->where,
                 fmt::format("there is no field `{0}`; `field {0}: f32` declares one", name->name),
-                symbols_.names([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
+                evaluator_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
             return std::nullopt;
         }
         if (symbol->kind != Symbol::Kind::field) {
