@@ -15,6 +15,7 @@ namespace halo::syntax {
 namespace {
 
 constexpr std::size_t kIndent = 4;
+constexpr std::size_t kMaxColumn = 60;    // brackets further right are continued as if they ended their line
 constexpr std::size_t kMaxAligned = 100;  // longer lines do not move their neighbours' comments
 
 bool is_opener(TokenKind kind) {
@@ -124,6 +125,11 @@ public:
     }
 
 private:
+    // An open ( or [. Lines within it begin at its column; 0 where it ends its line, and they are indented.
+    struct Bracket {
+        bool is_index = false;
+        std::size_t column = 0;
+    };
     struct Block {
         bool is_multi_line = true;
         bool is_schedule = false;
@@ -163,7 +169,7 @@ private:
             lines_.back().comment = comment;
         } else {
             const bool within_statement = in_statement_ && !may_end_statement(where.end);
-            start_line(kIndent * (blocks_.size() + (within_statement ? 1 : 0)), where.begin, true);
+            start_line(within_statement ? continuation() : kIndent * blocks_.size(), where.begin, true);
             lines_.back().text = comment;
         }
         needs_break_ = true;
@@ -198,6 +204,19 @@ private:
         return tokens_.tokens[closing].newline_before;
     }
 
+    // Of a line that goes on with a statement.
+    std::size_t continuation() const {
+        const bool is_aligned = !brackets_.empty() && brackets_.back().column > 0;
+        return is_aligned ? brackets_.back().column : kIndent * (blocks_.size() + 1);
+    }
+
+    std::size_t indent_of(const Token& token, bool is_start) const {
+        const bool is_aligned = !brackets_.empty() && brackets_.back().column > 0;
+        const bool is_outdented =
+            is_start || token.kind == TokenKind::left_brace || (is_closer(token.kind) && !is_aligned);
+        return is_outdented ? kIndent * blocks_.size() : continuation();
+    }
+
     void add_token(std::size_t i) {
         const Token& token = tokens_.tokens[i];
         if (token.kind == TokenKind::semicolon && !(!blocks_.empty() && blocks_.back().is_schedule)) {
@@ -212,9 +231,7 @@ private:
         const bool follows_semicolon = std::exchange(after_semicolon_, false);
         const bool begins = follows_semicolon || begins_statement(token);
         if (needs_line(token, begins, closes_block, closed)) {
-            const bool is_start = begins || closes_block;
-            const bool outdented = is_start || is_closer(token.kind) || token.kind == TokenKind::left_brace;
-            start_line(kIndent * (blocks_.size() + (outdented ? 0 : 1)), token.where.begin, begins);
+            start_line(indent_of(token, begins || closes_block), token.where.begin, begins);
         } else if (space_between(i, closed)) {
             lines_.back().text += ' ';
         }
@@ -234,7 +251,11 @@ private:
         const Token& token = tokens_.tokens[i];
         if (begins) is_schedule_next_ = roles_.schedules.count(token.where.begin) != 0;
         in_statement_ = token.kind != TokenKind::left_brace && token.kind != TokenKind::right_brace;
-        if (is_opener(token.kind)) brackets_.push_back(roles_.indices.count(token.where.begin) != 0);
+        if (is_opener(token.kind)) {
+            const std::size_t column = width_of(lines_.back());
+            const bool is_hanging = tokens_.tokens[i + 1].newline_before || column > kMaxColumn;
+            brackets_.push_back({roles_.indices.count(token.where.begin) != 0, is_hanging ? 0 : column});
+        }
         if (is_closer(token.kind) && !brackets_.empty()) brackets_.pop_back();
         if (token.kind == TokenKind::left_brace) {
             blocks_.push_back({is_multi_line(i), std::exchange(is_schedule_next_, false)});
@@ -282,7 +303,7 @@ private:
 
     // Offsets are tight (u[x+1]); a sum outside brackets is spaced; elsewhere 2*p stays as the user has it.
     bool is_spaced(std::size_t op) const {
-        if (!brackets_.empty() && brackets_.back()) return false;
+        if (!brackets_.empty() && brackets_.back().is_index) return false;
         const Token& token = tokens_.tokens[op];
         if (brackets_.empty() && (token.kind == TokenKind::plus || token.kind == TokenKind::minus))
             return true;
@@ -329,7 +350,7 @@ private:
     const std::vector<std::uint32_t> match_;
     std::vector<Line> lines_;
     std::vector<Block> blocks_;
-    std::vector<bool> brackets_;  // open ( and [; true: the [ of an index
+    std::vector<Bracket> brackets_;
     std::uint32_t last_end_ = 0;
     bool last_was_opening_brace_ = false;
     bool last_was_closing_brace_ = false;

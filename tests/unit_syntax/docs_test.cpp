@@ -1,4 +1,4 @@
-// Every ```halo block of the documentation is a spec that parses.
+// Every ```halo block of the documentation is a right spec, in the style of `haloc fmt`.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "catch.h"
+#include "compiler/sema/sema.h"
+#include "compiler/syntax/format.h"
 #include "compiler/syntax/parser.h"
 
 using namespace halo;
@@ -50,16 +52,19 @@ std::vector<std::filesystem::path> documents() {
 
 }  // namespace
 
-TEST_CASE("every spec in the documentation parses") {
+TEST_CASE("every spec in the documentation is right and well set") {
     std::size_t count = 0;
     for (const std::filesystem::path& path : documents()) {
         for (const Block& block : halo_blocks(path)) {
             const SourceFile source(
                 path.filename().string() + ", block at line " + std::to_string(block.line), block.text);
             DiagnosticSink sink;
-            parse(source, sink);
+            sema::analyze(parse(source, sink), sink);
             INFO(render(sink.sorted(), source));
             CHECK_FALSE(sink.has_errors());
+            // What is shown is in the style that `haloc fmt` makes.
+            DiagnosticSink format_sink;
+            CHECK(format(source, format_sink).value_or("") == block.text);
             ++count;
         }
     }

@@ -83,7 +83,9 @@ TEST_CASE("the user's line breaks stay within a statement") {
     CHECK(statement("v = f(\n a,\n b\n)") == "v = f(\n        a,\n        b\n    )");
     CHECK(statement("v = a +\n\n\n b") == "v = a +\n        b");
     CHECK(statement("coef w[1..2, 1..2] = [[1, 2],\n[3, 4]]") ==
-          "coef w[1..2, 1..2] = [[1, 2],\n        [3, 4]]");
+          "coef w[1..2, 1..2] = [[1, 2],\n                          [3, 4]]");
+    CHECK(statement("v = f(a +\nb) +\nc") == "v = f(a +\n          b) +\n        c");
+    CHECK(statement("v = f(\n g(a,\nb\n)\n)") == "v = f(\n        g(a,\n          b\n          )\n    )");
     CHECK(statement("v = if a\nthen b\nelse c") == "v = if a\n        then b\n        else c");
 }
 
@@ -95,7 +97,7 @@ TEST_CASE("comments stay where they are") {
     CHECK(statement("v = a # one\n # between\n + b # two") ==
           "v = a  # one\n        # between\n        + b  # two");
     CHECK(statement("v = f(a, # first\n b) # second\n# next\nw = 1") ==
-          "v = f(a,  # first\n        b)    # second\n    # next\n    w = 1");
+          "v = f(a,  # first\n          b)  # second\n    # next\n    w = 1");
     CHECK(statement("field u: f32 { # c\n# d\nhalo 1 }") ==
           "field u: f32 {  # c\n        # d\n        halo 1\n    }");
     CHECK(statement("field u: f32 # c\n{ halo 1 }") == "field u: f32  # c\n    { halo 1 }");
