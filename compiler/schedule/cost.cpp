@@ -49,7 +49,8 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
             const int size = size_of(read.type);
             halo = 0;
             for (const int radius : read.radius[0]) {
-                halo += static_cast<double>(ceil_div(radius * size, kSectorBytes) * kSectorBytes / size);
+                const std::int64_t elements = ceil_div(radius * size, kSectorBytes) * kSectorBytes / size;
+                halo += static_cast<double>(elements);
             }
         }
         star += halo / block[axis];
