@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "compiler/emit/emit.h"
+#include "compiler/emit/prelude.h"
 #include "compiler/kernel/print.h"
+#include "compiler/kernel/walk.h"
 
 namespace halo::emit {
 namespace {
@@ -55,6 +58,23 @@ protected:
             }
         }
         return text + "\n";
+    }
+    // The helpers are few and the same words as in prelude.cuh.
+    std::string prelude(const Program& program) const override {
+        std::set<std::string> used;
+        for (const KernelFunction& function : program.functions) {
+            for_each_expr(function.body, [&](const Expr& expr) {
+                if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
+            });
+        }
+        std::string text;
+        for (const std::string& helper : used) {
+            std::string section = prelude_section(helper);
+            const std::string device = "__device__ __forceinline__";
+            section.replace(section.find(device), device.size(), "static inline");
+            text += section;
+        }
+        return text;
     }
     std::string special_literal(double value, Type type) const override {
         const char* suffix = type == Type::f32 ? "f" : "";

@@ -84,10 +84,10 @@ protected:
 };
 
 // Helpers in the order of the prelude's file.
-constexpr const char* kSections[] = {"load2 float",  "load4 float",  "load2 double",  "load4 double",
-                                     "store2 float", "store4 float", "store2 double", "store4 double",
-                                     "copy2 float",  "copy4 float",  "copy2 double",  "first_image",
-                                     "face_source",  "block_sum",    "block_min",     "block_max"};
+constexpr const char* kSections[] = {
+    "load2 float",   "load4 float",   "load2 double", "load4 double", "store2 float", "store4 float",
+    "store2 double", "store4 double", "copy2 float",  "copy4 float",  "copy2 double", "first_image",
+    "face_source",   "keep_min",      "keep_max",     "block_sum",    "block_min",    "block_max"};
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;

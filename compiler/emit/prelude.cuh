@@ -81,6 +81,12 @@ __device__ inline int face_source(int index, int n, FaceKind low, FaceKind high)
     }
     return index;
 }
+// [keep_min]
+// The lesser of two; NaN where either is.
+__device__ __forceinline__ double keep_min(double a, double b) { return a < b || a != a ? a : b; }
+// [keep_max]
+// The greater of two; NaN where either is.
+__device__ __forceinline__ double keep_max(double a, double b) { return a > b || a != a ? a : b; }
 // [block_sum]
 // The sum over the block's threads, always in the same order; thread 0 gets it.
 __device__ inline double block_sum(double value) {
@@ -102,13 +108,13 @@ __device__ inline double block_min(double value) {
     __shared__ double of_warp[32];
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmin(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_min(value, __shfl_down_sync(~0u, value, lanes));
     __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
     value = of_warp[thread < warps ? thread : 0];
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmin(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_min(value, __shfl_down_sync(~0u, value, lanes));
     return value;
 }
 // [block_max]
@@ -117,12 +123,12 @@ __device__ inline double block_max(double value) {
     __shared__ double of_warp[32];
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmax(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
     __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
     value = of_warp[thread < warps ? thread : 0];
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = fmax(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
     return value;
 }

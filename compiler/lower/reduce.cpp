@@ -38,9 +38,10 @@ void reduce_cell(Context& context, const CellValues& values, const std::array<Ex
     for (std::size_t r = 0; r < reductions.size(); ++r) {
         const Expr so_far = result(context, r);
         const Expr value = kernel::convert(values.reduced[r], Type::f64);
-        const Expr next = reductions[r]->op == ir::ReduceOp::sum   ? so_far + value
-                          : reductions[r]->op == ir::ReduceOp::min ? kernel::min(so_far, value)
-                                                                   : kernel::max(so_far, value);
+        const Expr next = reductions[r]->op == ir::ReduceOp::sum ? so_far + value
+                          : reductions[r]->op == ir::ReduceOp::min
+                              ? kernel::call_helper("keep_min", {so_far, value}, Type::f64)
+                              : kernel::call_helper("keep_max", {so_far, value}, Type::f64);
         const Expr counted = inside && inside_margins(context, reductions[r]->margins, index);
         kernel::Block take{kernel::Assign{so_far, next}};
         if (counted) {
