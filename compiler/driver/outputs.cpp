@@ -15,10 +15,6 @@ namespace halo::driver {
 
 namespace {
 
-bool is_due(const Output& output, std::int64_t done, bool last) {
-    return last || (output.every > 0 && done % output.every == 0);
-}
-
 std::string place(const RunRequest& request, std::int64_t cell) {
     std::vector<std::string> words;
     for (int axis = 0; axis < request.rank(); ++axis) {
@@ -62,18 +58,25 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
     std::map<std::string, FieldValues> fields;  // each is fetched once
     for (const Output& output : request_.outputs) {
-        if (!is_due(output, done, last) || was_written(output, done)) continue;
-        auto [entry, is_new] = fields.try_emplace(output.field);
-        if (is_new) {
-            entry->second = engine.download(output.field);
-            look_for_trouble(output.field, entry->second, done);
+        std::vector<std::string> paths;
+        if (output.every > 0 && done > 0 && done % output.every == 0) {
+            paths.push_back(frame_path(output.path, done, request_.steps));
         }
-        write_file(output, entry->second, done);
+        if (last) paths.push_back(output.path);
+        for (const std::string& path : paths) {
+            if (was_written(path)) continue;
+            auto [entry, is_new] = fields.try_emplace(output.field);
+            if (is_new) {
+                entry->second = engine.download(output.field);
+                look_for_trouble(output.field, entry->second, done);
+            }
+            write_file(output, path, entry->second, done);
+        }
     }
 }
 
-void Outputs::write_file(const Output& output, const FieldValues& values, std::int64_t done) {
-    std::string path = output.every > 0 ? frame_path(output.path, done, request_.steps) : output.path;
+void Outputs::write_file(const Output& output, const std::string& path, const FieldValues& values,
+                         std::int64_t done) {
     if (output.kind == Output::Kind::save) {
         rt::write_npy(path, request_.npy_shape(), values.data(), static_cast<std::size_t>(values.bytes()),
                       values.type);
@@ -83,8 +86,7 @@ void Outputs::write_file(const Output& output, const FieldValues& values, std::i
     written_.push_back({output.field, path, done});
 }
 
-bool Outputs::was_written(const Output& output, std::int64_t done) const {
-    std::string path = output.every > 0 ? frame_path(output.path, done, request_.steps) : output.path;
+bool Outputs::was_written(const std::string& path) const {
     return std::any_of(written_.begin(), written_.end(),
                        [&](const WrittenFile& file) { return file.path == path; });
 }

@@ -1,6 +1,5 @@
-// The files that a run writes: fields as .npy, pictures as .png, at the end or every so many steps.
-//
-// A file that is written every N steps gets the step in its name, before the extension: heat-000500.png.
+// The files that a run writes: fields as .npy, pictures as .png, at the end, and where asked also every so
+// many steps. The latter have the step in their names, before the extension: heat-000500.png.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +34,9 @@ public:
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
-    bool was_written(const Output& output, std::int64_t done) const;
-    void write_file(const Output& output, const FieldValues& values, std::int64_t done);
+    bool was_written(const std::string& path) const;
+    void write_file(const Output& output, const std::string& path, const FieldValues& values,
+                    std::int64_t done);
     void look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done);
 
     const RunRequest& request_;
