@@ -138,10 +138,11 @@ __global__ void fill_halo(T* cells, Axis x, Axis y, Axis z) {
         const long long i = at % nx - x.below;
         const long long j = at / nx % ny - y.below;
         const long long k = at / (nx * ny) - z.below;
+        const bool in_grid = i >= 0 && i < x.cells && j >= 0 && j < y.cells && k >= 0 && k < z.cells;
+        if (in_grid) continue;
         const long long from_i = source_cell(i, x);
         const long long from_j = source_cell(j, y);
         const long long from_k = source_cell(k, z);
-        if (from_i == i && from_j == j && from_k == k) continue;  // a cell of the grid
         T& cell = cells[i * x.stride + j * y.stride + k * z.stride];
         if (from_i == kLowValue || from_i == kHighValue) {
             cell = static_cast<T>(from_i == kLowValue ? x.low_value : x.high_value);

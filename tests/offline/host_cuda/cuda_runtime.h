@@ -1,0 +1,212 @@
+// The part of the CUDA runtime that the offline launcher uses, on the CPU, for tests: "device" memory is the
+// host's, a block's threads are threads, and blocks run one after the other. Texts that include it have their
+// launches and dynamic shared memory rewritten (offline_emulated_test.cpp).
+#pragma once
+
+#include <barrier>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __constant__ static
+#define __launch_bounds__(...)
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+struct float2 {
+    float x, y;
+};
+struct float4 {
+    float x, y, z, w;
+};
+struct double2 {
+    double x, y;
+};
+inline float2 make_float2(float x, float y) {
+    return {x, y};
+}
+inline float4 make_float4(float x, float y, float z, float w) {
+    return {x, y, z, w};
+}
+inline double2 make_double2(double x, double y) {
+    return {x, y};
+}
+inline int min(int a, int b) {
+    return a < b ? a : b;
+}
+inline int max(int a, int b) {
+    return a > b ? a : b;
+}
+inline double __longlong_as_double(long long bits) {
+    double value;
+    std::memcpy(&value, &bits, 8);
+    return value;
+}
+inline float __int_as_float(int bits) {
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
+}
+
+// ---- one launch
+// ------------------------------------------------------------------------------------------------
+
+inline thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+struct HostWarp {
+    std::barrier<> together{32};
+    double values[32];
+};
+struct HostBlock {
+    explicit HostBlock(int threads)
+        : together(threads), end(threads), warps(static_cast<std::size_t>(threads + 31) / 32) {}
+    std::barrier<> together, end;
+    std::vector<HostWarp> warps;
+};
+inline HostBlock* host_block = nullptr;
+inline thread_local int host_thread = 0;
+alignas(16) inline double host_shared_memory[29056];
+
+inline void __syncthreads() {
+    host_block->together.arrive_and_wait();
+}
+
+// Whole warps only: each lane puts its value down and takes that of the lane so many above.
+template <class T>
+T __shfl_down_sync(unsigned, T value, int lanes) {
+    HostWarp& warp = host_block->warps[static_cast<std::size_t>(host_thread / 32)];
+    const int lane = host_thread % 32;
+    warp.values[lane] = value;
+    warp.together.arrive_and_wait();
+    const T result = lane + lanes < 32 ? static_cast<T>(warp.values[lane + lanes]) : value;
+    warp.together.arrive_and_wait();
+    return result;
+}
+
+template <class Kernel>
+void host_launch(dim3 blocks, dim3 threads, Kernel kernel) {
+    const int count = static_cast<int>(threads.x * threads.y * threads.z);
+    HostBlock block(count);
+    host_block = &block;
+    const auto run = [&](int thread) {
+        host_thread = thread;
+        const unsigned t = static_cast<unsigned>(thread);
+        threadIdx = dim3(t % threads.x, t / threads.x % threads.y, t / (threads.x * threads.y));
+        blockDim = threads;
+        gridDim = blocks;
+        for (unsigned b = 0; b < blocks.x * blocks.y * blocks.z; ++b) {
+            blockIdx = dim3(b % blocks.x, b / blocks.x % blocks.y, b / (blocks.x * blocks.y));
+            kernel();
+            block.end.arrive_and_wait();
+        }
+    };
+    std::vector<std::thread> workers;
+    for (int thread = 0; thread < count; ++thread)
+        workers.emplace_back(run, thread);
+    for (std::thread& worker : workers)
+        worker.join();
+}
+template <class Kernel>
+void host_launch(dim3 blocks, dim3 threads, int, Kernel kernel) {
+    host_launch(blocks, threads, kernel);
+}
+
+// ---- memory
+// ----------------------------------------------------------------------------------------------------
+
+enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+
+struct cudaPitchedPtr {
+    void* ptr;
+    std::size_t pitch, xsize, ysize;
+};
+struct cudaExtent {
+    std::size_t width, height, depth;
+};
+struct cudaMemcpy3DParms {
+    cudaPitchedPtr srcPtr, dstPtr;
+    cudaExtent extent;
+    cudaMemcpyKind kind;
+};
+inline cudaPitchedPtr make_cudaPitchedPtr(void* ptr, std::size_t pitch, std::size_t xsize,
+                                          std::size_t ysize) {
+    return {ptr, pitch, xsize, ysize};
+}
+inline cudaExtent make_cudaExtent(std::size_t width, std::size_t height, std::size_t depth) {
+    return {width, height, depth};
+}
+
+inline const char* cudaGetErrorString(cudaError_t) {
+    return "an error";
+}
+inline cudaError_t cudaGetLastError() {
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceSynchronize() {
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
+    *available = *all = std::size_t{1} << 28;
+    return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
+    *memory = static_cast<T*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+    return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+inline cudaError_t cudaFree(void* memory) {
+    std::free(memory);
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
+    std::memset(memory, value, bytes);
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+    std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
+    for (std::size_t z = 0; z < copy->extent.depth; ++z) {
+        for (std::size_t y = 0; y < copy->extent.height; ++y) {
+            char* to =
+                static_cast<char*>(copy->dstPtr.ptr) + (z * copy->dstPtr.ysize + y) * copy->dstPtr.pitch;
+            const char* from = static_cast<const char*>(copy->srcPtr.ptr) +
+                               (z * copy->srcPtr.ysize + y) * copy->srcPtr.pitch;
+            std::memcpy(to, from, copy->extent.width);
+        }
+    }
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+    const cudaMemcpy3DParms copy = {{const_cast<void*>(from), from_pitch, width, height},
+                                    {to, to_pitch, width, height},
+                                    {width, height, 1},
+                                    kind};
+    return cudaMemcpy3D(&copy);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes) {
+    std::memcpy(&symbol, from, bytes);
+    return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
+    return bytes <= static_cast<int>(sizeof(host_shared_memory)) ? cudaSuccess : cudaErrorMemoryAllocation;
+}

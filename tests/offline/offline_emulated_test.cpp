@@ -1,0 +1,67 @@
+// The offline launcher without a GPU: the source, its launches rewritten as calls, is compiled with the
+// host's compiler on a stand-in for the CUDA runtime (host_cuda/cuda_runtime.h) and computes what the
+// interpreter does.
+#include <string>
+
+#include "catch.h"
+#include "offline_run.h"
+
+using namespace halo::test;
+
+namespace {
+
+// The closing bracket of the one at `open`.
+std::size_t matching(const std::string& text, std::size_t open) {
+    int depth = 0;
+    for (std::size_t at = open; at < text.size(); ++at) {
+        if (text[at] == '(') ++depth;
+        if (text[at] == ')' && --depth == 0) return at;
+    }
+    return std::string::npos;
+}
+
+// kernel<<<blocks, threads>>>(arguments) becomes host_launch(blocks, threads, [&] { kernel(arguments); }).
+std::string rewrite_launches(std::string text) {
+    for (std::size_t at; (at = text.find("<<<")) != std::string::npos;) {
+        const std::size_t begin = text.find_last_of(" \n", at) + 1;
+        const std::size_t close = text.find(">>>", at);
+        const std::size_t end = matching(text, close + 3);
+        REQUIRE(end != std::string::npos);
+        const std::string kernel = text.substr(begin, at - begin);
+        const std::string launch = text.substr(at + 3, close - at - 3);
+        const std::string arguments = text.substr(close + 3, end - close - 2);
+        text.replace(begin, end - begin + 1,
+                     "host_launch(" + launch + ", [&] { " + kernel + arguments + "; })");
+    }
+    const std::string dynamic = "extern __shared__ double shared_memory[];";
+    for (std::size_t at; (at = text.find(dynamic)) != std::string::npos;) {
+        text.replace(at, dynamic.size(), "double* const shared_memory = host_shared_memory;");
+    }
+    return text;
+}
+
+std::string build_on_host(const std::string& name) {
+    return "mv " + name +
+           ".cu offline.cpp && " HALO_CXX " -std=c++20 -O1 -ffp-contract=off -w -pthread -I " HALO_SOURCE_DIR
+           "/tests/offline/host_cuda -x c++ offline.cpp -x c main.c -o program -lm";
+}
+
+}  // namespace
+
+TEST_CASE("the launcher runs steps, halos, levels and reductions", "[offline]") {
+    for (const OfflineCase& offline_case : offline_cases()) {
+        INFO(offline_case.text << offline_case.schedule);
+        CHECK(offline_difference(offline_case, build_on_host, rewrite_launches) == "");
+    }
+}
+
+TEST_CASE("a launcher that forgets the halos is noticed", "[offline]") {
+    const auto forget = [](std::string text) {
+        const std::string fill = "if (solver->halos_due) {";
+        REQUIRE(text.find(fill) != std::string::npos);
+        text.replace(text.find(fill), fill.size(), "if (false) {");
+        return rewrite_launches(std::move(text));
+    };
+    CHECK(
+        offline_difference(offline_cases()[0], build_on_host, forget).starts_with("u differs first in cell"));
+}

@@ -1,0 +1,147 @@
+#include "offline_run.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "compare_engines.h"
+#include "compiler/emit/launcher_model.h"
+#include "temporary_folder.h"
+
+namespace halo::test {
+
+namespace {
+
+constexpr int kSteps = 5;
+
+std::string number(double value) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.17g", value);
+    return text;
+}
+
+const emit::LevelName& level_of(const emit::LauncherModel& model, const Reference::Level& level) {
+    std::size_t field = 0;
+    while (model.plan.fields[field].name != level.field)
+        ++field;
+    return model.fields[field].level(level.time);
+}
+
+bool is_f32(const ir::Program& program, const std::string& name) {
+    for (const ir::Field& field : program.fields) {
+        if (field.name == name) return field.type == ir::Scalar::f32;
+    }
+    return false;
+}
+
+// A user's program: start values from start.bin, results to end.bin, all as the fields' types.
+std::string c_program(const Offline& offline, const Reference& reference) {
+    const rt::LaunchPlan& plan = offline.lowered.plan;
+    const emit::LauncherModel model(offline.lowered.kernels, plan, plan.name);
+    const std::string check = "    if (";
+    const std::string failed = ") { puts(" + model.message + "()); return 1; }\n";
+    std::int64_t cells = 1;
+    std::string extents;
+    for (int axis = 0; axis < plan.rank; ++axis) {
+        cells *= reference.extent[axis];
+        extents += std::to_string(reference.extent[axis]) + ", ";
+    }
+    std::string text = "#include <stdio.h>\n#include \"" + plan.name + ".h\"\n";
+    text += "static double values[" + std::to_string(cells) + "];\nint main(void) {\n";
+    text += "    " + model.solver + "* solver = NULL;\n    double value = 0;\n";
+    text += "    FILE* in = fopen(\"start.bin\", \"rb\");\n    FILE* out = fopen(\"end.bin\", \"wb\");\n";
+    text += check + model.create + "(" + extents + "&solver)" + failed;
+    for (std::size_t n = 0; n < plan.params.size(); ++n) {
+        const double value = plan.params[n].default_value.value_or(0.25 + 0.125 * static_cast<double>(n));
+        text += check + model.set_param[n] + "(solver, " + number(value) + ")" + failed;
+    }
+    for (const Reference::Level& level : reference.levels()) {
+        const bool f32 = is_f32(offline.program, level.field);
+        text += "    if (fread(values, " + std::string(f32 ? "4, " : "8, ") + std::to_string(cells) +
+                ", in) == 0) return 2;\n";
+        text += check + level_of(model, level).set + "(solver, (" + (f32 ? "float" : "double") + "*)values)" +
+                failed;
+    }
+    text += check + model.advance + "(solver, " + std::to_string(kSteps - 2) + ")" + failed;
+    text += check + model.advance + "(solver, 2)" + failed;
+    for (const Reference::Level& level : reference.levels()) {
+        const bool f32 = is_f32(offline.program, level.field);
+        text += check + level_of(model, level).get + "(solver, (" + (f32 ? "float" : "double") + "*)values)" +
+                failed;
+        text +=
+            "    fwrite(values, " + std::string(f32 ? "4, " : "8, ") + std::to_string(cells) + ", out);\n";
+    }
+    for (const std::string& get : model.get_reduction) {
+        text += check + get + "(solver, &value)" + failed + "    fwrite(&value, 8, 1, out);\n";
+    }
+    text += check + model.wait + "(solver)" + failed;
+    return text + "    " + model.destroy + "(solver);\n    return fclose(out);\n}\n";
+}
+
+void append(std::string& bytes, const std::vector<double>& values, bool f32) {
+    for (const double value : values) {
+        const float narrow = static_cast<float>(value);
+        bytes.append(f32 ? reinterpret_cast<const char*>(&narrow) : reinterpret_cast<const char*>(&value),
+                     f32 ? 4 : 8);
+    }
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string compare(const Offline& offline, const Reference& reference, const std::string& end,
+                    const std::string& result) {
+    const auto& reductions = offline.lowered.plan.reductions;
+    if (result.size() != end.size() + 8 * reductions.size()) return "the results are of the wrong size";
+    std::size_t at = 0;
+    for (const Reference::Level& level : reference.levels()) {
+        const std::size_t size = is_f32(offline.program, level.field) ? 4 : 8;
+        for (std::size_t cell = 0; cell < level.end.size(); ++cell, at += size) {
+            if (std::memcmp(result.data() + at, end.data() + at, size) == 0) continue;
+            double value = 0;
+            float narrow = 0;
+            std::memcpy(size == 4 ? static_cast<void*>(&narrow) : &value, result.data() + at, size);
+            return level.field + " differs first in cell " + std::to_string(cell) + ": it is " +
+                   number(size == 4 ? static_cast<double>(narrow) : value) + ", not " +
+                   number(level.end[cell]);
+        }
+    }
+    for (std::size_t n = 0; n < reductions.size(); ++n) {
+        double value = 0;
+        std::memcpy(&value, result.data() + end.size() + 8 * n, 8);
+        const double expected = reference.reduction(reductions[n].name);
+        if (!(std::fabs(value - expected) <= 1e-12 * std::fabs(expected))) {
+            return reductions[n].name + " is " + number(value) + ", not " + number(expected);
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string offline_difference(const OfflineCase& offline_case, const BuildCommand& build,
+                               const std::function<std::string(std::string)>& change_source) {
+    const Offline offline = make_offline(offline_case);
+    const std::string& name = offline.program.name;
+    const Reference reference(offline.program, offline_case.extent, kSteps, 7);
+    std::string start, end;
+    for (const Reference::Level& level : reference.levels()) {
+        append(start, level.start, is_f32(offline.program, level.field));
+        append(end, level.end, is_f32(offline.program, level.field));
+    }
+    const TemporaryFolder folder;
+    write_file(folder / (name + ".cu"),
+               change_source ? change_source(offline.files.source) : offline.files.source);
+    write_file(folder / (name + ".h"), offline.files.header);
+    write_file(folder / "main.c", c_program(offline, reference));
+    write_file(folder / "start.bin", start);
+    const CommandResult run =
+        run_command("cd '" + folder.path().string() + "' && " + build(name) + " && ./program");
+    if (run.code != 0) return run.output.empty() ? "the program failed" : run.output;
+    return compare(offline, reference, end, read_file(folder / "end.bin"));
+}
+
+}  // namespace halo::test
