@@ -75,7 +75,8 @@ Diagnostic& DiagnosticSink::report(DiagnosticKind kind, SourceRange where, std::
 
 std::vector<Diagnostic> DiagnosticSink::sorted() const {
     std::vector<Diagnostic> all(kept_.begin(), kept_.end());
-    std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    // No two have the same range, so the order is total.
+    std::sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
         return std::pair(a.where.begin, a.where.end) < std::pair(b.where.begin, b.where.end);
     });
     if (all.size() <= kMaxDiagnostics) return all;

@@ -1,86 +1,57 @@
 #include "compiler/syntax/token.h"
 
+#include <iterator>
+
 namespace halo::syntax {
 
+namespace {
+
+// In the order of the enumerators.
+constexpr std::string_view kSpellings[] = {"the end of the file",
+                                           "a name",
+                                           "a number",
+                                           "a text in quotes",
+                                           "a number",
+                                           "a text in quotes",
+                                           "a character that means nothing here",
+                                           "an operator of another language",
+                                           "stencil",
+                                           "run",
+                                           "if",
+                                           "then",
+                                           "else",
+                                           "and",
+                                           "or",
+                                           "not",
+                                           "+",
+                                           "-",
+                                           "*",
+                                           "/",
+                                           "^",
+                                           "<",
+                                           "<=",
+                                           ">",
+                                           ">=",
+                                           "==",
+                                           "!=",
+                                           "=",
+                                           ",",
+                                           ".",
+                                           "..",
+                                           ":",
+                                           ";",
+                                           "(",
+                                           ")",
+                                           "[",
+                                           "]",
+                                           "{",
+                                           "}"};
+static_assert(std::size(kSpellings) == static_cast<std::size_t>(TokenKind::right_brace) + 1);
+
+}  // namespace
+
 std::string_view spelling(TokenKind kind) {
-    switch (kind) {
-        case TokenKind::end:
-            return "the end of the file";
-        case TokenKind::identifier:
-            return "a name";
-        case TokenKind::number:
-        case TokenKind::malformed_number:
-            return "a number";
-        case TokenKind::string:
-        case TokenKind::unterminated_string:
-            return "a text in quotes";
-        case TokenKind::invalid:
-        case TokenKind::no_operator:
-            return "a character that means nothing here";
-        case TokenKind::kw_stencil:
-            return "stencil";
-        case TokenKind::kw_run:
-            return "run";
-        case TokenKind::kw_if:
-            return "if";
-        case TokenKind::kw_then:
-            return "then";
-        case TokenKind::kw_else:
-            return "else";
-        case TokenKind::kw_and:
-            return "and";
-        case TokenKind::kw_or:
-            return "or";
-        case TokenKind::kw_not:
-            return "not";
-        case TokenKind::plus:
-            return "+";
-        case TokenKind::minus:
-            return "-";
-        case TokenKind::star:
-            return "*";
-        case TokenKind::slash:
-            return "/";
-        case TokenKind::caret:
-            return "^";
-        case TokenKind::less:
-            return "<";
-        case TokenKind::less_equal:
-            return "<=";
-        case TokenKind::greater:
-            return ">";
-        case TokenKind::greater_equal:
-            return ">=";
-        case TokenKind::equal_equal:
-            return "==";
-        case TokenKind::not_equal:
-            return "!=";
-        case TokenKind::assign:
-            return "=";
-        case TokenKind::comma:
-            return ",";
-        case TokenKind::dot:
-            return ".";
-        case TokenKind::dot_dot:
-            return "..";
-        case TokenKind::colon:
-            return ":";
-        case TokenKind::semicolon:
-            return ";";
-        case TokenKind::left_paren:
-            return "(";
-        case TokenKind::right_paren:
-            return ")";
-        case TokenKind::left_bracket:
-            return "[";
-        case TokenKind::right_bracket:
-            return "]";
-        case TokenKind::left_brace:
-            return "{";
-        case TokenKind::right_brace:
-            return "}";
-    }
-    return "";
+    return kSpellings[static_cast<std::size_t>(kind)];
 }
 
 bool joins_lines(TokenKind kind) {
