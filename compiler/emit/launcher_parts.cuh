@@ -157,7 +157,8 @@ __global__ void fill_halo(T* cells, Axis x, Axis y, Axis z) {
 }
 
 template <class T>
-stencil_status fill_halo(const stencil_solver& solver, T* array, const Axis& x, const Axis& y, const Axis& z) {
+stencil_status fill_halo(const stencil_solver& solver, T* array, const Axis& x, const Axis& y,
+                         const Axis& z) {
     fill_halo<<<1024, 256>>>(array + solver.origin, x, y, z);
     return check(cudaGetLastError(), "filling a halo");
 }

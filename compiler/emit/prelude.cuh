@@ -65,7 +65,9 @@ __device__ __forceinline__ void copy2(double* to, const double* from) {
 }
 // [first_image]
 // The lowest of the cells index, index ± n, … that lies in the halo of width `low` or above it.
-__device__ __forceinline__ int first_image(int index, int n, int low) { return index - (index + low) / n * n; }
+__device__ __forceinline__ int first_image(int index, int n, int low) {
+    return index - (index + low) / n * n;
+}
 // [face_source]
 // What lies beyond a face: the edge cell again, the cells reflected about it, or nothing that is an image.
 enum FaceKind { kNone, kClamp, kMirror };
@@ -83,23 +85,29 @@ __device__ inline int face_source(int index, int n, FaceKind low, FaceKind high)
 }
 // [keep_min]
 // The lesser of two; NaN where either is.
-__device__ __forceinline__ double keep_min(double a, double b) { return a < b || a != a ? a : b; }
+__device__ __forceinline__ double keep_min(double a, double b) {
+    return a < b || a != a ? a : b;
+}
 // [keep_max]
 // The greater of two; NaN where either is.
-__device__ __forceinline__ double keep_max(double a, double b) { return a > b || a != a ? a : b; }
+__device__ __forceinline__ double keep_max(double a, double b) {
+    return a > b || a != a ? a : b;
+}
 // [block_sum]
 // The sum over the block's threads, always in the same order; thread 0 gets it.
 __device__ inline double block_sum(double value) {
     __shared__ double of_warp[32];
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
-    for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(~0u, value, lanes);
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
     __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
     value = thread < warps ? of_warp[thread] : 0.0;
-    for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(~0u, value, lanes);
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
     return value;
 }
 // [block_min]
@@ -108,13 +116,15 @@ __device__ inline double block_min(double value) {
     __shared__ double of_warp[32];
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_min(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_min(value, __shfl_down_sync(~0u, value, lanes));
     __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
     value = of_warp[thread < warps ? thread : 0];
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_min(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_min(value, __shfl_down_sync(~0u, value, lanes));
     return value;
 }
 // [block_max]
@@ -123,12 +133,14 @@ __device__ inline double block_max(double value) {
     __shared__ double of_warp[32];
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
     __syncthreads();  // an earlier call's results have been read
     if (thread % 32 == 0) of_warp[thread / 32] = value;
     __syncthreads();
     if (thread >= 32) return value;
     value = of_warp[thread < warps ? thread : 0];
-    for (int lanes = 16; lanes > 0; lanes /= 2) value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
     return value;
 }
