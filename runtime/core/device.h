@@ -63,6 +63,7 @@ public:
     virtual std::string description()
         const = 0;  // "NVIDIA H200, sm_90, 132 SMs, driver 13.0": one line for people
     virtual MemoryInfo memory() const = 0;
+    virtual RowLayout row_layout() const { return RowLayout::padded; }  // of the arrays it is fast on
 
     // Aligned to 256 bytes or more; contents undefined. bytes >= 1.
     virtual void* allocate(std::int64_t bytes) = 0;

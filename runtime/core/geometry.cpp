@@ -14,8 +14,12 @@ constexpr std::int64_t kMaxExtent =
     (std::int64_t{1} << 31) - 1;                              // kernels count cells along an axis in 32 bits
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // 8 bytes each stay within 63 bits
 
-std::int64_t round_up(std::int64_t value) {
-    return (value + kAlignment - 1) / kAlignment * kAlignment;
+constexpr std::int64_t kTightAlignment = 8;
+constexpr std::int64_t kUnluckyPitch =
+    512;  // rows of doubles a page apart compete for the same lines of a cache
+
+std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
 }
 
 void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
@@ -36,7 +40,7 @@ void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
 }  // namespace
 
 Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
-                       const std::array<std::array<int, 2>, kMaxRank>& halo) {
+                       const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout) {
     check_extents(rank, extent);
     for (int axis = 0; axis < rank; ++axis)
         for (int width : halo[axis])
@@ -45,8 +49,14 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     Geometry geometry;
     geometry.rank = rank;
     geometry.extent = extent;
-    const std::int64_t pad = round_up(halo[0][0]);
-    geometry.pitch = pad + round_up(extent[0] + halo[0][1]);
+    const bool tight = layout == RowLayout::tight;
+    const std::int64_t pad = round_up(halo[0][0], tight ? kTightAlignment : kAlignment);
+    if (tight) {
+        geometry.pitch = round_up(extent[0] + halo[0][0] + halo[0][1], kTightAlignment);
+        if (rank > 1 && geometry.pitch % kUnluckyPitch == 0) geometry.pitch += kTightAlignment;
+    } else {
+        geometry.pitch = pad + round_up(extent[0] + halo[0][1], kAlignment);
+    }
     if (geometry.pitch > kMaxExtent)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("a row of {} cells and its halo are too long to index", extent[0]));
@@ -58,6 +68,7 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
         throw Error(ErrorCode::bad_argument,
                     fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
     geometry.elements = geometry.slice * padded(2);
+    if (tight) geometry.elements += pad;  // the left halo of the first row; the others' lie in the row before
     geometry.origin = pad;
     if (rank > 1) geometry.origin += halo[1][0] * geometry.pitch;
     if (rank > 2) geometry.origin += halo[2][0] * geometry.slice;

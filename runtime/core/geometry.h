@@ -15,6 +15,13 @@
 
 namespace halo::rt {
 
+// Tight rows, for machines that load vectors from anywhere and fetch ahead along memory (CPUs: gaps between
+// rows halve their speed), have one gap between each other, which holds the right halo of the one and the
+// left halo of the next:
+//
+//   row:   [ nx cells | right halo, unused, left halo of the next row: to a multiple of 8 elements ]
+enum class RowLayout : std::uint8_t { padded, tight };
+
 struct Geometry {
     int rank = 1;
     std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
@@ -26,6 +33,7 @@ struct Geometry {
 
 // Throws Error (error.h) where a row or the whole array is too large to index.
 Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
-                       const std::array<std::array<int, 2>, kMaxRank>& halo);
+                       const std::array<std::array<int, 2>, kMaxRank>& halo,
+                       RowLayout layout = RowLayout::padded);
 
 }  // namespace halo::rt

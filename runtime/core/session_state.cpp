@@ -40,7 +40,7 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
                       const SessionOptions& the_options)
     : plan(std::move(the_plan)), options(the_options), device(&the_device), modules(std::move(the_modules)) {
     check_plan(plan);
-    geometry = make_geometry(plan.rank, extent, plan.halo);
+    geometry = make_geometry(plan.rank, extent, plan.halo, device->row_layout());
     for (const ParamPlan& param : plan.params)
         params.push_back(param.default_value);
     for (const FieldPlan& field : plan.fields)

@@ -1,5 +1,7 @@
 #include "runtime/core/geometry.h"
 
+#include <vector>
+
 #include "catch.h"
 #include "runtime/core/error.h"
 #include "runtime/core/text.h"
@@ -56,6 +58,36 @@ TEST_CASE("a vector that runs past the end of a row stays in the row") {
     const Geometry g = make_geometry(2, {33, 2, 1}, Halo{});
     CHECK(g.pitch == 64);
     CHECK(g.elements == 128);
+}
+
+TEST_CASE("tight rows share the gaps between them, and no two cells or halo cells an element") {
+    for (int rank = 1; rank <= 3; ++rank) {
+        for (std::int64_t nx : {1, 7, 8, 30, 512}) {
+            for (int width : {0, 1, 4, 9}) {
+                const Halo halo = {{{width, 1}, {rank > 1 ? 2 : 0, 0}, {0, rank > 2 ? 1 : 0}}};
+                const std::array<std::int64_t, 3> extent = {nx, rank > 1 ? 4 : 1, rank > 2 ? 3 : 1};
+                const Geometry g = make_geometry(rank, extent, halo, RowLayout::tight);
+                CHECK(g.pitch % 8 == 0);
+                CHECK(g.pitch < nx + width + 1 + 16);
+                if (rank > 1) CHECK(g.pitch % 512 != 0);
+                std::vector<bool> taken(static_cast<std::size_t>(g.elements));
+                bool inside = true, apart = true;
+                for (std::int64_t z = -halo[2][0]; z < extent[2] + halo[2][1]; ++z) {
+                    for (std::int64_t y = -halo[1][0]; y < extent[1] + halo[1][1]; ++y) {
+                        for (std::int64_t x = -width; x < nx + 1; ++x) {
+                            const std::int64_t at = g.origin + x + y * g.pitch + z * g.slice;
+                            inside = inside && at >= 0 && at < g.elements;
+                            if (!inside) continue;
+                            apart = apart && !taken[static_cast<std::size_t>(at)];
+                            taken[static_cast<std::size_t>(at)] = true;
+                        }
+                    }
+                }
+                CHECK(inside);
+                CHECK(apart);
+            }
+        }
+    }
 }
 
 TEST_CASE("cells are counted in 64 bits") {
