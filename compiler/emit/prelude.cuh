@@ -64,22 +64,26 @@ __device__ __forceinline__ void copy2(double* to, const double* from) {
     *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
 }
 // [first_image]
-// The lowest of the cells index, index ± n, … that lies in the halo of width `low` or above it.
+// The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) {
-    return index - (index + low) / n * n;
+    while (index - n >= -low) index -= n;
+    return index;
 }
 // [face_source]
-// What lies beyond a face: the edge cell again, the cells reflected about it, or nothing that is an image.
-enum FaceKind { kNone, kClamp, kMirror };
+// What lies beyond a face: a value that is given, nothing, the edge cell again, or the cells reflected about it.
+enum FaceKind { kFixed, kFree, kClamp, kMirror };
 
 // The cell whose value cell `index` shows, along an axis of n cells; -1 where it shows none.
 __device__ inline int face_source(int index, int n, FaceKind low, FaceKind high) {
+    bool reflected = false;
     while (index < 0 || index >= n) {
         const FaceKind face = index < 0 ? low : high;
         const int edge = index < 0 ? 0 : n - 1;
-        if (face == kNone) return -1;
-        if (face == kClamp || n == 1) return edge;
+        if (face == kClamp) return edge;
+        if (face == kFixed || (face == kFree && !reflected)) return -1;
+        if (n == 1 && reflected) return 0;
         index = 2 * edge - index;
+        reflected = true;
     }
     return index;
 }

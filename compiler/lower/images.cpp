@@ -64,8 +64,10 @@ const char* constant_of(BoundaryKind kind) {
             return "kClamp";
         case BoundaryKind::mirror:
             return "kMirror";
+        case BoundaryKind::fixed:
+            return "kFixed";
         default:
-            return "kNone";
+            return "kFree";
     }
 }
 
@@ -156,6 +158,13 @@ std::string Images::helper(Context& context, const Write& write) {
         }
         return kernel::element("u", {offset}, type);
     };
+    Expr away;
+    for (int axis = 0; axis < rank; ++axis) {
+        const AxisImages images = axis_images(field, axis);
+        if (images.reach_low() > 0) away = away && own[axis] >= images.reach_low();
+        if (images.reach_high() > 0) away = away && own[axis] < n[axis] - images.reach_high();
+    }
+    function.body.push_back(kernel::If{away, {kernel::Return{}}, {}});
     function.body.push_back(kernel::Declare{type, "value", at(own)});
     Block inner{kernel::Assign{at(image), kernel::variable("value", type)}};
     for (int axis = 0; axis < rank; ++axis) {
@@ -187,22 +196,31 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
         const std::string function = helper(context, write);
         std::vector<Expr> arguments{
             kernel::address_of(context.array(write.level), 0, kernel_type(field.type))};
-        Expr near;
+        // A thread's cells beside a face across x are few: where no other face is near, only they are
+        // visited.
+        Expr near_x, near_others, cell_near_x;
         for (int axis = 0; axis < rank; ++axis) {
             arguments.push_back(cell[axis]);
             const AxisImages images = axis_images(field, axis);
             const int last = (cells[axis] - 1) * strides[axis];
-            if (images.reach_low() > 0) near = near || first[axis] < images.reach_low();
-            if (images.reach_high() > 0)
-                near = near || first[axis] + last >= context.extent(axis) - images.reach_high();
+            Expr& near = axis == 0 ? near_x : near_others;
+            const auto near_face = [&](const Expr& lowest, const Expr& highest) {
+                Expr either;
+                if (images.reach_low() > 0) either = lowest < images.reach_low();
+                if (images.reach_high() > 0)
+                    either = either || highest >= context.extent(axis) - images.reach_high();
+                return either;
+            };
+            near = near || near_face(first[axis], first[axis] + last);
+            if (axis == 0 && cells[0] > 1) cell_near_x = near_face(cell[0], cell[0]);
         }
         for (int axis = 0; axis < rank; ++axis)
             arguments.push_back(context.extent(axis));
         if (rank > 1) arguments.push_back(context.pitch());
         if (rank > 2) arguments.push_back(context.slice());
         Block store{kernel::CallStatement{function, std::move(arguments)}};
-        if (inside) store = {kernel::If{inside, std::move(store), {}}};
-        for (int axis = 0; axis < rank; ++axis) {
+        if (inside.has_value()) store = {kernel::If{inside, std::move(store), {}}};
+        for (int axis = 1; axis < rank; ++axis) {
             if (cells[axis] == 1) continue;
             store = {
                 kernel::For{kLoopNames[axis], 0, cells[axis], 1, kernel::Unroll::none, std::move(store)}};
@@ -210,7 +228,17 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
         if (!body.empty()) body.push_back(kernel::BlankLine{});
         body.push_back(kernel::Comment{fmt::format("Cells of {} near a face are shown by halo cells, too.",
                                                    context.array(write.level))});
-        body.push_back(kernel::If{near, std::move(store), {}});
+        if (near_others.has_value() && near_x.has_value()) {
+            const std::string name = context.names().take("near_face");
+            body.push_back(kernel::Declare{Type::boolean, name, near_others});
+            near_others = kernel::variable(name, Type::boolean);
+        }
+        if (cells[0] > 1) {
+            if (cell_near_x.has_value())
+                store = {kernel::If{near_others || cell_near_x, std::move(store), {}}};
+            store = {kernel::For{"x", 0, cells[0], 1, kernel::Unroll::none, std::move(store)}};
+        }
+        body.push_back(kernel::If{near_others || near_x, std::move(store), {}});
     }
 }
 

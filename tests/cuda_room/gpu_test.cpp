@@ -132,8 +132,8 @@ struct Heat {
     double change = 0;
 
     double at(std::int64_t x, std::int64_t y) const {
-        if (y < 0) return wall;
-        if (y >= ny) y = std::max<std::int64_t>(2 * (ny - 1) - y, 0);
+        if (y >= ny) y = 2 * (ny - 1) - y;
+        if (y < 0) return wall;  // a reflection may leave through the other face
         return u[(x + nx) % nx + nx * y];
     }
     void step() {
