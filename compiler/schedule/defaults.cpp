@@ -16,12 +16,15 @@ namespace {
 using Lengths = std::array<int, 3>;
 
 constexpr int kVectorBytes = 16;
-constexpr int kRegisterBudget = 128;  // leaves room for 512 threads on an SM
-constexpr int kThreadsAtBudget = 512;
-constexpr int kFewRegisters = 64;    // the compiler stays below the budget unasked
-constexpr double kAsGood = 1.03;     // costs this near are equal: the earlier candidate wins
-constexpr double kLastResort = 1e3;  // weight of a candidate past the register budget
-constexpr int kStreamRadius = 3;     // below it a register tile keeps enough neighbours
+constexpr int kRegisterBudget = 128;     // leaves room for 512 threads on an SM
+constexpr int kFewRegisters = 40;        // fewer are never worth asking for
+constexpr int kFewWhereStaged = 64;      // loops over a tile are unrolled
+constexpr double kRegisterMargin = 1.3;  // of the estimate, where few registers are expected
+constexpr int kSpareRegisters = 8;
+constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
+constexpr double kAsGood = 1.03;                   // costs this near are equal: the earlier candidate wins
+constexpr double kLastResort = 1e3;                // weight of a candidate past the register budget
+constexpr int kStreamRadius = 3;                   // below it a register tile keeps enough neighbours
 
 // Vector widths, widest first: 16 bytes of the type that most of the traffic is in.
 std::vector<int> vector_widths(const Footprint& footprint) {
@@ -81,14 +84,24 @@ std::vector<int> plane_counts(Strategy strategy, const Pins& pins) {
     return {0, 256, 128, 64, 32, 16};
 }
 
-// Blocks an SM to limit registers for: where the estimate is near the budget, so that the compiler keeps to
-// it.
-int blocks_for_budget(const Footprint& footprint, const Schedule& schedule) {
+// Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
+// blocks. A register tile gets the whole budget, so that its loads can wait in registers; others what they
+// are expected to need and a margin.
+int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     const int expected = estimate_registers(footprint, schedule).expected;
-    if (expected <= kFewRegisters || expected > kRegisterBudget) return 0;
-    const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
-    const int blocks = kThreadsAtBudget / threads;
-    return blocks >= 2 ? blocks : 0;
+    if (expected > kRegisterBudget) return 1;
+    const Lengths& cells = schedule.cells;
+    const bool register_tile = schedule.strategy == Strategy::direct && cells[1] * cells[2] > 1;
+    const int wanted = static_cast<int>(kRegisterMargin * expected) + kSpareRegisters;
+    const int least = schedule.strategy == Strategy::direct ? kFewRegisters : kFewWhereStaged;
+    const int registers = register_tile ? kRegisterBudget : std::clamp(wanted, least, kRegisterBudget);
+    const std::int64_t threads =
+        std::int64_t{schedule.threads[0]} * schedule.threads[1] * schedule.threads[2];
+    const std::int64_t shared = make_shared_layout(footprint, schedule).bytes + kSystemSharedBytes;
+    const std::int64_t blocks =
+        std::min({target.registers_per_sm / (registers * threads), target.max_threads_per_sm / threads,
+                  std::int64_t{target.max_blocks_per_sm}, target.shared_bytes_per_sm / shared});
+    return static_cast<int>(std::max<std::int64_t>(1, blocks));
 }
 
 class Chooser {
@@ -157,7 +170,7 @@ private:
         schedule.planes = planes;
         if (planes > 0 && !pins_.planes && 2 * planes > grid_[footprint_.rank - 1]) return;
         schedule.shared_padding = pins_.padding.value_or(0);
-        schedule.min_blocks = pins_.min_blocks.value_or(blocks_for_budget(footprint_, schedule));
+        schedule.min_blocks = pins_.min_blocks.value_or(blocks_for_budget(footprint_, schedule, target_));
         if (!first_) first_ = schedule;
         if (!is_legal(check(footprint_, schedule, target_, extent_))) return;
         const bool spills = estimate_registers(footprint_, schedule).expected > kRegisterBudget;

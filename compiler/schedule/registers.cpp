@@ -13,8 +13,7 @@ constexpr int kRegisterStep = 8;    // registers are handed out in eights
 constexpr int kMostInFlight = 96;   // words of a level
 constexpr int kTileWindow = 48;     // words of a cell's reads from shared memory that are in flight at most
 constexpr int kMostRows = 4;        // of a plane in shared memory that a thread reads ahead
-constexpr double kRowsInFlight = 0.5;     // of these, the share that waits in registers
-constexpr double kPlanesInFlight = 0.25;  // of a box's window past the planes in use
+constexpr double kRowsInFlight = 0.5;  // of these, the share that waits in registers
 
 int words(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;
@@ -40,18 +39,17 @@ int base_registers(const Footprint& footprint) {
 
 RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& schedule) {
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
+    const int box = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
     for (const LevelRead& read : footprint.reads) {
         if (!read.at_neighbours()) {
-            estimate.expected += schedule.cells[0] * words(read.type);
+            estimate.expected += static_cast<int>(kInFlight * box * words(read.type));
             continue;
         }
         const Window needed = window(read, schedule.cells);
         const int once = needed.elements - needed.shared_by_cells;
-        const bool by_planes = !read.star && needed.shared_by_cells > 0;
-        const double share = by_planes ? kPlanesInFlight : kInFlight;
         estimate.held += needed.shared_by_cells * words(read.type);
         estimate.expected += needed.shared_by_cells * words(read.type) +
-                             std::min(kMostInFlight, static_cast<int>(share * once * words(read.type)));
+                             std::min(kMostInFlight, static_cast<int>(kInFlight * once * words(read.type)));
     }
     return estimate;
 }
@@ -94,9 +92,7 @@ Window window(const LevelRead& read, const std::array<int, 3>& cells) {
         result.elements = 1;
         for (int axis = 0; axis < ir::kMaxRank; ++axis)
             result.elements *= cells[axis] + read.reach(axis);
-        const int planes_in_use =
-            std::min(cells[2], 1 + read.reach(2));  // the box is computed plane by plane
-        if (box > 1) result.shared_by_cells = result.elements / (cells[2] + read.reach(2)) * planes_in_use;
+        if (box > 1) result.shared_by_cells = result.elements;
         return result;
     }
     bool own_cells_shared = false;

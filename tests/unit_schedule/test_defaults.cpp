@@ -20,12 +20,12 @@ std::string chosen(int rank, ir::Scalar type, const std::vector<ir::Offset>& off
 }  // namespace
 
 TEST_CASE("large sweeps get the register tiles that were measured best", "[defaults]") {
-    CHECK(chosen(2, ir::Scalar::f32, star(2, 1)) == "direct threads=128x2 cells=4x4");
-    CHECK(chosen(2, ir::Scalar::f64, star(2, 1)) == "direct threads=128x2 cells=2x4");
+    CHECK(chosen(2, ir::Scalar::f32, star(2, 1)) == "direct threads=128x2 cells=4x4 min_blocks=2");
+    CHECK(chosen(2, ir::Scalar::f64, star(2, 1)) == "direct threads=128x2 cells=2x4 min_blocks=2");
     CHECK(chosen(3, ir::Scalar::f32, star(3, 1)) == "direct threads=32x4x1 cells=4x2x4 min_blocks=4");
     CHECK(chosen(3, ir::Scalar::f64, star(3, 1)) == "direct threads=32x4x1 cells=2x2x4 min_blocks=4");
-    CHECK(chosen(3, ir::Scalar::f32, line(0, 4)) == "direct threads=32x4x1 cells=4x1x1");
-    CHECK(chosen(1, ir::Scalar::f32, star(1, 1)) == "direct threads=256 cells=4");
+    CHECK(chosen(3, ir::Scalar::f32, line(0, 4)) == "direct threads=32x4x1 cells=4x1x1 min_blocks=9");
+    CHECK(chosen(1, ir::Scalar::f32, star(1, 1)) == "direct threads=256 cells=4 min_blocks=5");
 }
 
 TEST_CASE("cells are shared along the axes that are read", "[defaults]") {
