@@ -8,14 +8,47 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/files.h"
+#include "compiler/schedule/parse.h"
 #include "compiler/syntax/parser.h"
 
 namespace halo::driver {
+
+namespace {
+
+// Where in the file a word of a schedule block stands. The block's text has its comments out and its spaces
+// evened, so the word is looked for; where it stands more than once, the whole block is meant.
+SourceRange find_word(const SourceFile& source, const sema::ScheduleText& block, SourceRange in_block) {
+    std::string_view text = source.text(block.where);
+    std::string word = block.text.substr(in_block.begin, in_block.end - in_block.begin);
+    std::size_t at = word.empty() ? std::string_view::npos : text.find(word);
+    if (at == std::string_view::npos || text.find(word, at + 1) != std::string_view::npos) return block.where;
+    auto begin = static_cast<std::uint32_t>(block.where.begin + at);
+    return {begin, static_cast<std::uint32_t>(begin + word.size())};
+}
+
+// What can be said of schedule blocks before there is a target: their words. Limits are checked where code is
+// made.
+void check_schedules(const sema::Analysis& analysis, const SourceFile& source, DiagnosticSink& sink) {
+    for (const sema::AnalyzedStencil& stencil : analysis.stencils) {
+        if (!stencil.schedule || stencil.program.rank() < 1 || stencil.program.rank() > ir::kMaxRank)
+            continue;
+        for (const schedule::Mistake& mistake :
+             schedule::parse(stencil.schedule->text, stencil.program.rank()).mistakes) {
+            SourceRange where = find_word(source, *stencil.schedule, mistake.range);
+            Diagnostic& diagnostic = sink.report(DiagnosticKind::invalid_schedule, where, mistake.message);
+            if (!mistake.mend.empty() && !(where == stencil.schedule->where))
+                diagnostic.mend(where, mistake.mend);
+        }
+    }
+}
+
+}  // namespace
 
 CheckedSpec check_text(std::string name, std::string text) {
     CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}, false};
     DiagnosticSink sink;
     spec.analysis = sema::analyze(syntax::parse(spec.source, sink), sink);
+    check_schedules(spec.analysis, spec.source, sink);
     spec.diagnostics = sink.sorted();
     spec.ok = !sink.has_errors();
     return spec;

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "catch.h"
-#include "compiler/sema/sema.h"
+#include "compiler/driver/spec.h"
 #include "compiler/support/diagnostics.h"
 #include "compiler/syntax/parser.h"
 
 using halo::Diagnostic;
 using halo::DiagnosticKind;
-using halo::DiagnosticSink;
 using halo::SourceFile;
 
 namespace {
@@ -34,10 +33,7 @@ std::string read_file(const fs::path& path) {
 }
 
 std::vector<Diagnostic> diagnose(const SourceFile& file) {
-    DiagnosticSink sink;
-    const halo::syntax::File tree = halo::syntax::parse(file, sink);
-    halo::sema::analyze(tree, sink);
-    return sink.sorted();
+    return halo::driver::check_text(file.name(), std::string(file.text())).diagnostics;
 }
 
 std::vector<fs::path> cases() {
