@@ -151,6 +151,7 @@ void* JitModule::find(const std::string& name) const {
 }
 
 std::optional<int> JitModule::line(const void* return_address) const {
+    if (return_address == nullptr) return std::nullopt;
     return code_->object->line(static_cast<const char*>(return_address) - 1, code_->file_name);
 }
 

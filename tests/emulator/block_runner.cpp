@@ -75,9 +75,7 @@ bool BlockRunner::run(const ThreadIndex& block, std::uint32_t serial, Entry* ent
     thread_idx = fiber(0).index;
     who_.thread = 0;
     switch_fiber(main_, fiber(0).context);
-    if (trouble_.kind == FindingKind::none) return true;
-    stacks().forget_poison();
-    return false;
+    return trouble_.kind == FindingKind::none;
 }
 
 void BlockRunner::fiber_main() {
@@ -162,18 +160,20 @@ void BlockRunner::give_up() {
 
 void BlockRunner::access(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned,
                          const void* place) {
-    Access now = who_;
-    now.site = static_cast<std::uint32_t>(static_cast<const char*>(place) - code_base_);
-    Violation violation;
-    const bool good_place = !aligned || address % bytes == 0;
-    if (good_place && shadow_.check(address, bytes, is_write, now, violation)) return;
+    who_.site = static_cast<std::uint32_t>(static_cast<const char*>(place) - code_base_);
+    // The sizes of vectors are powers of two.
+    const bool good_place = !aligned || (address & (bytes - 1)) == 0;
+    Violation& violation = trouble_.violation;  // written where there is one
+    if (good_place && shadow_.check(address, bytes, is_write, who_, violation)) return;
     const auto* memory = reinterpret_cast<const void*>(address);
     // A local variable whose address was taken.
-    if (stacks().contains(current_, memory)) return;
+    if (stacks().contains(current_, memory)) {
+        violation = {};
+        return;
+    }
     if (!good_place)
         violation = {FindingKind::misaligned, shadow_.nearest(address), address, is_write, false, {}};
     trouble_.kind = violation.kind;
-    trouble_.violation = violation;
     trouble_.bytes = bytes;
     trouble_.place = place;
     if (stacks().contains_any(memory)) trouble_.detail = "a local variable of another thread";

@@ -20,6 +20,14 @@ namespace {
 
 constexpr std::size_t kGuardBytes = 4096;
 
+// Fibers are left for good in the middle of functions. AddressSanitizer would take what those had on the
+// stack for something of the next fiber.
+void forget_poison([[maybe_unused]] void* stack, [[maybe_unused]] std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(stack, bytes);
+#endif
+}
+
 }  // namespace
 
 #if defined(__x86_64__)
@@ -58,6 +66,7 @@ void switch_fiber(FiberContext& from, FiberContext& to) {
 }
 
 void FiberStacks::prepare(int index, FiberContext& context, void (*entry)()) {
+    forget_poison(low(index), kStackBytes);
     // Were all stacks to begin at the same place of a page, they would fight for the same lines of the cache.
     const std::size_t stagger = static_cast<std::size_t>(index % 61) * 64;
     auto* top = reinterpret_cast<std::uint64_t*>(low(index) + kStackBytes - stagger);
@@ -81,6 +90,7 @@ void switch_fiber(FiberContext& from, FiberContext& to) {
 }
 
 void FiberStacks::prepare(int index, FiberContext& context, void (*entry)()) {
+    forget_poison(low(index), kStackBytes);
     if (!context.portable) context.portable = std::make_shared<FiberContext::Portable>();
     ucontext_t& made = context.portable->context;
     ::getcontext(&made);
@@ -118,13 +128,6 @@ bool FiberStacks::contains(int index, const void* address) const {
 bool FiberStacks::contains_any(const void* address) const {
     const auto* byte = static_cast<const char*>(address);
     return byte >= base_ && byte < base_ + static_cast<std::size_t>(count_) * stride();
-}
-
-void FiberStacks::forget_poison() {
-#if defined(__SANITIZE_ADDRESS__)
-    for (int index = 0; index < count_; ++index)
-        __asan_unpoison_memory_region(low(index), kStackBytes);
-#endif
 }
 
 }  // namespace halo::emulator

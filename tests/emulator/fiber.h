@@ -33,7 +33,6 @@ public:
     void prepare(int index, FiberContext& context, void (*entry)());
     bool contains(int index, const void* address) const;
     bool contains_any(const void* address) const;
-    void forget_poison();  // after fibers were left for good in mid-function: for AddressSanitizer
 
 private:
     char* low(int index) const { return base_ + static_cast<std::size_t>(index) * stride(); }

@@ -87,7 +87,7 @@ const Region* Shadow::nearest(std::uintptr_t address) const {
     return best;
 }
 
-bool Shadow::concurrent(const Access& earlier, const Access& now, bool shared) const {
+inline bool Shadow::concurrent(const Access& earlier, const Access& now, bool shared) const {
     if (earlier.block < first_block_) return false;  // another launch, the host, or nobody
     // Nothing orders blocks, and each has shared memory of its own.
     if (earlier.block != now.block) return !shared;
@@ -95,8 +95,8 @@ bool Shadow::concurrent(const Access& earlier, const Access& now, bool shared) c
     return earlier.thread / kWarp != now.thread / kWarp || earlier.warp_epoch == now.warp_epoch;
 }
 
-bool Shadow::check_cell(Cell& cell, const Region& region, bool is_write, bool whole, const Access& who,
-                        Violation& violation) {
+inline bool Shadow::check_cell(Cell& cell, const Region& region, bool is_write, bool whole, const Access& who,
+                               Violation& violation) {
     const auto race = [&](const Access& other, bool other_is_write) {
         violation.kind = FindingKind::race;
         violation.other = other;
@@ -139,21 +139,18 @@ bool Shadow::check(std::uintptr_t address, std::size_t bytes, bool is_write, con
         hint = found;
     }
     const Region& region = *hint;
-    violation.region = &region;
-    violation.address = address;
-    violation.is_write = is_write;
     if (address + bytes > region.end) {
-        violation.kind = FindingKind::out_of_bounds;
-        violation.address = region.end;
+        violation = {FindingKind::out_of_bounds, &region, region.end, is_write, false, {}};
         return false;
     }
     const std::size_t first = (address - region.begin) / kCellBytes;
     const std::size_t last = (address - region.begin + bytes - 1) / kCellBytes;
     for (std::size_t i = first; i <= last; ++i) {
-        if (!check_cell(region.cells[i], region, is_write, bytes >= kCellBytes, who, violation)) {
-            violation.address = std::max(address, region.begin + i * kCellBytes);
-            return false;
-        }
+        if (check_cell(region.cells[i], region, is_write, bytes >= kCellBytes, who, violation)) continue;
+        violation.region = &region;
+        violation.address = std::max(address, region.begin + i * kCellBytes);
+        violation.is_write = is_write;
+        return false;
     }
     return true;
 }
