@@ -330,9 +330,13 @@ private:
         if (plan_.rank > 2) out_.line("solver.slice = pitch * {};", padded(1));
         if (plan_.rank > 2 && halo[2][0] > 0) origin += " + " + times(halo[2][0], "solver.slice");
         out_.line("solver.origin = {};", origin);
-        out_.line("solver.elements = {};", plan_.rank == 1   ? "pitch"
-                                           : plan_.rank == 2 ? "pitch * " + padded(1)
-                                                             : "solver.slice * " + padded(2));
+        // The last vector of the last row may read past its halo.
+        const std::string tail = halo[0][1] > 0 ? fmt::format(" + {}", kAlignment) : "";
+        out_.line("solver.elements = {}{};",
+                  plan_.rank == 1   ? "pitch"
+                  : plan_.rank == 2 ? "pitch * " + padded(1)
+                                    : "solver.slice * " + padded(2),
+                  tail);
     }
 
     void write_allocate();

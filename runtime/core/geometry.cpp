@@ -69,6 +69,8 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
                     fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
     geometry.elements = geometry.slice * padded(2);
     if (tight) geometry.elements += pad;  // the left halo of the first row; the others' lie in the row before
+    // The last vector of the last row may read past its halo; in other rows that is the next row's pad.
+    if (!tight && halo[0][1] > 0) geometry.elements += kAlignment;
     geometry.origin = pad;
     if (rank > 1) geometry.origin += halo[1][0] * geometry.pitch;
     if (rank > 2) geometry.origin += halo[2][0] * geometry.slice;

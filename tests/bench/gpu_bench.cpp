@@ -62,6 +62,7 @@ std::vector<Stencil> stencils() {
             {fmt::format("3D 7-point {} 1024³", type), heat(3, type, "fixed 1"), {1024, 1024, 1024}, 6});
     }
     all.push_back({"3D 7-point f32 512³ periodic", heat(3, "f32", "periodic"), {512, 512, 512}, 20});
+    all.push_back({"heat f32 128³, 5000 steps", heat(3, "f32", "fixed 10"), {128, 128, 128}, 5000});
     for (int n : {64, 256}) {
         for (const char* axis : {"x", "y", "z"}) {
             all.push_back({fmt::format("8th-order d/d{} f32 {}³", axis, n),
@@ -112,20 +113,6 @@ public:
                    schedule::print(schedules[0], program.rank()), cells / seconds / 1e9, rate / 1e12,
                    100 * rate / copy_, info.registers, info.spill_bytes);
         std::fflush(stdout);
-    }
-
-    // The main job: heat in a cube, steps replayed as a graph.
-    void heat128() {
-        const ir::Program program = load_program(heat(3, "f32", "fixed 10"));
-        const Extent extent{128, 128, 128};
-        const schedule::Schedule chosen =
-            schedule::choose(program, ir::form_stages(program)[0], schedule::Target{}, extent).schedule;
-        rt::Session session = make_session(lower::lower_cuda(program, {chosen}), extent);
-        session.step(5000);
-        const double seconds = time(session, 5000) * 5000;
-        fmt::print("\nheat 128³ f32, 5000 steps by {}: {:.2f} ms, {:.1f} GStencil/s\n",
-                   schedule::print(chosen, 3), 1e3 * seconds,
-                   static_cast<double>(session.cells()) * 5000 / seconds / 1e9);
     }
 
 private:
@@ -226,7 +213,6 @@ int main(int argc, char** argv) {
         }
         for (const Stencil& stencil : stencils())
             bench.run(stencil, std::nullopt);
-        bench.heat128();
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", error.what());
         return 1;

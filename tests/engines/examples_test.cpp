@@ -116,3 +116,15 @@ TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
         }
     }
 }
+
+TEST_CASE("the last vector of the last row stays inside the array") {
+    // 31 cells and a halo of 1 fill a row to its last element.
+    const ir::Program program = test::load_program(
+        "stencil corner(x, y) {\n    field u: f32 { boundary clamp }\n    u[t+1] = u/2 + u[x+1, y+1]/4\n}\n");
+    schedule::Schedule direct;
+    direct.threads = {32, 1, 1};
+    direct.cells = {4, 2, 1};
+    emulator::EmulatedDevice device;
+    const test::Reference reference(program, {31, 5, 1}, 2, 1);
+    CHECK(test::difference(reference, lower::lower_cuda(program, {direct}), device, load_cuda) == "");
+}
