@@ -160,11 +160,12 @@ void BlockRunner::give_up() {
 
 void BlockRunner::access(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned,
                          const void* place) {
-    who_.site = static_cast<std::uint32_t>(static_cast<const char*>(place) - code_base_);
+    Access now = who_;
+    now.site = static_cast<std::uint32_t>(static_cast<const char*>(place) - code_base_);
     // The sizes of vectors are powers of two.
     const bool good_place = !aligned || (address & (bytes - 1)) == 0;
     Violation& violation = trouble_.violation;  // written where there is one
-    if (good_place && shadow_.check(address, bytes, is_write, who_, violation)) return;
+    if (good_place && shadow_.check(address, bytes, is_write, now, violation)) return;
     const auto* memory = reinterpret_cast<const void*>(address);
     // A local variable whose address was taken.
     if (stacks().contains(current_, memory)) {

@@ -87,7 +87,7 @@ const Region* Shadow::nearest(std::uintptr_t address) const {
     return best;
 }
 
-inline bool Shadow::concurrent(const Access& earlier, const Access& now, bool shared) const {
+inline bool Shadow::concurrent(const Access& earlier, Access now, bool shared) const {
     if (earlier.block < first_block_) return false;  // another launch, the host, or nobody
     // Nothing orders blocks, and each has shared memory of its own.
     if (earlier.block != now.block) return !shared;
@@ -95,7 +95,7 @@ inline bool Shadow::concurrent(const Access& earlier, const Access& now, bool sh
     return earlier.thread / kWarp != now.thread / kWarp || earlier.warp_epoch == now.warp_epoch;
 }
 
-inline bool Shadow::check_cell(Cell& cell, const Region& region, bool is_write, bool whole, const Access& who,
+inline bool Shadow::check_cell(Cell& cell, const Region& region, bool is_write, bool whole, Access who,
                                Violation& violation) {
     const auto race = [&](const Access& other, bool other_is_write) {
         violation.kind = FindingKind::race;
@@ -127,7 +127,7 @@ inline bool Shadow::check_cell(Cell& cell, const Region& region, bool is_write, 
     return true;
 }
 
-bool Shadow::check(std::uintptr_t address, std::size_t bytes, bool is_write, const Access& who,
+bool Shadow::check(std::uintptr_t address, std::size_t bytes, bool is_write, Access who,
                    Violation& violation) {
     const Region*& hint = hints_[who.site % kHints];
     if (hint == nullptr || !hint->contains(address)) {

@@ -82,12 +82,11 @@ public:
     void begin_launch(std::uint32_t first_block) { first_block_ = first_block; }
 
     // Checks and notes an access of `bytes` bytes by `who`; true where all is well.
-    bool check(std::uintptr_t address, std::size_t bytes, bool is_write, const Access& who,
-               Violation& violation);
+    bool check(std::uintptr_t address, std::size_t bytes, bool is_write, Access who, Violation& violation);
 
 private:
-    bool concurrent(const Access& earlier, const Access& now, bool shared) const;
-    bool check_cell(Cell& cell, const Region& region, bool is_write, bool whole, const Access& who,
+    bool concurrent(const Access& earlier, Access now, bool shared) const;
+    bool check_cell(Cell& cell, const Region& region, bool is_write, bool whole, Access who,
                     Violation& violation);
     void forget_hints();
 
