@@ -329,46 +329,45 @@ void Emulator::launch(CudaModule& module, const std::string& kernel, const Launc
                 if (next_block_ == std::numeric_limits<std::uint32_t>::max())
                     throw rt::Error(rt::ErrorCode::internal,
                                     "the emulator has run all blocks that it can count");
-                if (runner.run(block, next_block_++, entry, arguments)) continue;
-                const Trouble& trouble = runner.trouble();
-                const void* const place = trouble.place != nullptr ? trouble.place : trouble.other_place;
-                const int line = module.code_->line(place).value_or(0);
-                std::string text = std::string(kind_name(trouble.kind)) + ": kernel '" + kernel +
-                                   "', block " + show(trouble.block) + ", thread " + show(trouble.thread);
-                const auto add_line = [&](int number) {
-                    if (number > 0)
-                        text += "\n    " + module.name_ + ":" + std::to_string(number) + " | " +
-                                module.text_line(number);
-                };
-                const Violation& violation = trouble.violation;
-                if (violation.kind != FindingKind::none) {
-                    text += std::string(violation.is_write ? " writes " : " reads ") +
-                            std::to_string(trouble.bytes) + " bytes at " + describe_place(violation);
-                    if (*trouble.detail != '\0') text += std::string(", ") + trouble.detail;
-                }
-                if (trouble.kind == FindingKind::race) {
-                    add_line(line);
-                    const Access& other = violation.other;
-                    const std::uint32_t number = other.block - first_block;
-                    text += "\n  which thread " + show(runner.thread_index(other.thread)) + " of block " +
-                            show({number % blocks.x, number / blocks.x % blocks.y,
-                                  number / blocks.x / blocks.y}) +
-                            (violation.other_is_write ? " wrote" : " read") + " with no barrier between them";
-                    add_line(module.code_->line(runner.place_of(other.site)).value_or(0));
-                } else if (violation.kind == FindingKind::none) {
-                    const bool left = trouble.place == nullptr;
-                    text +=
-                        left ? " left the kernel, and thread " + show(trouble.other_thread) + " waits for it"
-                             : "; thread " + show(trouble.other_thread) + " " + trouble.detail;
-                    add_line(line);
-                    if (!left) add_line(module.code_->line(trouble.other_place).value_or(0));
-                } else {
-                    add_line(line);
-                }
-                throw EmulationError(trouble.kind, line, text);
+                if (!runner.run(block, next_block_++, entry, arguments))
+                    module.report(kernel, runner, first_block, blocks);
             }
         }
     }
+}
+
+// What the first finding of a launch was, in words.
+void CudaModule::report(const std::string& kernel, const BlockRunner& runner, std::uint32_t first_block,
+                        const ThreadIndex& blocks) const {
+    const Trouble& trouble = runner.trouble();
+    const Violation& violation = trouble.violation;
+    const bool left = trouble.place == nullptr;  // the kernel, while others wait
+    const int line = code_->line(left ? trouble.other_place : trouble.place).value_or(0);
+    std::string text = std::string(kind_name(trouble.kind)) + ": kernel '" + kernel + "', block " +
+                       show(trouble.block) + ", thread " + show(trouble.thread);
+    const auto add_line = [&](int number) {
+        if (number > 0) text += "\n    " + name_ + ":" + std::to_string(number) + " | " + text_line(number);
+    };
+    if (violation.kind == FindingKind::none) {  // a meeting that fails
+        text += left ? " left the kernel, and thread " + show(trouble.other_thread) + " waits for it"
+                     : "; thread " + show(trouble.other_thread) + " " + trouble.detail;
+        add_line(line);
+        if (!left) add_line(code_->line(trouble.other_place).value_or(0));
+        throw EmulationError(trouble.kind, line, text);
+    }
+    text += std::string(violation.is_write ? " writes " : " reads ") + std::to_string(trouble.bytes) +
+            " bytes at " + describe_place(violation);
+    if (*trouble.detail != '\0') text += std::string(", ") + trouble.detail;
+    add_line(line);
+    if (trouble.kind == FindingKind::race) {
+        const Access& other = violation.other;
+        const std::uint32_t number = other.block - first_block;
+        text += "\n  which thread " + show(runner.thread_index(other.thread)) + " of block " +
+                show({number % blocks.x, number / blocks.x % blocks.y, number / blocks.x / blocks.y}) +
+                (violation.other_is_write ? " wrote" : " read") + " with no barrier between them";
+        add_line(code_->line(runner.place_of(other.site)).value_or(0));
+    }
+    throw EmulationError(trouble.kind, line, text);
 }
 
 }  // namespace halo::emulator

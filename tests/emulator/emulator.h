@@ -23,6 +23,9 @@
 
 namespace halo::emulator {
 
+class BlockRunner;
+struct ThreadIndex;
+
 using Extent3 = std::array<std::int64_t, 3>;
 
 class EmulationError : public rt::Error {
@@ -67,6 +70,8 @@ private:
         void* initial = nullptr;
     };
     void place_shared_arrays();
+    [[noreturn]] void report(const std::string& kernel, const BlockRunner& runner, std::uint32_t first_block,
+                             const ThreadIndex& blocks) const;
     std::string text_line(int line) const;
 
     std::string name_, text_;
