@@ -35,6 +35,11 @@ std::pair<Expr, std::int64_t> split_literal(const Expr& expr) {
     return {expr, 0};
 }
 
+Expr sum_of(Operator op, Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    return make(type, Binary{op, std::move(left), std::move(right)});
+}
+
 Expr add_integers(const Expr& left, const Expr& right, bool subtract, Type type) {
     auto [a, m] = split_literal(left);
     auto [b, n] = split_literal(right);
@@ -51,15 +56,15 @@ Expr add_integers(const Expr& left, const Expr& right, bool subtract, Type type)
         if (!a && !subtract) {
             sum = b;
         } else if (!a) {
-            return make(type, Binary{Operator::sub, int_literal(literal, type), b});
+            return sum_of(Operator::sub, int_literal(literal, type), b);
         } else {
-            sum = make(type, Binary{subtract ? Operator::sub : Operator::add, a, b});
+            sum = sum_of(subtract ? Operator::sub : Operator::add, a, b);
         }
     }
     if (!sum) return int_literal(literal, type);
     if (literal == 0) return sum;
-    return literal > 0 ? make(type, Binary{Operator::add, sum, int_literal(literal)})
-                       : make(type, Binary{Operator::sub, sum, int_literal(-literal)});
+    return literal > 0 ? sum_of(Operator::add, sum, int_literal(literal))
+                       : sum_of(Operator::sub, sum, int_literal(-literal));
 }
 
 Expr compare(Operator op, Expr left, Expr right) {
@@ -74,6 +79,13 @@ Expr compare(Operator op, Expr left, Expr right) {
     }
     common_type(left, right);
     return make(Type::boolean, Binary{op, std::move(left), std::move(right)});
+}
+
+// a && (b && c) is a && b && c: what is evaluated, and when, is the same.
+Expr join(Operator op, Expr left, const Expr& right) {
+    const auto* inner = std::get_if<Binary>(&right->kind);
+    if (inner && inner->op == op) return join(op, join(op, std::move(left), inner->left), inner->right);
+    return make(Type::boolean, Binary{op, std::move(left), right});
 }
 
 }  // namespace
@@ -179,12 +191,12 @@ Expr operator!=(Expr left, Expr right) {
 Expr operator&&(Expr left, Expr right) {
     if (!left) return right;
     if (!right) return left;
-    return make(Type::boolean, Binary{Operator::logical_and, std::move(left), std::move(right)});
+    return join(Operator::logical_and, std::move(left), right);
 }
 Expr operator||(Expr left, Expr right) {
     if (!left) return right;
     if (!right) return left;
-    return make(Type::boolean, Binary{Operator::logical_or, std::move(left), std::move(right)});
+    return join(Operator::logical_or, std::move(left), right);
 }
 Expr min(Expr left, Expr right) {
     common_type(left, right);

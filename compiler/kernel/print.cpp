@@ -182,6 +182,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                 if (const std::int64_t* literal = int_value(address.index); literal && *literal == 0) {
                     return address.array;
                 }
+                if (const std::int64_t* literal = int_value(address.index); literal && *literal < 0) {
+                    return parenthesise(fmt::format("{} - {}", address.array, -*literal), kSum, outer);
+                }
                 return parenthesise(address.array + " + " + expression(address.index, kSum), kSum, outer);
             },
             [&](const Negate& negate) -> std::string {
@@ -226,6 +229,29 @@ std::string Printer::expression(const Expr& expr, int outer) const {
         expr->kind);
 }
 
+// An array's elements from one on: where its last index is 0, the row's name says as much.
+std::string Printer::pointer_to(const Expr& element) const {
+    const auto& place = std::get<Element>(element->kind);
+    const std::int64_t* last = int_value(place.indices.back());
+    if (!last || *last != 0) return "&" + expression(element);
+    std::string text = place.array;
+    for (std::size_t index = 0; index + 1 < place.indices.size(); ++index)
+        text += "[" + expression(place.indices[index]) + "]";
+    return text;
+}
+
+// A sum that a variable is the start of is added to it.
+std::string Printer::assignment(const Assign& assign) const {
+    const auto* target = std::get_if<Variable>(&assign.target->kind);
+    const auto* sum = std::get_if<Binary>(&assign.value->kind);
+    if (target && sum && sum->op == Operator::add) {
+        const auto* start = std::get_if<Variable>(&sum->left->kind);
+        if (start && start->name == target->name)
+            return fmt::format("{} += {};", target->name, expression(sum->right));
+    }
+    return fmt::format("{} = {};", expression(assign.target), expression(assign.value));
+}
+
 void Printer::line(int depth, const std::string& text) {
     text_ += wrap_line(text, depth * 4);
 }
@@ -257,8 +283,7 @@ void Printer::guard(const If& guard, int depth) {
         const auto& only = guard.then.front().kind;
         if (std::holds_alternative<Return>(only)) return line(depth, head + " return;");
         if (const auto* assign = std::get_if<Assign>(&only)) {
-            const std::string text =
-                fmt::format("{} {} = {};", head, expression(assign->target), expression(assign->value));
+            const std::string text = head + " " + assignment(*assign);
             if (fits(text, depth * 4)) return line(depth, text);
         }
     }
@@ -295,20 +320,18 @@ void Printer::statement(const Statement& statement, int depth) {
                 line(depth, fmt::format("{}{} {}{};", qualifiers, type_name(array.type), array.name,
                                         array_dims(array)));
             },
-            [&](const Assign& assign) {
-                line(depth, fmt::format("{} = {};", expression(assign.target), expression(assign.value)));
-            },
+            [&](const Assign& assign) { line(depth, assignment(assign)); },
             [&](const LoadVector& load) {
                 line(depth,
-                     fmt::format("load{}(&{}, {});", load.width, expression(load.to), expression(load.from)));
+                     fmt::format("load{}({}, {});", load.width, pointer_to(load.to), expression(load.from)));
             },
             [&](const CopyVector& copy) {
                 line(depth,
-                     fmt::format("copy{}(&{}, {});", copy.width, expression(copy.to), expression(copy.from)));
+                     fmt::format("copy{}({}, {});", copy.width, pointer_to(copy.to), expression(copy.from)));
             },
             [&](const StoreVector& store) {
-                line(depth, fmt::format("store{}({}, &{});", store.width, expression(store.to),
-                                        expression(store.from)));
+                line(depth, fmt::format("store{}({}, {});", store.width, expression(store.to),
+                                        pointer_to(store.from)));
             },
             [&](const For& inner) { loop(inner, depth); },
             [&](const If& inner) { guard(inner, depth); },

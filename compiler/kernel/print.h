@@ -41,6 +41,8 @@ private:
     void line(int depth, const std::string& text);  // wraps past the column limit
     void loop(const For& loop, int depth);
     void guard(const If& guard, int depth);
+    std::string assignment(const Assign& assign) const;
+    std::string pointer_to(const Expr& element) const;
     std::string array_dims(const DeclareArray& array) const;
     std::string arguments(const std::vector<Expr>& arguments) const;
     std::string real_literal(double value, Type type) const;

@@ -102,6 +102,7 @@ void for_each_statement(const Block& block, const std::function<void(const State
 }
 
 void for_each_expr(const Expr& expr, const Visit& visit) {
+    if (!expr) return;
     visit(expr);
     std::visit(
         [&](const auto& node) {

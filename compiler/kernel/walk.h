@@ -10,7 +10,8 @@ namespace halo::kernel {
 // visit(statement) for each statement of a block and of the blocks inside it, outer ones first.
 void for_each_statement(const Block& block, const std::function<void(const Statement&)>& visit);
 
-// visit(expr) for each expression of the block, operands after their users.
+// visit(expr) for each expression of the block, operands after their users. An operand that is
+// missing is passed over.
 void for_each_expr(const Block& block, const std::function<void(const Expr&)>& visit);
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
 

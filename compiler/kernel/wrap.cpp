@@ -5,12 +5,63 @@
 namespace halo::kernel {
 namespace {
 
-// Whether a line may be broken at the blank text[at]: behind a comma or an operator.
-bool may_break(const std::string& text, std::size_t at) {
-    if (at == 0 || text[at] != ' ') return false;
-    const char before = text[at - 1];
-    if (before == ',') return true;
-    return std::string("+-&|=?:").find(before) != std::string::npos;
+// A place where a line may be broken: the blank at `at`, behind a comma or an operator.
+struct Break {
+    std::size_t at = 0;
+    int rank =
+        0;  // by the parentheses around it, then by how closely the operator binds: the less the better
+};
+
+// How closely what stands before a blank binds; -1 where a line is not broken behind it.
+int binding(char before) {
+    switch (before) {
+        case ',':
+        case ';':
+            return 0;
+        case '?':
+        case ':':
+        case '|':
+        case '&':
+            return 1;
+        case '=':
+        case '+':
+        case '-':
+            return 2;
+        default:
+            return -1;
+    }
+}
+
+// An assignment is broken behind its sign only where all of the rest fits in the next line, or nothing else
+// can be broken; an index only where nothing at all can.
+std::vector<Break> find_breaks(const std::string& text, int indent) {
+    constexpr int kRanksOfDepth = 3, kRanksOfAssignment = 100, kRanksOfIndex = 200;
+    std::vector<Break> breaks;
+    int depth = 0, brackets = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+        brackets += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
+        if (at < 2 || text[at] != ' ') continue;
+        // A kernel's name starts a line rather than its parameters.
+        if (text[at - 1] == ')' && depth == 0 && text.find("__launch_bounds__") < at)
+            breaks.push_back({at, -1});
+        if (binding(text[at - 1]) < 0) continue;
+        Break place{at, kRanksOfDepth * depth + binding(text[at - 1]) + kRanksOfIndex * brackets};
+        const bool assigns = text[at - 1] == '=' && (text[at - 2] == ' ' || text[at - 2] == '+');
+        if (assigns && !fits(text.substr(at + 1), indent + 4)) place.rank += kRanksOfAssignment;
+        breaks.push_back(place);
+    }
+    return breaks;
+}
+
+// Columns behind the parentheses and brackets that are open before `end`, for a text from `begin` that starts
+// in `column`.
+void follow(const std::string& text, std::size_t begin, std::size_t end, std::size_t column,
+            std::vector<std::size_t>& open) {
+    for (std::size_t at = begin; at < end; ++at, ++column) {
+        if (text[at] == '(' || text[at] == '[') open.push_back(column + 1);
+        if ((text[at] == ')' || text[at] == ']') && !open.empty()) open.pop_back();
+    }
 }
 
 }  // namespace
@@ -20,35 +71,25 @@ bool fits(const std::string& text, int indent) {
 }
 
 std::string wrap_line(const std::string& text, int indent) {
-    if (fits(text, indent)) return std::string(indent, ' ') + text + "\n";
-    std::string result(indent, ' ');
-    std::size_t column = indent;
-    std::vector<std::size_t>
-        open;  // columns behind the open parentheses, as laid out; indices are kept whole
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-        std::size_t end = begin + 1;
-        int brackets = 0;
-        while (end < text.size() && (brackets > 0 || !may_break(text, end))) {
-            brackets += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
-            ++end;
+    const std::vector<Break> breaks = find_breaks(text, indent);
+    std::string result;
+    std::vector<std::size_t> open;
+    std::size_t begin = 0, column = static_cast<std::size_t>(indent);
+    while (column + text.size() - begin > kColumnLimit) {
+        // The outermost place of those that the line has room for, and of these the last.
+        const Break* best = nullptr;
+        for (const Break& each : breaks) {
+            if (each.at <= begin) continue;
+            if (column + each.at - begin > kColumnLimit && best) break;
+            if (!best || each.rank <= best->rank) best = &each;
         }
-        const bool starts_line = begin == 0;
-        if (!starts_line && column + 1 + (end - begin) > kColumnLimit) {
-            column = open.empty() ? indent + 4 : open.back();
-            result += "\n" + std::string(column, ' ');
-        } else if (!starts_line) {
-            result += ' ';
-            ++column;
-        }
-        for (std::size_t at = begin; at < end; ++at, ++column) {
-            result += text[at];
-            if (text[at] == '(') open.push_back(column + 1);
-            if (text[at] == ')' && !open.empty()) open.pop_back();
-        }
-        begin = end + 1;
+        if (!best) break;
+        result += std::string(column, ' ') + text.substr(begin, best->at - begin) + "\n";
+        follow(text, begin, best->at, column, open);
+        begin = best->at + 1;
+        column = open.empty() ? static_cast<std::size_t>(indent) + 4 : open.back();
     }
-    return result + "\n";
+    return result + std::string(column, ' ') + text.substr(begin) + "\n";
 }
 
 std::string wrap_comment(const std::string& text, int indent) {

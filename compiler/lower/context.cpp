@@ -16,11 +16,18 @@ rt::ElementType element_type(Type type) {
 
 }  // namespace
 
-Context::Context(const StageView& stage, const ProgramLayout& layout)
+Context::Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles)
     : stage_(&stage), layout_(&layout), uniform_(ir::uniform_exprs(*stage.program)) {
-    // The roles' names come first, then the spec's.
-    for (const char* role : {"i", "j", "k", "x", "y", "z", "row", "plane", "pitch", "slice", "at"})
+    // The roles' names come first, then those that the module has outside of functions, then the spec's.
+    for (const char* role : {"i", "j", "k", "x", "y", "z", "row", "plane", "pitch", "slice", "at", "slot",
+                             "halo_row", "halo_column"})
         names_.take(role);
+    for (const std::string& role : roles)
+        names_.take(role);
+    for (std::uint32_t c = 0; c < program().coefs.size(); ++c)
+        names_.take(coef_symbol(program(), ir::CoefId{c}));
+    for (const ir::Field& field : program().fields)
+        names_.take("store_images_" + field.name);
     for (const ir::Axis& axis : program().axes)
         words_["n" + axis.name] = "";
     // Levels get their names in a fixed order, so that u is u whatever else the stage reads.
@@ -128,7 +135,10 @@ std::string Context::local(const std::string& wanted) {
 std::string coef_symbol(const ir::Program& program, ir::CoefId coef) {
     // One namespace for the module: the program's name keeps it apart from kernels and their parameters.
     Names names;
-    return names.take(program.name + "_" + program[coef].name);
+    std::string symbol;
+    for (std::uint32_t c = 0; c <= coef.index; ++c)
+        symbol = names.take(program.name + "_" + program.coefs[c].name);
+    return symbol;
 }
 
 kernel::Expr Context::coef(const ir::CoefElement& element, bool as_parameter) {

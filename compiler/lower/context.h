@@ -23,7 +23,8 @@ struct ProgramLayout {
 
 class Context {
 public:
-    Context(const StageView& stage, const ProgramLayout& layout);
+    // roles: names that the kernel has for purposes of its own besides the usual ones.
+    Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles = {});
 
     const StageView& stage() const { return *stage_; }
     const ir::Program& program() const { return *stage_->program; }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "compiler/kernel/verify.h"
 #include "compiler/lower/cell.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/plan.h"
@@ -145,9 +146,7 @@ Lowered lower_cpu(const ir::Program& program) {
         fmt::format("{}: loops over a range of blocks of the slowest axis.", program.name)};
     Names kernel_names;
     for (const StageView& stage : views.stages) {
-        Context context(stage, layout);
-        for (const char* role : {"begin", "end", "block", "args"})
-            context.names().take(role);
+        Context context(stage, layout, {"begin", "end", "block"});
         StrategyResult result = CpuLoops(context).lower();
         result.function.name = kernel_names.take(stage.name);
         result.function.parameters = context.parameters();
@@ -164,6 +163,9 @@ Lowered lower_cpu(const ir::Program& program) {
         lowered.plan.kernels.push_back(std::move(kernel));
         lowered.kernels.functions.push_back(std::move(result.function));
     }
+#ifdef HALO_VERIFY
+    kernel::require_valid(lowered.kernels);
+#endif
     return lowered;
 }
 

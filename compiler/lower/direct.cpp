@@ -308,26 +308,27 @@ private:
         }
         const Expr offset = row_offset(loop[1] - low_[1], loop[2] - low_[2]);
         const auto [low, high] = store_bounds(context_, write, 0);
-        const auto bounded = [&](const Expr& first, int count) {
+        const auto bounded = [&](const Expr& first, bool all) {
             Expr inside;
             if (low) inside = first >= low;
             const Expr end = context_.extent(0) - high;
-            if (high || cells_[0] > 1) inside = inside && (count == 1 ? first < end : first + count <= end);
+            if (high || cells_[0] > 1) inside = inside && (all ? first + counts_[0] <= end : first < end);
             return inside;
         };
         Block store;
         if (cells_[0] == 1) {
             store = {kernel::Assign{kernel::element(array, {offset}, type),
                                     kernel::element(result_name(write), {0}, type)}};
-            if (const Expr inside = bounded(first_[0], 1)) store = {kernel::If{inside, std::move(store), {}}};
+            if (const Expr inside = bounded(first_[0], false))
+                store = {kernel::If{inside, std::move(store), {}}};
         } else {
             const Expr x = kernel::variable("x", Type::i32);
-            Block one{kernel::If{bounded(first_[0] + x, 1),
+            Block one{kernel::If{bounded(first_[0] + x, false),
                                  {kernel::Assign{kernel::element(array, {offset + x}, type),
                                                  kernel::element(result_name(write), {x}, type)}},
                                  {}}};
             store = {
-                kernel::If{bounded(first_[0], cells_[0]),
+                kernel::If{bounded(first_[0], true),
                            {kernel::StoreVector{kernel::address_of(array, offset, type),
                                                 kernel::element(result_name(write), {0}, type), cells_[0]}},
                            loop_over("x", counts_[0], std::move(one))}};

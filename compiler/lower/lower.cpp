@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/kernel/verify.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/support/error.h"
@@ -95,7 +96,9 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
              static_cast<std::int64_t>(program.coefs[c].defaults.size()), ""});
     }
     Images images(lowered.kernels);
-    Names kernel_names;
+    Names kernel_names;  // unlike those of the constant arrays beside them
+    for (const kernel::ConstantArray& array : lowered.kernels.constant_arrays)
+        kernel_names.take(array.name);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
         Context context(stage, layout);
@@ -124,6 +127,9 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         lowered.plan.kernels.push_back(std::move(kernel));
         lowered.kernels.functions.push_back(std::move(function));
     }
+#ifdef HALO_VERIFY
+    kernel::require_valid(lowered.kernels);
+#endif
     return lowered;
 }
 

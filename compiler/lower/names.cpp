@@ -112,7 +112,15 @@ constexpr std::string_view kReserved[] = {"alignas",      "alignof",
                                           "norm",         "norm3d",
                                           "hypot",        "round",
                                           "trunc",        "rint",
-                                          "args"};
+                                          "args",         "shared_memory",
+                                          "FaceKind",     "kFixed",
+                                          "kFree",        "kClamp",
+                                          "kMirror",      "kCellsX",
+                                          "kCellsY",      "kCellsZ",
+                                          "kThreadsX",    "kThreadsY",
+                                          "kThreadsZ",    "kTileX",
+                                          "kTileY",       "kTileZ",
+                                          "kPlanes"};
 
 bool is_reserved(std::string_view name) {
     for (std::string_view word : kReserved) {

@@ -426,7 +426,7 @@ private:
             if (inside.has_value()) store = {kernel::If{inside, std::move(store), {}}};
         } else {
             const Expr x = kernel::variable("x", Type::i32);
-            Expr whole = first_[0] + schedule_.cells[0] <= end, one = first_[0] + x < end;
+            Expr whole = first_[0] + counts_[0] <= end, one = first_[0] + x < end;
             if (low) {
                 whole = first_[0] >= low && whole;
                 one = first_[0] + x >= low && one;

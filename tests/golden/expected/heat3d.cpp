@@ -1,0 +1,31 @@
+// heat3d: loops over a range of blocks of the slowest axis.
+
+extern "C" void heat3d_step(void* const* args, long begin, long end) {
+    const float* const __restrict u = *static_cast<const float* const*>(args[0]);
+    float* const __restrict u_next = *static_cast<float* const*>(args[1]);
+    const int nx = *static_cast<const int*>(args[2]);
+    const int ny = *static_cast<const int*>(args[3]);
+    const int pitch = *static_cast<const int*>(args[4]);
+    const long long slice = *static_cast<const long long*>(args[5]);
+    const float lambda_dt = *static_cast<const float*>(args[6]);
+
+    for (int k = static_cast<int>(begin); k < static_cast<int>(end); ++k) {
+        for (int j = 0; j < ny; ++j) {
+            float* u_next_row = u_next + k * slice + static_cast<long long>(j) * pitch;
+            const float* u_row = u + k * slice + static_cast<long long>(j) * pitch;
+            const float* u_ym1_row = u + k * slice + static_cast<long long>(j - 1) * pitch;
+            const float* u_zm1_row = u + (k - 1) * slice + static_cast<long long>(j) * pitch;
+            const float* u_zp1_row = u + (k + 1) * slice + static_cast<long long>(j) * pitch;
+            const float* u_yp1_row = u + k * slice + static_cast<long long>(j + 1) * pitch;
+#pragma clang loop vectorize(assume_safety)
+            for (int i = 0; i < nx; ++i) {
+                const float u_new = __builtin_fmaf(lambda_dt,
+                                                   __builtin_fmaf(-6.0f, u_row[i],
+                                                                  u_row[i - 1] + u_row[i + 1] + u_ym1_row[i] +
+                                                                  u_yp1_row[i] + u_zm1_row[i] + u_zp1_row[i]),
+                                                   u_row[i]);
+                u_next_row[i] = u_new;
+            }
+        }
+    }
+}

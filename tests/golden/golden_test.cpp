@@ -1,0 +1,86 @@
+// What the examples are compiled to, in full, so that every change of emitted code is read before it is kept.
+// HALO_REGENERATE=1 writes the expected files anew.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "catch.h"
+#include "compiler/emit/emit.h"
+#include "examples.h"
+#include "runtime/core/plan_json.h"
+
+namespace {
+
+using namespace halo;
+
+const std::filesystem::path kExpected = HALO_SOURCE_DIR "/tests/golden/expected";
+
+// The files that stand there now and were compared.
+std::set<std::string>& compared() {
+    static std::set<std::string> names;
+    return names;
+}
+
+std::string read(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+// The first line that differs, as it should be and as it is.
+std::string first_difference(const std::string& expected, const std::string& text) {
+    if (expected == text) return "";
+    std::istringstream expected_lines(expected), lines(text);
+    std::string want, got;
+    for (int number = 1;; ++number) {
+        const bool more = static_cast<bool>(std::getline(expected_lines, want));
+        const bool more_now = static_cast<bool>(std::getline(lines, got));
+        if (!more) want = "(end of the text)";
+        if (!more_now) got = "(end of the text)";
+        if (want != got || !more || !more_now)
+            return "line " + std::to_string(number) + "\n  expected: " + want + "\n  now:      " + got;
+    }
+}
+
+void compare(const std::string& name, const std::string& text) {
+    compared().insert(name);
+    const std::filesystem::path path = kExpected / name;
+    if (std::getenv("HALO_REGENERATE")) std::ofstream(path, std::ios::binary) << text;
+    INFO(path.string() << ": read what changed, then HALO_REGENERATE=1 keeps it");
+    CHECK(first_difference(read(path), text) == "");
+}
+
+void compare_cuda(const std::string& name, const test::Example& example,
+                  const std::vector<schedule::Schedule>& schedules) {
+    REQUIRE(!schedules.empty());
+    const lower::Lowered lowered = lower::lower_cuda(example.program, schedules);
+    compare(name + ".cu", emit::print_cuda(lowered.kernels));
+    compare(name + ".plan.json", rt::plan_to_json(lowered.plan));
+}
+
+}  // namespace
+
+TEST_CASE("examples by the schedules chosen for them") {
+    for (const test::Example& example : test::examples())
+        compare_cuda(example.name, example, test::chosen(example));
+}
+
+TEST_CASE("heat3d by the other strategies, and on the CPU") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "heat3d") continue;
+        compare_cuda("heat3d_tile", example, test::chosen(example, schedule::Strategy::tile));
+        compare_cuda("heat3d_stream", example, test::chosen(example, schedule::Strategy::stream));
+        compare("heat3d.cpp", emit::print_cpp(lower::lower_cpu(example.program).kernels));
+    }
+}
+
+TEST_CASE("no golden file is left over") {
+    if (compared().empty()) return;  // this test alone was asked for
+    for (const auto& entry : std::filesystem::directory_iterator(kExpected)) {
+        const std::string name = entry.path().filename().string();
+        INFO(name);
+        CHECK(compared().count(name) == 1);
+    }
+}

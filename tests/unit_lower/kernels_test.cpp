@@ -1,0 +1,126 @@
+// Each strategy's kernel of a small program, by the lines that make it what it is.
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/kernel/print.h"
+#include "compiler/lower/lower.h"
+#include "compiler/support/error.h"
+
+using namespace halo;
+using schedule::Schedule;
+using schedule::Strategy;
+
+namespace {
+
+const char* const kMean = R"(
+stencil mean(x, y) {
+    field u: f32 { boundary periodic }
+    u[t+1] = u[x-1] + u[x+1] + u[y-1] + u[y+1]
+    reduce total = sum(u[t+1])
+})";
+
+const char* const kPlain = R"(
+stencil plain(x, y, z) {
+    param a = 2
+    field u: f32 { boundary fixed 0 }
+    u[t+1] = a * (u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[z-1] + u[z+1])
+})";
+
+std::string kernel_text(const char* spec, const Schedule& schedule) {
+    return kernel::print(lower::lower_cuda(test::load_program(spec), {schedule}).kernels);
+}
+
+void check_lines(const std::string& text, const std::vector<std::string>& lines) {
+    INFO(text);
+    std::size_t at = 0;
+    for (const std::string& line : lines) {
+        INFO("missing, or in another order: " << line);
+        const std::size_t found = text.find(line, at);
+        CHECK(found != std::string::npos);
+        if (found != std::string::npos) at = found;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("direct with one cell a thread reads neighbours where they are used") {
+    Schedule schedule;
+    schedule.threads = {32, 4, 1};
+    check_lines(
+        kernel_text(kMean, schedule),
+        {"helper store_images_u(float* u, int i, int j, int nx, int ny, int pitch)",
+         "kernel mean_step(const float* u, float* u_next, int nx, int ny, int pitch, double* total_partials)",
+         "constexpr int kThreadsX = 32;", "double total_of_thread = 0.0;", "if (i < nx && j < ny) {",
+         "u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]", "u_next[at] = u_new;",
+         "store_images_u(u_next, i, j, nx, ny, pitch);", "block_sum(total_of_thread)", "total_partials["});
+}
+
+TEST_CASE("direct with more cells loads a window in vectors") {
+    Schedule schedule;
+    schedule.threads = {8, 4, 4};
+    schedule.cells = {4, 2, 1};
+    check_lines(
+        kernel_text(kPlain, schedule),
+        {"constexpr int kCellsX = 4;", "if (i >= nx || j >= ny || k >= nz) return;",
+         "float u_cells[3][kCellsY + 2][kCellsX + 2];", "load4(", "for (int y = 0; y < kCellsY; ++y) {",
+         "float u_next_result[kCellsX];", "if (i + x < nx) u_next["});
+}
+
+TEST_CASE("tile stages levels in shared memory before the block computes") {
+    Schedule schedule;
+    schedule.strategy = Strategy::tile;
+    schedule.threads = {32, 4, 1};
+    schedule.cells = {1, 1, 4};
+    check_lines(kernel_text(kPlain, schedule),
+                {"shared float u_tile[6][6][", "// Load the tile of u and its halo.", "copy4(", "barrier();",
+                 "for (int z = 0; z < kTileZ; ++z) {", "if (i < nx && j < ny && k < nz) {", "u_tile[z",
+                 "u_next[at] = u_new;"});
+}
+
+TEST_CASE("stream walks along the slowest axis with a queue and a ring") {
+    Schedule schedule;
+    schedule.strategy = Strategy::stream;
+    schedule.threads = {32, 4, 1};
+    schedule.planes = 8;
+    check_lines(kernel_text(kPlain, schedule),
+                {"constexpr int kPlanes = 8;", "const int first_plane = block", "shared float u_ring[",
+                 "float u_queue[3][", "for (int k = first_plane; k < end_plane; ++k) {", "barrier();",
+                 "u_ring[", "u_queue[slot]"});
+}
+
+TEST_CASE("the CPU's kernel loops over rows of its range") {
+    check_lines(kernel::print(lower::lower_cpu(test::load_program(kPlain)).kernels),
+                {"kernel plain_step(const float* u, float* u_next, int nx, int ny, int pitch, ",
+                 "for (int k = static_cast<int>(begin); k < static_cast<int>(end); ++k) {",
+                 "for (int j = 0; j < ny; ++j) {", "float* u_next_row = u_next + ",
+                 "const float* u_zm1_row = u + (k - 1) * slice", "#pragma vectorize",
+                 "for (int i = 0; i < nx; ++i) {", "u_next_row[i] = u_new;"});
+}
+
+TEST_CASE("a plan names the kernel, its tile and its arguments in the kernel's order") {
+    Schedule schedule;
+    schedule.threads = {16, 4, 2};
+    schedule.cells = {4, 1, 2};
+    const lower::Lowered lowered = lower::lower_cuda(test::load_program(kPlain), {schedule});
+    REQUIRE(lowered.plan.kernels.size() == 1);
+    const rt::KernelPlan& kernel = lowered.plan.kernels[0];
+    CHECK(kernel.name == "plain_step");
+    CHECK(kernel.tile == std::array<int, 3>{64, 4, 4});
+    CHECK(kernel.threads == std::array<int, 3>{16, 4, 2});
+    REQUIRE(kernel.arguments.size() == lowered.kernels.functions.back().parameters.size());
+    for (std::size_t p = 0; p < kernel.arguments.size(); ++p) {
+        const bool pointer =
+            lowered.kernels.functions.back().parameters[p].kind != kernel::Parameter::Kind::scalar;
+        CHECK(pointer == (kernel.arguments[p].kind == rt::Argument::Kind::field));
+    }
+}
+
+TEST_CASE("what a strategy cannot do is refused in words") {
+    Schedule schedule;
+    schedule.strategy = Strategy::stream;
+    CHECK_THROWS_AS(
+        kernel_text("stencil s(x) { field u: f32 { boundary periodic }\n u[t+1] = u[x-1] }", schedule),
+        UnsupportedError);
+    Schedule odd;
+    odd.threads = {5, 1, 1};
+    CHECK_THROWS_AS(kernel_text(kMean, odd), UnsupportedError);
+}
