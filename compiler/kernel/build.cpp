@@ -163,6 +163,9 @@ Expr operator/(Expr left, Expr right) {
 }
 Expr operator%(Expr left, Expr right) {
     const Type type = common_type(left, right);
+    if (const auto *a = int_value(left), *b = int_value(right); a && b && *a >= 0 && *b > 0) {
+        return int_literal(*a % *b, type);
+    }
     return make(type, Binary{Operator::mod, std::move(left), std::move(right)});
 }
 Expr operator-(Expr operand) {

@@ -8,8 +8,10 @@ namespace {
 // A place where a line may be broken: the blank at `at`, behind a comma or an operator.
 struct Break {
     std::size_t at = 0;
-    int rank =
-        0;  // by the parentheses around it, then by how closely the operator binds: the less the better
+    // By the parentheses around it, then by how closely the operator binds: the less the better.
+    int rank = 0;
+    int depth = 0;           // of the parentheses
+    bool separates = false;  // arguments
 };
 
 // How closely what stands before a blank binds; -1 where a line is not broken behind it.
@@ -44,9 +46,10 @@ std::vector<Break> find_breaks(const std::string& text, int indent) {
         if (at < 2 || text[at] != ' ') continue;
         // A kernel's name starts a line rather than its parameters.
         if (text[at - 1] == ')' && depth == 0 && text.find("__launch_bounds__") < at)
-            breaks.push_back({at, -1});
+            breaks.push_back({at, -1, 0, false});
         if (binding(text[at - 1]) < 0) continue;
-        Break place{at, kRanksOfDepth * depth + binding(text[at - 1]) + kRanksOfIndex * brackets};
+        Break place{at, kRanksOfDepth * depth + binding(text[at - 1]) + kRanksOfIndex * brackets, depth,
+                    text[at - 1] == ',' && brackets == 0};
         const bool assigns = text[at - 1] == '=' && (text[at - 2] == ' ' || text[at - 2] == '+');
         if (assigns && !fits(text.substr(at + 1), indent + 4)) place.rank += kRanksOfAssignment;
         breaks.push_back(place);
@@ -64,6 +67,27 @@ void follow(const std::string& text, std::size_t begin, std::size_t end, std::si
     }
 }
 
+// Where the line ends that starts at text[begin] in `column`, inside `depth` parentheses; null where it goes
+// on to the text's end.
+const Break* next_break(const std::string& text, const std::vector<Break>& breaks, std::size_t begin,
+                        std::size_t column, int depth) {
+    // What follows an argument of several lines stands in a line of its own.
+    for (const Break& each : breaks) {
+        if (each.at <= begin || !each.separates || each.depth >= depth) continue;
+        if (column + each.at - begin <= kColumnLimit) return &each;
+        break;
+    }
+    if (column + text.size() - begin <= kColumnLimit) return nullptr;
+    // The outermost place of those that the line has room for, and of these the last.
+    const Break* best = nullptr;
+    for (const Break& each : breaks) {
+        if (each.at <= begin) continue;
+        if (column + each.at - begin > kColumnLimit && best) break;
+        if (!best || each.rank <= best->rank) best = &each;
+    }
+    return best;
+}
+
 }  // namespace
 
 bool fits(const std::string& text, int indent) {
@@ -75,18 +99,10 @@ std::string wrap_line(const std::string& text, int indent) {
     std::string result;
     std::vector<std::size_t> open;
     std::size_t begin = 0, column = static_cast<std::size_t>(indent);
-    while (column + text.size() - begin > kColumnLimit) {
-        // The outermost place of those that the line has room for, and of these the last.
-        const Break* best = nullptr;
-        for (const Break& each : breaks) {
-            if (each.at <= begin) continue;
-            if (column + each.at - begin > kColumnLimit && best) break;
-            if (!best || each.rank <= best->rank) best = &each;
-        }
-        if (!best) break;
-        result += std::string(column, ' ') + text.substr(begin, best->at - begin) + "\n";
-        follow(text, begin, best->at, column, open);
-        begin = best->at + 1;
+    while (const Break* next = next_break(text, breaks, begin, column, static_cast<int>(open.size()))) {
+        result += std::string(column, ' ') + text.substr(begin, next->at - begin) + "\n";
+        follow(text, begin, next->at, column, open);
+        begin = next->at + 1;
         column = open.empty() ? static_cast<std::size_t>(indent) + 4 : open.back();
     }
     return result + std::string(column, ' ') + text.substr(begin) + "\n";

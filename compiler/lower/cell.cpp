@@ -95,7 +95,8 @@ private:
         const bool keeps = assign.margins != ir::Margins{} && field.role == ir::Role::state;
         Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
         if (keeps) {
-            const Expr inside = inside_margins(context_, assign.margins, sources_.index);
+            const Expr inside =
+                declare(inside_margins(context_, assign.margins, sources_.index), field.name + "_has_value");
             value = declare(kernel::select(inside, value, sources_.load({assign.target, 0}, {})), wanted);
         }
         assigned_[level] = value;

@@ -164,9 +164,14 @@ private:
         body().push_back(kernel::Declare{Type::i32, column, kernel::min(first_[0], x)});
         column_ = kernel::variable(column, Type::i32);
         if (walked_ == 1) return;
-        body().push_back(kernel::DeclareArray{Type::i64, "row", {counts_[1]}});
         const Expr y = rows_of_thread() > 1 ? kernel::variable("y", Type::i32) : Expr(0);
         const Expr index = kernel::min(first_[1] + y, context_.extent(1) + (halo[1][1] - 1));
+        if (rows_of_thread() == 1) {
+            body().push_back(
+                kernel::Declare{Type::i64, "row", kernel::convert(index, Type::i64) * context_.pitch()});
+            return;
+        }
+        body().push_back(kernel::DeclareArray{Type::i64, "row", {counts_[1]}});
         append(body(), loop_over("y", counts_[1],
                                  {kernel::Assign{kernel::element("row", {y}, Type::i64),
                                                  kernel::convert(index, Type::i64) * context_.pitch()}}));
@@ -183,7 +188,10 @@ private:
     // The thread's row y of a plane, from its first column.
     Expr own_offset(const Expr& plane, const Expr& y) {
         Expr offset = plane_offset(plane);
-        if (walked_ == 2) offset = offset + kernel::element("row", {y}, Type::i64);
+        if (walked_ == 2) {
+            offset = offset + (rows_of_thread() > 1 ? kernel::element("row", {y}, Type::i64)
+                                                    : kernel::variable("row", Type::i64));
+        }
         return offset + column_;
     }
 
@@ -228,7 +236,7 @@ private:
             if (!queue.ring) continue;
             const int low = queue.ring->low[walked_], high = queue.ring->high[walked_];
             for (int plane = -low; plane < high; ++plane)
-                fill_ring(queue, first_plane_ + plane, true, body());
+                fill_ring(queue, first_plane_, plane, true, body());
         }
     }
 
@@ -257,25 +265,26 @@ private:
 
     Expr plane_ahead() const { return first_[walked_]; }
 
-    // The slot of a plane that may lie up to a ring's length before plane 0.
-    Expr slot_of(const schedule::StagedLevel& ring, const Expr& plane) const {
-        return (plane + ring.planes) % Expr(ring.planes);
+    // The slot of the plane `shift` from one of the grid's: no further before plane 0 than a ring is long.
+    Expr slot_of(const schedule::StagedLevel& ring, const Expr& plane, int shift) const {
+        return (plane + (shift < 0 ? shift + ring.planes : shift % ring.planes)) % Expr(ring.planes);
     }
 
     void fill_rings(const Expr& plane, Block& walk) {
         for (const Queue& queue : queues_) {
-            if (queue.ring) fill_ring(queue, plane + queue.ring->high[walked_], false, walk);
+            if (queue.ring) fill_ring(queue, plane, queue.ring->high[walked_], false, walk);
         }
     }
 
     // The thread's own cells go from the queue to the ring (from memory before the walk); the halo around the
     // block's is shared out over its threads.
-    void fill_ring(const Queue& queue, const Expr& plane, bool before_walk, Block& to) {
+    void fill_ring(const Queue& queue, const Expr& base, int shift, bool before_walk, Block& to) {
+        const Expr plane = base + shift;
         const schedule::StagedLevel& ring = *queue.ring;
         const std::string array = context_.array(queue.read->level);
         const Type type = type_of(queue.read->level);
         Block fill;
-        fill.push_back(kernel::Declare{Type::i32, "slot", slot_of(ring, plane)});
+        fill.push_back(kernel::Declare{Type::i32, "slot", slot_of(ring, base, shift)});
         const Expr slot = kernel::variable("slot", Type::i32);
         const Expr y = rows_of_thread() > 1 ? kernel::variable("y", Type::i32) : Expr(0);
         const Expr x = schedule_.cells[0] > 1 ? kernel::variable("x", Type::i32) : Expr(0);
@@ -364,7 +373,7 @@ private:
         const schedule::StagedLevel& ring = *queue.ring;
         const Expr row = walked_ == 2 ? first_[1] - origin_[1] + y + (ring.low[1] + shift[1]) : Expr(0);
         const Expr column = first_[0] - origin_[0] + x + (ring.low[0] + shift[0]);
-        return staging_.element(ring, slot_of(ring, first_[walked_] + shift[walked_]), row, column);
+        return staging_.element(ring, slot_of(ring, first_[walked_], shift[walked_]), row, column);
     }
 
     void compute(Block& work) {

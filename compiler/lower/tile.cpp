@@ -60,6 +60,7 @@ private:
             threads_[axis] = named_constant(function(), kThreadNames[axis], schedule_.threads[axis]);
         }
         staging_.declare("_tile", body());
+        if (!staging_.levels().empty()) body().push_back(kernel::BlankLine{});
         body().push_back(kernel::Comment{"The tile's first cell."});
         for (int axis = 0; axis < context_.rank(); ++axis) {
             const std::string name = context_.local(kOriginNames[axis]);

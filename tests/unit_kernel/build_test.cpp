@@ -28,6 +28,8 @@ TEST_CASE("integer products lose their ones and noughts") {
     CHECK(printed(i * 0) == "0");
     CHECK(printed(Expr(3) * 4) == "12");
     CHECK(printed(i / 1) == "i");
+    CHECK(printed(Expr(5) % 3) == "2");
+    CHECK(printed(i % 3) == "i % 3");
     CHECK(printed((i + 1) * n) == "(i + 1) * n");
 }
 

@@ -36,17 +36,16 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 
     // Where this thread's cells lie in a plane; past the halo, its last cells again.
     const int column = min(i, nx / kCellsX * kCellsX);
-    long long row[1];
-    row[0] = static_cast<long long>(min(j, ny)) * pitch;
+    const long long row = static_cast<long long>(min(j, ny)) * pitch;
     float u_queue[3][kCellsX];
-    load2(u_queue[0], u + (first_plane - 1) * slice + row[0] + column);
-    load2(u_queue[1], u + first_plane * slice + row[0] + column);
+    load2(u_queue[0], u + (first_plane - 1) * slice + row + column);
+    load2(u_queue[1], u + first_plane * slice + row + column);
 
     for (int k = first_plane; k < end_plane; ++k) {
-        load2(u_queue[2], u + (k + 1) * slice + row[0] + column);
+        load2(u_queue[2], u + (k + 1) * slice + row + column);
         // A plane of u for the neighbours, with its halo.
         {
-            const int slot = (k + 2) % 2;
+            const int slot = k % 2;
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 u_ring[slot][j - tile_j + 1][i - tile_i + x + 4] = u_queue[1][x];
@@ -80,19 +79,20 @@ extern "C" __global__ void __launch_bounds__(256, 4)
             for (int x = 0; x < kCellsX; ++x) {
                 const float u_new = fmaf(lambda_dt,
                                          fmaf(-6.0f, u_queue[1][x],
-                                              u_ring[(k + 2) % 2][j - tile_j + 1][i - tile_i + x + 3] +
-                                              u_ring[(k + 2) % 2][j - tile_j + 1][i - tile_i + x + 5] +
-                                              u_ring[(k + 2) % 2][j - tile_j][i - tile_i + x + 4] +
-                                              u_ring[(k + 2) % 2][j - tile_j + 2][i - tile_i + x + 4] +
-                                              u_queue[0][x] + u_queue[2][x]), u_queue[1][x]);
+                                              u_ring[k % 2][j - tile_j + 1][i - tile_i + x + 3] +
+                                              u_ring[k % 2][j - tile_j + 1][i - tile_i + x + 5] +
+                                              u_ring[k % 2][j - tile_j][i - tile_i + x + 4] +
+                                              u_ring[k % 2][j - tile_j + 2][i - tile_i + x + 4] +
+                                              u_queue[0][x] + u_queue[2][x]),
+                                         u_queue[1][x]);
                 u_next_result[x] = u_new;
             }
             if (i + kCellsX <= nx) {
-                store2(u_next + k * slice + row[0] + column, u_next_result);
+                store2(u_next + k * slice + row + column, u_next_result);
             } else {
 #pragma unroll
                 for (int x = 0; x < kCellsX; ++x) {
-                    if (i + x < nx) u_next[k * slice + row[0] + column + x] = u_next_result[x];
+                    if (i + x < nx) u_next[k * slice + row + column + x] = u_next_result[x];
                 }
             }
         }

@@ -22,6 +22,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
     constexpr int kTileZ = 4;
 
     alignas(16) __shared__ float u_tile[6][10][40];
+
     // The tile's first cell.
     const int tile_i = blockIdx.x * kTileX;
     const int tile_j = blockIdx.y * kTileY;

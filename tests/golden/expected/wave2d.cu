@@ -57,7 +57,8 @@ extern "C" __global__ void __launch_bounds__(128, 10)
                                       u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
                                       fmaf(-5.0f, u[at],
                                            1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] +
-                                                         u[at + pitch]))), fmaf(2.0f, u[at], -u_prev[at]));
+                                                         u[at + pitch]))),
+                                 fmaf(2.0f, u[at], -u_prev[at]));
         u_next[at] = u_new;
         height_of_thread = keep_max(height_of_thread, static_cast<double>(fabsf(u[at])));
 
