@@ -59,28 +59,30 @@ Evaluator::Evaluator(const syntax::File& file, const Symbols& symbols, Place pla
     spacing_.fill(Value::of(Rational(1)));
 }
 
-void Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
-                               const std::string& message, const std::vector<std::string>& candidates) {
-    if (symbols_.is_unread(name)) return;
+Diagnostic* Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
+                                      const std::string& message,
+                                      const std::vector<std::string>& candidates) {
+    if (symbols_.is_unread(name)) return nullptr;
     if (!unknown_.emplace(name).second)
-        return;  // a name that is missing is one mistake, however often it is used
+        return nullptr;  // a name that is missing is one mistake, however often it is used
     Diagnostic& diagnostic = report(kind, where, message);
     if (std::optional<std::string> known = translate_word(name)) {
         if (std::find(candidates.begin(), candidates.end(), *known) != candidates.end()) {
             diagnostic.mend(where, *known);
-            return;
+            return &diagnostic;
         }
     }
-    if (!may_suggest()) return;
+    if (!may_suggest()) return &diagnostic;
     ++suggestions_;
     if (std::optional<std::string> likely = closest_name(name, candidates)) diagnostic.mend(where, *likely);
+    return &diagnostic;
 }
 
-void Evaluator::report_unknown_axis(std::string_view name, SourceRange where) {
-    report_unknown(DiagnosticKind::unknown_axis, name, where,
-                   fmt::format("`{}` is no axis of `{}`, which has {}", name, symbols_.stencil().name.text,
-                               fmt::join(symbols_.axes(), ", ")),
-                   symbols_.axes());
+Diagnostic* Evaluator::report_unknown_axis(std::string_view name, SourceRange where) {
+    return report_unknown(DiagnosticKind::unknown_axis, name, where,
+                          fmt::format("`{}` is no axis of `{}`, which has {}", name,
+                                      symbols_.stencil().name.text, fmt::join(symbols_.axes(), ", ")),
+                          symbols_.axes());
 }
 
 Value Evaluator::evaluate(syntax::ExprId id) {

@@ -102,10 +102,11 @@ public:
     std::vector<std::string> candidates(Wanted&& wanted) const {
         return may_suggest() ? symbols_.names(wanted) : std::vector<std::string>();
     }
-    // Reports a name that nothing has, with the likely one among `candidates`.
-    void report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
-                        const std::string& message, const std::vector<std::string>& candidates);
-    void report_unknown_axis(std::string_view name, SourceRange where);
+    // Reports a name that nothing has, with the likely one among `candidates`; nullptr where it has been
+    // reported before.
+    Diagnostic* report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,
+                               const std::string& message, const std::vector<std::string>& candidates);
+    Diagnostic* report_unknown_axis(std::string_view name, SourceRange where);
     Diagnostic& report(DiagnosticKind kind, SourceRange where, std::string message) {
         return sink_.report(kind, where, std::move(message));
     }

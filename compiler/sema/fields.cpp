@@ -58,7 +58,11 @@ std::optional<FaceSet> resolve_faces(const std::optional<syntax::FaceRef>& face,
     const Symbols& symbols = evaluator.symbols();
     const Symbol* symbol = symbols.find(face->axis.text);
     if (!symbol || symbol->kind != Symbol::Kind::axis) {
-        evaluator.report_unknown_axis(face->axis.text, face->axis.where);
+        if (Diagnostic* diagnostic = evaluator.report_unknown_axis(face->axis.text, face->axis.where)) {
+            const std::string& axis = symbols.axes().front();
+            diagnostic->note(
+                fmt::format("a face is named by its axis: `{0}.low`, `{0}.high`, or `{0}` for both", axis));
+        }
         return std::nullopt;
     }
     result.axis = symbol->index;

@@ -27,7 +27,7 @@ const std::vector<Mistake>& mistakes() {
         {"too few extents", {"run", "heat.halo", "--grid", "64"}, 2, {"(x, y)", "--grid 128,128"}},
         {"an extent of nothing", {"run", "heat.halo", "--grid", "0,4"}, 2, {"at least 1 cell"}},
         {"an extent that is no number", {"run", "heat.halo", "--grid", "a,b"}, 2, {"`a` is no whole number"}},
-        {"negative steps", {"run", "heat.halo", "--steps", "-1"}, 2, {"--steps"}},
+        {"negative steps", {"run", "heat.halo", "--steps", "-1"}, 2, {"--steps: `-1` is no number of steps"}},
         {"a param that is not there",
          {"run", "heat.halo", "--set", "kapa=2"},
          2,
