@@ -16,14 +16,14 @@ __device__ __forceinline__ void store2(float* to, const float* from) {
 }
 
 // Reads u, writes u_next.
-// Schedule: streaming along the slowest axis, blocks of 16x16x1 threads, 2x1x1 cells a thread.
+// Schedule: streaming along the slowest axis, blocks of 64x4x1 threads, 2x1x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 4)
     heat3d_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                 long long slice, float lambda_dt) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 16;
+    constexpr int kThreadsX = 64;
+    constexpr int kThreadsY = 4;
     constexpr int kPlanes = 16;  // that a block walks
 
     const int tile_i = blockIdx.x * kThreadsX * kCellsX;
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     const int j = tile_j + threadIdx.y;
     const int first_plane = blockIdx.z * kPlanes;
     const int end_plane = min(first_plane + kPlanes, nz);
-    alignas(16) __shared__ float u_ring[2][18][40];
+    alignas(16) __shared__ float u_ring[2][6][136];
 
     // Where this thread's cells lie in a plane; past the halo, its last cells again.
     const int column = min(i, nx / kCellsX * kCellsX);
@@ -51,8 +51,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                 u_ring[slot][j - tile_j + 1][i - tile_i + x + 4] = u_queue[1][x];
             }
             for (int y = threadIdx.y; y < 2; y += kThreadsY) {
-                const int halo_row = y < 1 ? y : y + 16;
-                for (int x = threadIdx.x; x < 40; x += kThreadsX) {
+                const int halo_row = y < 1 ? y : y + 4;
+                for (int x = threadIdx.x; x < 136; x += kThreadsX) {
                     if (tile_i + x - 4 < nx + 2 && tile_j + halo_row - 1 < ny + 1) {
                         u_ring[slot][halo_row][x] =
                             u[k * slice + static_cast<long long>(tile_j + halo_row - 1) * pitch + tile_i + x -
@@ -60,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                     }
                 }
             }
-            for (int y = threadIdx.y; y < 16; y += kThreadsY) {
+            for (int y = threadIdx.y; y < 4; y += kThreadsY) {
                 for (int x = threadIdx.x; x < 8; x += kThreadsX) {
-                    const int halo_column = x < 4 ? x : x + 32;
+                    const int halo_column = x < 4 ? x : x + 128;
                     if (tile_i + halo_column - 4 < nx + 2 && tile_j + y < ny + 1) {
                         u_ring[slot][y + 1][halo_column] =
                             u[k * slice + static_cast<long long>(tile_j + y) * pitch + tile_i + halo_column -
