@@ -112,6 +112,15 @@ Outcome run_haloc(const Invocation& invocation) {
     return outcome;
 }
 
+bool has_terminals() {
+    int one = -1;
+    int other = -1;
+    if (::openpty(&one, &other, nullptr, nullptr, nullptr) != 0) return false;
+    ::close(one);
+    ::close(other);
+    return true;
+}
+
 Folder::Folder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "haloc-test-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");

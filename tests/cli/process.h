@@ -23,6 +23,8 @@ struct Invocation {
 };
 Outcome run_haloc(const Invocation& invocation);
 
+bool has_terminals();  // false in sandboxes without pseudo-terminals
+
 // A folder that is removed with all in it.
 class Folder {
 public:
