@@ -66,11 +66,13 @@ __device__ __forceinline__ void copy2(double* to, const double* from) {
 // [first_image]
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) {
-    while (index - n >= -low) index -= n;
+    while (index - n >= -low)
+        index -= n;
     return index;
 }
 // [face_source]
-// What lies beyond a face: a value that is given, nothing, the edge cell again, or the cells reflected about it.
+// What lies beyond a face: a value that is given, nothing, the edge cell again, or the cells reflected about
+// it.
 enum FaceKind { kFixed, kFree, kClamp, kMirror };
 
 // The cell whose value cell `index` shows, along an axis of n cells; -1 where it shows none.

@@ -6,7 +6,8 @@
 
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) {
-    while (index - n >= -low) index -= n;
+    while (index - n >= -low)
+        index -= n;
     return index;
 }
 
