@@ -56,12 +56,16 @@ private:
             std::string example;
             for (int axis = 0; axis < program_.rank(); ++axis)
                 example += axis == 0 ? "128" : ",128";
-            wrong(fmt::format("how large is the grid? There is no run block for {} that says so",
-                              program_.name),
+            wrong("how large is the grid? " + missing_in_run(),
                   fmt::format("give the cells along {}, such as --grid {}", join(request_.axes, ", "),
                               example));
         }
         request_.extent = *grid;
+    }
+
+    std::string missing_in_run() const {
+        return run_ == nullptr ? fmt::format("There is no run block for {} that says so", program_.name)
+                               : fmt::format("The run block of {} does not say", program_.name);
     }
 
     void take_steps() {
@@ -74,8 +78,7 @@ private:
         } else if (!has_state) {
             request_.steps = 1;  // nothing changes from step to step
         } else {
-            wrong(fmt::format("how many steps? There is no run block for {} that says so", program_.name),
-                  "for example --steps 1000");
+            wrong("how many steps? " + missing_in_run(), "for example --steps 1000");
         }
         if (run_ == nullptr || !run_->until) return;
         request_.until = lower::host_scalar(run_->until->host, run_->until->condition);

@@ -111,10 +111,14 @@ private:
                 diagnostic.note("a field that is assigned keeps its values");
             return nullptr;
         }
-        settings_.report_unknown(
+        const std::vector<std::string> fields =
+            settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; });
+        Diagnostic* diagnostic = settings_.report_unknown(
             DiagnosticKind::unknown_name, name.text, name.where,
-            fmt::format("`{}` has no field `{}`", result_.stencil, name.text),
-            settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
+            fmt::format("`{}` has no field `{}`", result_.stencil, name.text), fields);
+        constexpr std::size_t kListed = 8;
+        if (diagnostic && !fields.empty() && fields.size() <= kListed)
+            diagnostic->note(fmt::format("it has {}", fmt::join(fields, ", ")));
         return nullptr;
     }
 

@@ -83,6 +83,8 @@ TEST_CASE("a spec without a run block asks for what is missing") {
         "stencil s(x) {\n    param dt\n    field u: f32 { boundary clamp }\n    u[t+1] = u + dt\n}\n");
     CHECK(folder.haloc({"run", "s.halo"}).err.find("how large is the grid?") != std::string::npos);
     CHECK(folder.haloc({"run", "s.halo", "--grid", "8"}).err.find("how many steps?") != std::string::npos);
+    folder.write("r.halo", folder.read("s.halo") + "run s {\n    grid 8\n}\n");
+    CHECK(folder.haloc({"run", "r.halo"}).err.find("The run block of s does not say") != std::string::npos);
     Outcome outcome = folder.haloc({"run", "s.halo", "--grid", "8", "--steps", "1"});
     CHECK(outcome.code == 2);
     CHECK(outcome.err.find("needs a value for dt") != std::string::npos);
