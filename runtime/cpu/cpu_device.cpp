@@ -1,7 +1,9 @@
 #include "runtime/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "runtime/core/error.h"
@@ -19,14 +21,56 @@ using Entry = void(void* const* arguments, long begin, long end);
 constexpr std::int64_t kLine = 64;              // bytes of a cache line: no two threads write the same
 constexpr std::int64_t kSerialBytes = 1 << 17;  // waking the threads costs more than this much copying
 
+// Whether a kernel's launches are so short that waking the threads would cost more than they save: found from
+// the time that blocks take. On a machine that does other work, too, waiting for a thread can take a hundred
+// times as long as the work itself. Which threads run a block never changes what it computes.
+class Pace {
+public:
+    bool is_serial() const { return is_serial_; }
+    bool is_known() const { return samples_ == kSamples; }
+
+    void start(std::int64_t blocks) {
+        if (blocks == blocks_) return;
+        *this = Pace();
+        blocks_ = blocks;
+    }
+    void add_block(double seconds) {
+        shortest_ = std::min(shortest_, seconds);  // the others were cold, or interrupted
+        if (++samples_ == kSamples) is_serial_ = shortest_ * static_cast<double>(blocks_) < kShort;
+    }
+    // Blocks need not be alike: where the whole takes long again and again, the threads are woken after all.
+    void add_launch(double seconds) {
+        overruns_ = seconds > 3 * kShort ? overruns_ + 1 : 0;
+        if (overruns_ == kSamples) is_serial_ = false;
+    }
+
+private:
+    static constexpr int kSamples = 8;
+    static constexpr double kShort = 30e-6;  // seconds
+
+    std::int64_t blocks_ = 0;
+    int samples_ = 0, overruns_ = 0;
+    bool is_serial_ = false;
+    double shortest_ = std::numeric_limits<double>::infinity();
+};
+
 class CpuKernel : public Kernel {
 public:
     explicit CpuKernel(Entry* code) : entry_(code) {}
     Entry* entry() const { return entry_; }
+    Pace& pace() { return pace_; }
 
 private:
     Entry* entry_;
+    Pace pace_;
 };
+
+template <class Work>
+double seconds_of(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 class CpuModule : public Module {
 public:
@@ -122,12 +166,29 @@ public:
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         Entry* const entry = static_cast<CpuKernel&>(kernel).entry();
-        pool_.run(blocks[0] * blocks[1] * blocks[2],
-                  [&](std::int64_t begin, std::int64_t end) { entry(arguments, begin, end); });
+        Pace& pace = static_cast<CpuKernel&>(kernel).pace();
+        const std::int64_t count = blocks[0] * blocks[1] * blocks[2];
+        if (count <= 1 || pool_.threads() == 1) return run_blocks(entry, arguments, 0, count);
+        pace.start(count);
+        if (pace.is_serial()) {
+            pace.add_launch(seconds_of([&] { run_blocks(entry, arguments, 0, count); }));
+            return;
+        }
+        std::int64_t first = 0;
+        if (!pace.is_known()) {
+            pace.add_block(seconds_of([&] { run_blocks(entry, arguments, 0, 1); }));
+            first = 1;
+        }
+        pool_.run(count - first, [&](std::int64_t begin, std::int64_t end) {
+            run_blocks(entry, arguments, first + begin, first + end);
+        });
     }
     void synchronize() override {}
 
 private:
+    static void run_blocks(Entry* entry, void** arguments, std::int64_t begin, std::int64_t end) {
+        if (begin < end) entry(arguments, begin, end);
+    }
     // Parts begin at whole cache lines.
     template <class Work>
     void split_bytes(std::int64_t bytes, const Work& work) {
