@@ -76,13 +76,17 @@ void Nvrtc::Library::ask() {
         path = place.dli_fname;
         build = fs::canonical(place.dli_fname, error).filename().string();
     }
-    // -minimal came with a late 12.x: older ones refuse it, which an empty program tells quickly.
+    // Late options: versions that lack one refuse it, which an empty program tells quickly.
+    minimal = major >= 13 || accepts("-minimal");
+    no_cache = major >= 13 || accepts("--no-cache");
+}
+
+bool Nvrtc::Library::accepts(const char* option) const {
     Program program = nullptr;
-    if (create(&program, "", "empty.cu", 0, nullptr, nullptr) == kSuccess) {
-        const char* option = "-minimal";
-        minimal = major >= 13 || compile(program, 1, &option) == kSuccess;
-        destroy(&program);
-    }
+    if (create(&program, "", "empty.cu", 0, nullptr, nullptr) != kSuccess) return false;
+    const bool accepted = compile(program, 1, &option) == kSuccess;
+    destroy(&program);
+    return accepted;
 }
 
 std::unique_ptr<Nvrtc::Library> Nvrtc::Library::open(std::string& tried) {

@@ -30,11 +30,13 @@ struct Nvrtc::Library {
         build;  // the file's own name with its full version, where it can be found: part of cache keys
     int major = 0, minor = 0;
     std::vector<int> architectures;
-    bool minimal = false;  // knows -minimal
+    bool minimal = false;   // knows -minimal
+    bool no_cache = false;  // knows --no-cache
 
 private:
     bool load_symbols(void* handle);
     void ask();
+    bool accepts(const char* option) const;
 };
 
 }  // namespace halo::rt

@@ -203,6 +203,9 @@ CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, co
     std::vector<std::string> list = {"-arch=" + options.arch, "-std=c++17", "-fmad=false",
                                      "--ptxas-options=-v"};
     if (library_->minimal) list.emplace_back("-minimal");
+    // Where there is a driver, NVRTC keeps results of its own, and says nothing of registers when it gives
+    // one back.
+    if (library_->no_cache) list.emplace_back("--no-cache");
     list.insert(list.end(), options.extra.begin(), options.extra.end());
 
     std::string key;

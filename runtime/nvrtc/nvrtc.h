@@ -48,9 +48,10 @@ public:
     const std::string& path() const;         // of the library
     std::vector<int> architectures() const;  // 75, 80, 90 …
 
-    // Options: -arch, -std=c++17, -minimal (where the version has it), -fmad=false, --ptxas-options=-v. With
-    // a cache the result is looked up and kept there. Throws Error: compile_failed with the text around the
-    // first error, for the text is ours; bad_argument for an arch that this NVRTC does not know.
+    // Options: -arch, -std=c++17, -minimal and --no-cache (where the version has them), -fmad=false,
+    // --ptxas-options=-v. With a cache the result is looked up and kept there. Throws Error: compile_failed
+    // with the text around the first error, for the text is ours; bad_argument for an arch that this NVRTC
+    // does not know.
     CompiledCuda compile(const std::string& text, const std::string& name, const NvrtcOptions& options,
                          const DiskCache* cache = nullptr);
 
