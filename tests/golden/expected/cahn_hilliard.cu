@@ -44,7 +44,7 @@ __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, i
 // At least 8 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_mu(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
-                     float minus_gamma, float gamma_of_spec, double* __restrict__ energy_partials) {
+                     float minus_gamma, float gamma, double* __restrict__ energy_partials) {
     constexpr int kThreadsX = 32;
     constexpr int kThreadsY = 4;
 
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
         const float difference_2 = c[at + 1] - c[at];
         const float difference_3 = c[at + pitch] - c[at];
         mu[at] = mu_value;
-        energy_of_thread += static_cast<double>(fmaf(gamma_of_spec,
+        energy_of_thread += static_cast<double>(fmaf(gamma,
                                                      fmaf(difference_3, difference_3,
                                                           difference_2 * difference_2),
                                                      0.25f * (difference * difference)));
