@@ -300,6 +300,7 @@ bool Parser::at_fold() const {
 
 ExprId Parser::fold() {
     const Nesting nesting(*this);
+    if (failing_) return missing();  // nested too deep: there is no token to go by
     const Token token = advance();
     const auto* kind = std::find_if(std::begin(kFolds), std::end(kFolds),
                                     [&](const auto& entry) { return entry.first == text(token); });
