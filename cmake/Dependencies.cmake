@@ -14,7 +14,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
 endif()
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   # The sanitizers' checks mislead GCC's analysis of the standard library's copies.
-  target_compile_options(halo_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-maybe-uninitialized)
+  target_compile_options(halo_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+                         -Wno-maybe-uninitialized)
 endif()
 if(HALO_VERIFY)
   target_compile_definitions(halo_warnings INTERFACE HALO_VERIFY=1)
