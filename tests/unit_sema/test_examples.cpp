@@ -102,7 +102,7 @@ TEST_CASE("time steps of the examples are stable") {
     const Case cases[] = {
         {"heat3d", "u", {24, 24, 24}, 15.1},       {"heat3d_capacity", "Te", {20, 20, 20}, 60.1},
         {"heat3d_until", "u", {12, 12, 12}, 20.1}, {"jacobi2d", "u", {32, 32, 1}, 1e3},
-        {"wave2d", "u", {40, 40, 1}, 4.1},         {"acoustic3d", "p", {20, 20, 20}, 4.1},
+        {"wave2d", "u", {40, 40, 1}, 4.1},         {"acoustic3d", "p", {64, 64, 40}, 4.1},
         {"cahn_hilliard", "c", {32, 32, 1}, 1.3}};
     for (const Case& one : cases) {
         const Analyzed made = example(one.name);
@@ -110,6 +110,7 @@ TEST_CASE("time steps of the examples are stable") {
         for (int step = 0; step < 60; ++step)
             run->step();
         INFO(one.name);
+        CHECK(largest(run->field(one.field)) > 1e-3);  // there is something to grow
         CHECK(largest(run->field(one.field)) <= one.bound);
         CHECK(std::isfinite(largest(run->field(one.field))));
     }
