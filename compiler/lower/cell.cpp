@@ -1,5 +1,6 @@
 #include "compiler/lower/cell.h"
 
+#include <algorithm>
 #include <map>
 
 #include "compiler/support/error.h"
@@ -303,6 +304,11 @@ private:
 };
 
 }  // namespace
+
+Expr stored_value(const StageView& stage, const Write& write, const CellValues& values) {
+    const auto place = std::find(stage.assigns.begin(), stage.assigns.end(), write.assign);
+    return values.assigned[static_cast<std::size_t>(place - stage.assigns.begin())];
+}
 
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
     return CellLowering(context, sources, body).lower();

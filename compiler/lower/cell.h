@@ -22,6 +22,9 @@ struct CellValues {
     std::vector<kernel::Expr> reduced;  // for each reduction
 };
 
+// What `write`, one of the stage's, stores.
+kernel::Expr stored_value(const StageView& stage, const Write& write, const CellValues& values);
+
 // Appends the statements to `body`. Names are taken in a scope of their own: the body may be printed several
 // times.
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body);

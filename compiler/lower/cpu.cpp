@@ -46,8 +46,7 @@ public:
             block.push_back(
                 kernel::For{"j", 0, context_.extent(1), 1, kernel::Unroll::leave, std::move(row)});
         } else {
-            for (kernel::Statement& statement : row)
-                block.push_back(std::move(statement));
+            append(block, std::move(row));
         }
         const Expr number = rank == 1 ? kernel::variable("block", Type::i32) : index_[rank - 1];
         store_partials(context_, number, block);
@@ -111,13 +110,11 @@ private:
         };
         Block cell;
         const CellValues values = lower_cell(context_, sources, cell);
-        const auto& assigns = context_.stage().assigns;
         for (const Write& write : context_.stage().writes) {
-            const std::size_t at = std::find(assigns.begin(), assigns.end(), write.assign) - assigns.begin();
             const Expr inside = inside_store_bounds(context_, write, index_);
             kernel::Statement store = kernel::Assign{
                 kernel::element(row_name(write.level, 0, 0), {index_[0]}, type_of(write.level)),
-                values.assigned[at]};
+                stored_value(context_.stage(), write, values)};
             if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
             cell.push_back(std::move(store));
         }

@@ -30,12 +30,10 @@ public:
             cells_[axis] = axis < context_.rank() ? schedule_.cells[axis] : 1;
             result_.tile[axis] = axis < context_.rank() ? schedule_.tile(axis) : 1;
         }
-        std::array<Expr, 3> counts{1, 1, 1};
         for (int axis = 0; axis < context_.rank(); ++axis) {
-            counts[axis] = named_constant(function(), kCellConstants[axis], cells_[axis]);
+            counts_[axis] = named_constant(function(), kCellConstants[axis], cells_[axis]);
         }
-        counts_ = counts;
-        first_ = declare_first_cell(context_, schedule_, counts, function());
+        first_ = declare_first_cell(context_, schedule_, counts_, function());
         Block work;
         if (cells_ == std::array<int, 3>{1, 1, 1}) {
             single_cell(work);
@@ -65,8 +63,7 @@ private:
         if (context_.stage().reductions.empty()) {
             body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
             body().push_back(kernel::BlankLine{});
-            for (kernel::Statement& statement : work)
-                body().push_back(std::move(statement));
+            append(body(), std::move(work));
             return;
         }
         body().push_back(kernel::BlankLine{});
@@ -91,21 +88,15 @@ private:
             return kernel::element(context_.array(level), {place + shift[0]}, type_of(level));
         };
         const CellValues values = lower_cell(context_, sources, work);
-        for (std::size_t w = 0; w < context_.stage().writes.size(); ++w) {
-            const Write& write = context_.stage().writes[w];
+        for (const Write& write : context_.stage().writes) {
             Block store{
                 kernel::Assign{kernel::element(context_.array(write.level), {at}, type_of(write.level)),
-                               value_of(write, values)}};
+                               stored_value(context_.stage(), write, values)}};
             const Expr inside = inside_store_bounds(context_, write, first_);
             if (inside) store = {kernel::If{inside, std::move(store), {}}};
             work.push_back(std::move(store.front()));
         }
         reduce_cell(context_, values, first_, Expr(), work);
-    }
-
-    Expr value_of(const Write& write, const CellValues& values) const {
-        const auto& assigns = context_.stage().assigns;
-        return values.assigned[std::find(assigns.begin(), assigns.end(), write.assign) - assigns.begin()];
     }
 
     // ---- a box of cells a thread
@@ -134,11 +125,6 @@ private:
         work.push_back(kernel::DeclareArray{Type::i64, name, {count}});
         const Expr entry = kernel::element(name, {kernel::variable(var, Type::i32)}, Type::i64);
         append(work, loop_over(var, count, {kernel::Assign{entry, index * stride}}));
-    }
-
-    static void append(Block& to, Block from) {
-        for (kernel::Statement& statement : from)
-            to.push_back(std::move(statement));
     }
 
     // Elements from cell (0,0,0) to the thread's first cell along x in a row of the window.
@@ -274,7 +260,7 @@ private:
             row.push_back(kernel::DeclareArray{type_of(write.level), result_name(write), {counts_[0]}});
             cell.push_back(
                 kernel::Assign{kernel::element(result_name(write), {loop[0]}, type_of(write.level)),
-                               value_of(write, values)});
+                               stored_value(context_.stage(), write, values)});
         }
         reduce_cell(context_, values, sources.index, inside_grid(sources.index), cell);
         append(row, loop_over("x", counts_[0], std::move(cell)));
@@ -343,7 +329,7 @@ private:
     const ir::Offset low_, high_;
     StrategyResult result_;
     std::array<int, 3> cells_{1, 1, 1};
-    std::array<Expr, 3> counts_;
+    std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
 };
 

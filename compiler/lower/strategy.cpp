@@ -53,6 +53,11 @@ Expr inside_store_bounds(Context& context, const Write& write, const std::array<
     return inside;
 }
 
+void append(kernel::Block& to, kernel::Block from) {
+    for (kernel::Statement& statement : from)
+        to.push_back(std::move(statement));
+}
+
 kernel::Block loop_over(const std::string& var, const Expr& count, kernel::Block body) {
     const std::int64_t* literal = kernel::int_value(count);
     if (literal && *literal == 1) return body;

@@ -44,6 +44,9 @@ StoreBounds store_bounds(const Context& context, const Write& write, int axis);
 kernel::Expr inside_store_bounds(Context& context, const Write& write,
                                  const std::array<kernel::Expr, 3>& cell);
 
+// Moves all statements of `from` to the end of `to`.
+void append(kernel::Block& to, kernel::Block from);
+
 // Loops over one axis where it has more than one pass: `for (int var = 0; var < count; ++var)` unrolled, else
 // the body.
 kernel::Block loop_over(const std::string& var, const kernel::Expr& count, kernel::Block body);

@@ -44,7 +44,7 @@ public:
         Block walk;
         advance(walk);
         if (!staging_.levels().empty()) {
-            fill_rings(plane_ahead(), walk);
+            fill_rings(first_[walked_], walk);
             walk.push_back(kernel::Barrier{});
         }
         Block work;
@@ -91,14 +91,11 @@ private:
 
     void declare_block() {
         static constexpr const char* kCellNames[] = {"kCellsX", "kCellsY"};
-        std::array<Expr, 3> counts{1, 1, 1};
-        schedule::Schedule in_plane = schedule_;
         for (int axis = 0; axis < walked_; ++axis) {
-            counts[axis] = named_constant(function(), kCellNames[axis], schedule_.cells[axis]);
+            counts_[axis] = named_constant(function(), kCellNames[axis], schedule_.cells[axis]);
             result_.tile[axis] = schedule_.tile(axis);
         }
-        counts_ = counts;
-        declare_in_plane(in_plane);
+        declare_in_plane();
         declare_planes();
         staging_.declare("_ring", body());
         declare_clamped();
@@ -114,17 +111,17 @@ private:
         prologue();
     }
 
-    void declare_in_plane(const schedule::Schedule& schedule) {
+    void declare_in_plane() {
         static constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY"};
         static constexpr Builtin kBlocks[] = {Builtin::block_x, Builtin::block_y};
         for (int axis = 0; axis < walked_; ++axis) {
-            const Expr threads = named_constant(function(), kThreadConstants[axis], schedule.threads[axis]);
+            const Expr threads = named_constant(function(), kThreadConstants[axis], schedule_.threads[axis]);
             threads_[axis] = threads;
             const std::string origin = context_.local(axis == 0 ? "tile_i" : "tile_j");
             body().push_back(
                 kernel::Declare{Type::i32, origin, kernel::builtin(kBlocks[axis]) * threads * counts_[axis]});
             origin_[axis] = kernel::variable(origin, Type::i32);
-            const Expr thread = schedule.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
+            const Expr thread = schedule_.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
             body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
                                              origin_[axis] + thread * counts_[axis]});
             first_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
@@ -175,11 +172,6 @@ private:
         append(body(), loop_over("y", counts_[1],
                                  {kernel::Assign{kernel::element("row", {y}, Type::i64),
                                                  kernel::convert(index, Type::i64) * context_.pitch()}}));
-    }
-
-    static void append(Block& to, Block from) {
-        for (kernel::Statement& statement : from)
-            to.push_back(std::move(statement));
     }
 
     Expr plane_offset(const Expr& plane) {
@@ -262,8 +254,6 @@ private:
 
     // ---- rings
     // ---------------------------------------------------------------------------------------------------
-
-    Expr plane_ahead() const { return first_[walked_]; }
 
     // The slot of the plane `shift` from one of the grid's: no further before plane 0 than a ring is long.
     Expr slot_of(const schedule::StagedLevel& ring, const Expr& plane, int shift) const {
@@ -392,11 +382,9 @@ private:
         Expr inside;
         if (schedule_.cells[0] > 1) inside = index[0] < context_.extent(0);
         reduce_cell(context_, values, index, inside, cell);
-        const auto& assigns = context_.stage().assigns;
         Block row;
         for (const Write& write : context_.stage().writes) {
-            const Expr value =
-                values.assigned[std::find(assigns.begin(), assigns.end(), write.assign) - assigns.begin()];
+            const Expr value = stored_value(context_.stage(), write, values);
             row.push_back(kernel::DeclareArray{type_of(write.level), result_name(write), {counts_[0]}});
             cell.push_back(
                 kernel::Assign{kernel::element(result_name(write), {x}, type_of(write.level)), value});

@@ -117,8 +117,7 @@ private:
             work = {kernel::For{kLoopNames[axis], thread(axis), tile_[axis], threads_[axis],
                                 kernel::Unroll::full, std::move(work)}};
         }
-        for (kernel::Statement& statement : work)
-            body().push_back(std::move(statement));
+        append(body(), std::move(work));
     }
 
     Block compute_cell(const std::array<Expr, 3>& cell) {
@@ -139,13 +138,10 @@ private:
             return staging_.element(*staged, place[2], place[1], place[0]);
         };
         const CellValues values = lower_cell(context_, sources, work);
-        const auto& assigns = context_.stage().assigns;
         for (const Write& write : context_.stage().writes) {
-            const std::size_t number =
-                std::find(assigns.begin(), assigns.end(), write.assign) - assigns.begin();
             kernel::Statement store =
                 kernel::Assign{kernel::element(context_.array(write.level), {at}, type_of(write.level)),
-                               values.assigned[number]};
+                               stored_value(context_.stage(), write, values)};
             if (const Expr inside = inside_store_bounds(context_, write, cell); inside.has_value()) {
                 store = kernel::If{inside, {std::move(store)}, {}};
             }
