@@ -6,6 +6,7 @@
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
 #include "compiler/emit/launcher_writer.h"
+#include "compiler/support/error.h"
 
 namespace halo::emit {
 
@@ -129,6 +130,7 @@ private:
                 return "Face::clamp";
             case rt::BoundaryKind::mirror:
                 return "Face::mirror";
+            case rt::BoundaryKind::formula:
             case rt::BoundaryKind::free:
                 return "Face::open";
         }
@@ -215,6 +217,11 @@ private:
                 return "solver." + model_.partials_member(argument.index);
             case rt::Argument::Kind::coefs:
                 return plan_.coefs[argument.index].symbol;
+            case rt::Argument::Kind::table:
+            case rt::Argument::Kind::rows:
+            case rt::Argument::Kind::points:
+            case rt::Argument::Kind::count:
+                throw UnsupportedError("tables and points are not built yet in emitted launchers");
         }
         return "";
     }

@@ -28,6 +28,7 @@ Image image_of(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int
             case BoundaryKind::periodic:
                 return {wrap(index, n)};
             case BoundaryKind::fixed:
+            case BoundaryKind::formula:
                 return {std::nullopt, side};
             case BoundaryKind::clamp:
                 return {edge};

@@ -39,6 +39,9 @@ std::optional<Rational> binary_value(BinaryOp op, const Rational& a, const Ratio
             return a < b ? a : b;
         case BinaryOp::max:
             return a > b ? a : b;
+        case BinaryOp::floor_div:
+        case BinaryOp::floor_mod:
+            return std::nullopt;  // integers keep their own arithmetic
         case BinaryOp::less:
             return truth(a < b);
         case BinaryOp::less_equal:

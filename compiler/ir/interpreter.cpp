@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compiler/ir/row_evaluator.h"
+#include "compiler/support/error.h"
 
 namespace halo::ir {
 
@@ -163,6 +164,9 @@ struct Interpreter::State {
         const double value = accumulator.value();
         reductions[reduce.name] = reduce.square_root ? std::sqrt(value) : value;
     }
+
+    void run(const Inject&) { throw UnsupportedError("points are not built yet"); }
+    void run(const Sample&) { throw UnsupportedError("points are not built yet"); }
 
     void advance() {
         for (std::size_t i = 0; i < levels.size(); ++i) {

@@ -7,6 +7,10 @@ std::string_view name_of(Scalar scalar) {
     switch (scalar) {
         case Scalar::boolean:
             return "bool";
+        case Scalar::i32:
+            return "i32";
+        case Scalar::i64:
+            return "i64";
         case Scalar::f32:
             return "f32";
         case Scalar::f64:
@@ -27,6 +31,8 @@ std::string_view name_of(BoundaryKind kind) {
             return "mirror";
         case BoundaryKind::free:
             return "free";
+        case BoundaryKind::formula:
+            return "formula";
     }
     return "?";
 }
@@ -85,6 +91,12 @@ std::string_view name_of(Function function) {
             return "pow";
         case Function::atan2:
             return "atan2";
+        case Function::round:
+            return "round";
+        case Function::trunc:
+            return "trunc";
+        case Function::erf:
+            return "erf";
     }
     return "?";
 }
@@ -103,6 +115,10 @@ std::string_view name_of(BinaryOp op) {
             return "min";
         case BinaryOp::max:
             return "max";
+        case BinaryOp::floor_div:
+            return "div";
+        case BinaryOp::floor_mod:
+            return "mod";
         case BinaryOp::less:
             return "<";
         case BinaryOp::less_equal:

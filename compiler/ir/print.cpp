@@ -1,6 +1,7 @@
 #include "compiler/ir/print.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 #include <cstddef>
 
@@ -35,6 +36,8 @@ Precedence precedence_of(BinaryOp op) {
             return Precedence::product;
         case BinaryOp::min:
         case BinaryOp::max:
+        case BinaryOp::floor_div:
+        case BinaryOp::floor_mod:
             return Precedence::primary;
         case BinaryOp::less:
         case BinaryOp::less_equal:
@@ -134,6 +137,7 @@ private:
         if (!inside.empty()) put("[{}]", inside);
     }
     void write_node(const Expr&, const Coordinate& node, Precedence) {
+        if (node.kind == CoordinateKind::step) return put("step");
         static constexpr const char* kNames[] = {"idx", "pos", "len"};
         const bool known = node.axis >= 0 && node.axis < program_.rank();
         put("{}({})", kNames[static_cast<int>(node.kind)],
@@ -159,7 +163,7 @@ private:
         }
     }
     void write_node(const Expr&, const Binary& node, Precedence at_least) {
-        if (node.op == BinaryOp::min || node.op == BinaryOp::max) {
+        if (precedence_of(node.op) == Precedence::primary) {
             return write_call(name_of(node.op), {node.left, node.right});
         }
         const Precedence own = precedence_of(node.op);
@@ -182,7 +186,28 @@ private:
         });
     }
     void write_node(const Expr&, const Call& node, Precedence) {
-        write_call(name_of(node.function), node.arguments);
+        write_call(fmt::format("{}{}", node.fast ? "fast " : "", name_of(node.function)), node.arguments);
+    }
+    void write_node(const Expr&, const ReductionRef& node, Precedence) {
+        put("reduction#{}", node.reduction.index);
+    }
+    void write_node(const Expr&, const TableSum& node, Precedence) {
+        const bool known = node.table.index < program_.tables.size();
+        put("sum(row in {}) (", known ? program_[node.table].name : "<no table>");
+        write(node.value, Precedence::select);
+        text_ += ')';
+    }
+    void write_node(const Expr&, const TableColumn& node, Precedence) {
+        const bool known = node.table.index < program_.tables.size() && node.column >= 0 &&
+                           std::cmp_less(node.column, program_[node.table].columns.size());
+        put("row.{}", known ? program_[node.table].columns[node.column].name : "<no column>");
+    }
+    void write_node(const Expr&, const Noise& node, Precedence) {
+        put("{}#{}()", node.kind == NoiseKind::uniform ? "random" : "normal", node.stream);
+    }
+    void write_node(const Expr&, const PointColumn& node, Precedence) {
+        const bool known = node.points.index < program_.points.size();
+        put("{}.{}", known ? program_[node.points].name : "<no points>", node.column);
     }
     void write_call(std::string_view name, const std::vector<ExprId>& arguments) {
         put("{}(", name);
@@ -318,6 +343,23 @@ private:
         text_ += ')';
         write_widths("    margins", reduce.margins);
         text_ += '\n';
+    }
+
+    void write_statement(const Inject& inject) {
+        write_shared(inject.value);
+        const bool known = inject.target.index < program_.fields.size();
+        put("inject {}", known ? program_[inject.target].name : "<no field>");
+        if (inject.time != 0) put("[t{:+}]", inject.time);
+        put(" at points#{} += ", inject.points.index);
+        write(inject.value, Precedence::select);
+        text_ += '\n';
+    }
+
+    void write_statement(const Sample& sample) {
+        write_shared(sample.value);
+        put("sample ");
+        write(sample.value, Precedence::select);
+        put(" at points#{} into trace#{}\n", sample.points.index, sample.trace);
     }
 
     const Program& program_;

@@ -39,7 +39,22 @@ bool same_node(const Select& a, const Select& b) {
     return a.condition == b.condition && a.then == b.then && a.otherwise == b.otherwise;
 }
 bool same_node(const Call& a, const Call& b) {
-    return a.function == b.function && a.arguments == b.arguments;
+    return a.function == b.function && a.arguments == b.arguments && a.fast == b.fast;
+}
+bool same_node(const ReductionRef& a, const ReductionRef& b) {
+    return a.reduction == b.reduction;
+}
+bool same_node(const TableSum& a, const TableSum& b) {
+    return a.table == b.table && a.value == b.value;
+}
+bool same_node(const TableColumn& a, const TableColumn& b) {
+    return a.table == b.table && a.column == b.column;
+}
+bool same_node(const Noise& a, const Noise& b) {
+    return a.kind == b.kind && a.stream == b.stream;
+}
+bool same_node(const PointColumn& a, const PointColumn& b) {
+    return a.points == b.points && a.column == b.column;
 }
 
 // Equal up to `where`: the same value, wherever it was written.
@@ -83,7 +98,24 @@ public:
     void operator()(const Binary& node) { mix_enum(node.op); }
     void operator()(const Fma&) {}
     void operator()(const Select&) {}
-    void operator()(const Call& node) { mix_enum(node.function); }
+    void operator()(const Call& node) {
+        mix_enum(node.function);
+        mix(node.fast);
+    }
+    void operator()(const ReductionRef& node) { mix(node.reduction.index); }
+    void operator()(const TableSum& node) { mix(node.table.index); }
+    void operator()(const TableColumn& node) {
+        mix(node.table.index);
+        mix_int(node.column);
+    }
+    void operator()(const Noise& node) {
+        mix_enum(node.kind);
+        mix_int(node.stream);
+    }
+    void operator()(const PointColumn& node) {
+        mix(node.points.index);
+        mix_int(node.column);
+    }
 
 private:
     std::uint64_t state_ = 0x243f6a8885a308d3ULL;
@@ -107,6 +139,22 @@ void require_same_type(const Program& program, ExprId a, ExprId b) {
 }
 
 }  // namespace
+
+Storage natural_storage(Scalar type) {
+    switch (type) {
+        case Scalar::boolean:
+            return Storage::boolean;
+        case Scalar::i32:
+            return Storage::i32;
+        case Scalar::i64:
+            return Storage::i64;
+        case Scalar::f32:
+            return Storage::f32;
+        case Scalar::f64:
+            return Storage::f64;
+    }
+    return Storage::f64;
+}
 
 Scalar compute_type(const Program& program) {
     const bool all_f32 = std::all_of(program.fields.begin(), program.fields.end(),

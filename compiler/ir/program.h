@@ -26,7 +26,20 @@ inline constexpr int kMaxRank = 3;
 // Offsets and widths along the axes in declaration order; entries past the program's rank are 0.
 using Offset = std::array<int, kMaxRank>;
 
-enum class Scalar : std::uint8_t { boolean, f32, f64 };
+// What arithmetic is done in.
+enum class Scalar : std::uint8_t { boolean, i32, i64, f32, f64 };
+constexpr bool is_real(Scalar type) {
+    return type == Scalar::f32 || type == Scalar::f64;
+}
+constexpr bool is_integer(Scalar type) {
+    return type == Scalar::i32 || type == Scalar::i64;
+}
+
+// How a field's values lie in memory. A read gives the field's arithmetic type: f16 and bf16 are read as f32,
+// u8 as i32, boolean (a byte, 0 or 1) as boolean. A write rounds to the storage: to nearest even for reals;
+// integers saturate.
+enum class Storage : std::uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64 };
+Storage natural_storage(Scalar type);  // that loses nothing
 
 // Handles into the vectors of a Program.
 template <class Tag>
@@ -38,6 +51,9 @@ using ExprId = Id<struct ExprTag>;
 using FieldId = Id<struct FieldTag>;
 using ParamId = Id<struct ParamTag>;
 using CoefId = Id<struct CoefTag>;
+using TableId = Id<struct TableTag>;
+using PointsId = Id<struct PointsTag>;
+using ReductionId = Id<struct ReductionTag>;  // the n-th Reduce of the statements
 
 // ---- expressions
 // -----------------------------------------------------------------------------------------------
@@ -58,7 +74,13 @@ struct Access {  // a field's value at cell + offset, at time t + time. Past an 
     int time = 0;  // +1: written earlier in this step; 0: now, or the value within the step; < 0: past
     Offset offset{};
 };
-enum class CoordinateKind : std::uint8_t { index, position, extent };  // idx(x), pos(x), len(x)
+enum class CoordinateKind : std::uint8_t {
+    index,     // idx(x)
+    position,  // pos(x): origin + spacing * index; sema adds the half cell of a staggered target
+    extent,    // len(x)
+    step       // steps done before this one, f64 and uniform; in a ghost's expression, the step of the level
+               // that is filled: level t+1 of the first step has step 1. `axis` is 0
+};
 struct Coordinate {
     CoordinateKind kind = CoordinateKind::index;
     int axis = 0;
@@ -66,8 +88,9 @@ struct Coordinate {
 enum class UnaryOp : std::uint8_t {
     negate,
     logical_not,
-    convert
-};  // convert: round the operand to the node's type
+    convert  // round the operand to the node's type: reals to nearest even; a real to an integer to nearest
+             // even, saturated, NaN to 0; boolean to 0 or 1; a number to boolean: whether it is not 0
+};
 struct Unary {
     UnaryOp op;
     ExprId operand;
@@ -78,13 +101,15 @@ enum class BinaryOp : std::uint8_t {
     mul,
     div,
     min,
-    max,  // operands and result of one floating type
+    max,  // operands and result of one type; integers wrap around
+    floor_div,
+    floor_mod,  // integers: rounded down; by 0 gives 0. `div` is of reals alone
     less,
     less_equal,
     greater,
     greater_equal,
     equal,
-    not_equal,  // operands of one floating type, boolean result
+    not_equal,  // operands of one type, boolean result
     logical_and,
     logical_or  // boolean
 };
@@ -117,22 +142,53 @@ enum class Function : std::uint8_t {
     floor,
     ceil,
     pow,
-    atan2
+    atan2,
+    round,  // to nearest even
+    trunc,
+    erf
 };
 struct Call {
     Function function;
     std::vector<ExprId> arguments;  // one, or two for pow and atan2
+    bool fast =
+        false;  // the hardware's approximation where there is one: sin, cos, exp, log, rsqrt, div of f32
+};
+struct ReductionRef {  // f64 and uniform: of this step where its statement is before, else of the step before
+    ReductionId reduction;
+};
+// Sums `value` over the rows of a table, in order, in the node's type, from 0. `value` may hold TableColumns
+// of that table, and no further TableSum.
+struct TableSum {
+    TableId table;
+    ExprId value;
+};
+struct TableColumn {  // of the row that the sum around it is at; type of the column
+    TableId table;
+    int column = 0;
+};
+// Noise: Philox4x32-10 with the key (seed, stream) and the counter (cell, step), so that it depends on
+// neither schedule nor machine. noise.h is its definition.
+enum class NoiseKind : std::uint8_t { uniform, normal };  // [0, 1); mean 0 and variance 1
+struct Noise {
+    NoiseKind kind = NoiseKind::uniform;
+    int stream = 0;  // one for each place in the spec
+};
+struct PointColumn {  // of the point that an Inject is at: a column, or a trace's value at this step
+    PointsId points;
+    int column = 0;  // columns first, then traces
 };
 
 struct Expr {
     Scalar type = Scalar::f64;
-    std::variant<Constant, ParamRef, CoefElement, Access, Coordinate, Unary, Binary, Fma, Select, Call> node;
+    std::variant<Constant, ParamRef, CoefElement, Access, Coordinate, Unary, Binary, Fma, Select, Call,
+                 ReductionRef, TableSum, TableColumn, Noise, PointColumn>
+        node;
     SourceRange where;  // for messages; empty where a pass made the node
 };
 
-// An expression is *uniform* when it reads no field, no launch-time weight and no idx or pos: it has one
-// value per launch. Uniform arithmetic is f64 and is done once on the host; a convert rounds it where it
-// meets a field's type.
+// An expression is *uniform* when it reads no field, no launch-time weight, no table, points or noise and no
+// idx or pos: it has one value per launch. Uniform arithmetic is f64 and is done once on the host; a convert
+// rounds it where it meets a field's type.
 
 // ---- declarations
 // ----------------------------------------------------------------------------------------------
@@ -162,11 +218,18 @@ enum class BoundaryKind : std::uint8_t {
     fixed,     // a given value
     clamp,     // u[-1] = u[0]: zero gradient across the face
     mirror,    // u[-1] = u[1]: reflected about the edge cell's centre
-    free       // not defined: cells that would read past it are left as they are
+    free,      // not defined: cells that would read past it are left as they are
+    formula    // an expression for each distance past the face
 };
 struct Face {
     BoundaryKind kind = BoundaryKind::free;
     ExprId value;  // of fixed, uniform; unused otherwise
+    // Of formula: ghosts[k - 1] is the value k cells past the face, of the field's type, seen from the ghost
+    // cell itself: its accesses are of this field at time 0 (the level that is filled, whichever it is), at
+    // offsets along this axis alone that end inside the domain; coordinates are the ghost cell's. As many as
+    // the halo is wide.
+    std::vector<ExprId> ghosts;
+    int reach = 0;  // of formula: the least extent of the axis for which every ghost's reads end inside
 };
 
 enum class Role : std::uint8_t {
@@ -178,12 +241,50 @@ enum class Role : std::uint8_t {
 
 struct Field {
     std::string name;
-    Scalar type = Scalar::f32;
+    Scalar type = Scalar::f32;       // of what is read and assigned
+    Storage storage = Storage::f32;  // may be narrower
     Role role = Role::input;
     int history = 0;                                     // past levels that are read: 1 where u[t-1] is
+    std::array<bool, kMaxRank> staggered{};              // its points lie half a cell further along the axis
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
     std::array<std::array<int, 2>, kMaxRank>
         halo{};  // [axis][side], cells read past the domain, inferred, >= 0
+    SourceRange where;
+};
+
+// Fields that the user sees as one: `field v: (x: f32, y: f32)`, `field f: f32[19]`, `field psi: c64`. For
+// files and pictures; statements know the fields alone.
+struct Group {
+    enum class Kind : std::uint8_t { components, array, complex };
+    Kind kind = Kind::components;
+    std::string name;                  // v; its fields are called v.x, f.3, psi.re
+    std::vector<std::string> members;  // x, y; 0, 1, …; re, im
+    std::vector<FieldId> fields;       // parallel to members
+};
+
+struct Table {  // rows of numbers, as many as the run gives
+    struct Column {
+        std::string name;
+        Scalar type = Scalar::f32;
+        std::optional<ExprId> value;  // computed once for each row, from params and the columns before it
+    };
+    std::string name;
+    std::vector<Column> columns;
+    SourceRange where;
+};
+
+enum class Interpolation : std::uint8_t { linear, sinc };
+struct Points {  // places off the grid: sources and receivers
+    std::string name;
+    std::vector<std::string> columns;  // a number for each point, f64, besides its coordinates
+    struct Trace {                     // a number for each step and point
+        std::string name;
+        bool sampled = false;  // written by a Sample; else given by the run
+    };
+    std::vector<Trace> traces;
+    Interpolation interpolation = Interpolation::linear;
+    int radius =
+        1;  // cells on each side that a point touches along each axis: 1 of linear, 4 and more of sinc
     SourceRange where;
 };
 
@@ -195,11 +296,36 @@ struct Field {
 // here by sema.
 using Margins = std::array<std::array<int, 2>, kMaxRank>;  // [axis][side]
 
+// The cells a statement is for: a box whose bounds count from a face. The whole domain by default.
+struct Region {
+    struct Bound {  // cell `offset` from the low face (0 is the first) or, where from_high, from the cell
+                    // past
+        bool from_high = false;  // the last (-1 is the last)
+        int offset = 0;
+        friend bool operator==(const Bound&, const Bound&) = default;
+    };
+    struct Range {  // half-open; empty where end <= begin. Clipped to the domain
+        Bound begin{false, 0};
+        Bound end{true, 0};
+        friend bool operator==(const Range&, const Range&) = default;
+    };
+    std::array<Range, kMaxRank> ranges;
+    bool is_whole() const { return *this == Region{}; }
+    friend bool operator==(const Region&, const Region&) = default;
+};
+
+// A level may be written by several statements. The first gives every cell a value: where it says nothing
+// (outside its region, where its condition is false, in its margins) the old one, of t for a state, what it
+// held for an output. Later ones change the cells that they are for, in place, after all that was written
+// before; such a statement reads its own target at the cell itself alone, or where verify.h can tell that
+// it writes none of the cells that it reads.
 struct Assign {
     FieldId target;
     int time = 0;  // 1 for a state, 0 for outputs and lets
     ExprId value;  // of the target's type
     Margins margins{};
+    Region region{};
+    std::optional<ExprId> condition;  // boolean: cells where it is false are left out. Not of lets
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64
@@ -209,9 +335,28 @@ struct Reduce {                                        // over the cells inside 
     bool square_root = false;  // norm2: the square root of the sum of squares
     ExprId value;
     Margins margins{};
+    Region region{};
+    std::optional<ExprId> condition;  // cells where it is false are left out
+    double initial = 0;               // what a ReductionRef gives before the first step
     SourceRange where;
 };
-using Statement = std::variant<Assign, Reduce>;
+// Adds weight × value to the cells around each point: `value` is evaluated at each cell, for each point; what
+// comes of several points is added in their order. After all that was written before, in place.
+struct Inject {
+    FieldId target;
+    int time = 0;
+    PointsId points;
+    ExprId value;  // of the target's type; may hold PointColumns
+    SourceRange where;
+};
+// Stores the sum of weight × value over the cells around each point into a trace, at this step.
+struct Sample {
+    PointsId points;
+    int trace = 0;  // index into Points::traces
+    ExprId value;   // real
+    SourceRange where;
+};
+using Statement = std::variant<Assign, Reduce, Inject, Sample>;
 
 struct Program {
     std::string name;
@@ -219,7 +364,11 @@ struct Program {
     std::vector<Param> params;
     std::vector<Coef> coefs;
     std::vector<Field> fields;  // lets, too
-    std::vector<Expr> exprs;    // the arena: operands have smaller indices than their users
+    std::vector<Group> groups;
+    std::vector<Table> tables;
+    std::vector<Points> points;
+    std::int64_t noise_seed = 0;
+    std::vector<Expr> exprs;  // the arena: operands have smaller indices than their users
     std::vector<Statement> statements;
 
     int rank() const { return static_cast<int>(axes.size()); }
@@ -227,6 +376,8 @@ struct Program {
     const Field& operator[](FieldId id) const { return fields[id.index]; }
     const Param& operator[](ParamId id) const { return params[id.index]; }
     const Coef& operator[](CoefId id) const { return coefs[id.index]; }
+    const Table& operator[](TableId id) const { return tables[id.index]; }
+    const Points& operator[](PointsId id) const { return points[id.index]; }
 };
 
 // The type of idx, pos and len, and of everything computed from them: f32 where all fields are, else f64.
@@ -280,6 +431,8 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
                 visit(node.condition);
                 visit(node.then);
                 visit(node.otherwise);
+            } else if constexpr (std::is_same_v<Node, TableSum>) {
+                visit(node.value);
             } else if constexpr (std::is_same_v<Node, Call>) {
                 for (ExprId argument : node.arguments)
                     visit(argument);

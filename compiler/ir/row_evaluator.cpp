@@ -171,6 +171,9 @@ void RowEvaluator::evaluate_node(ExprId id) {
             return evaluate_as<double>(id);
         case Scalar::boolean:
             return evaluate_logic(id);
+        case Scalar::i32:
+        case Scalar::i64:
+            break;
     }
 }
 
@@ -270,6 +273,9 @@ void RowEvaluator::node(ExprId, const Unary& node, T* out) {
             return convert(cells_of<double>(node.operand));
         case Scalar::boolean:
             return convert(cells_of<std::uint8_t>(node.operand));
+        case Scalar::i32:
+        case Scalar::i64:
+            break;
     }
 }
 
@@ -357,7 +363,38 @@ void RowEvaluator::node(ExprId, const Call& node, T* out) {
             return map(a, b, out, n, [](T x, T y) { return std::pow(x, y); });
         case Function::atan2:
             return map(a, b, out, n, [](T x, T y) { return std::atan2(x, y); });
+        case Function::round:
+            return map(a, out, n, [](T x) { return std::nearbyint(x); });
+        case Function::trunc:
+            return map(a, out, n, [](T x) { return std::trunc(x); });
+        case Function::erf:
+            return map(a, out, n, [](T x) { return std::erf(x); });
     }
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const ReductionRef&, T*) {
+    throw UnsupportedError("reductions in expressions are not built yet");
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const TableSum&, T*) {
+    throw UnsupportedError("tables are not built yet");
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const TableColumn&, T*) {
+    throw UnsupportedError("tables are not built yet");
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const Noise&, T*) {
+    throw UnsupportedError("noise is not built yet");
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const PointColumn&, T*) {
+    throw UnsupportedError("points are not built yet");
 }
 
 // ---- booleans
@@ -406,6 +443,9 @@ void RowEvaluator::evaluate_logic(ExprId id) {
                 return evaluate_boolean_of<double>(*binary, out);
             case Scalar::boolean:
                 return evaluate_boolean_of<std::uint8_t>(*binary, out);
+            case Scalar::i32:
+            case Scalar::i64:
+                break;
         }
     } else if (const Select* select = std::get_if<Select>(&expr.node)) {
         node<std::uint8_t>(id, *select, out);

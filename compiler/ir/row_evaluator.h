@@ -85,6 +85,16 @@ private:
     void node(ExprId id, const Select& node, T* out);
     template <class T>
     void node(ExprId id, const Call& node, T* out);
+    template <class T>
+    void node(ExprId id, const ReductionRef& node, T* out);
+    template <class T>
+    void node(ExprId id, const TableSum& node, T* out);
+    template <class T>
+    void node(ExprId id, const TableColumn& node, T* out);
+    template <class T>
+    void node(ExprId id, const Noise& node, T* out);
+    template <class T>
+    void node(ExprId id, const PointColumn& node, T* out);
 
     double face_value(const Field& field, int axis, int side) const;
 

@@ -75,6 +75,11 @@ std::string Printer::type_name(Type type) const {
             return "float";
         case Type::f64:
             return "double";
+        case Type::u8:
+            return "unsigned char";
+        case Type::f16:
+        case Type::bf16:
+            break;  // each language has its own words
     }
     return "?";
 }

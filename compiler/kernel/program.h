@@ -16,15 +16,34 @@
 
 namespace halo::kernel {
 
-enum class Type : std::uint8_t { boolean, i32, i64, f32, f64 };
+// boolean to f64 are what arithmetic is done in; u8, f16 and bf16 only lie in arrays (as boolean does there,
+// a byte): an Element of such an array is converted at once.
+enum class Type : std::uint8_t { boolean, i32, i64, f32, f64, u8, f16, bf16 };
 constexpr bool is_integer(Type type) {
     return type == Type::i32 || type == Type::i64;
 }
 constexpr bool is_real(Type type) {
     return type == Type::f32 || type == Type::f64;
 }
+constexpr bool is_storage_only(Type type) {
+    return type == Type::u8 || type == Type::f16 || type == Type::bf16;
+}
 constexpr int size_of(Type type) {
-    return type == Type::f64 || type == Type::i64 ? 8 : type == Type::boolean ? 1 : 4;
+    switch (type) {
+        case Type::f64:
+        case Type::i64:
+            return 8;
+        case Type::f32:
+        case Type::i32:
+            return 4;
+        case Type::f16:
+        case Type::bf16:
+            return 2;
+        case Type::boolean:
+        case Type::u8:
+            break;
+    }
+    return 1;
 }
 
 // ---- expressions
@@ -82,6 +101,10 @@ enum class Function : std::uint8_t {
     ceil,
     pow,
     atan2,
+    round,  // to nearest even
+    trunc,
+    erf,
+    rsqrt,  // fast alone: the accurate one is 1 / sqrt
     fma,
     min,
     max
@@ -136,6 +159,7 @@ struct Select {
 struct Call {
     Function function;
     std::vector<Expr> arguments;
+    bool fast = false;  // f32: the hardware's approximation where there is one
 };
 struct CallHelper {  // a function of the prelude or of this program, for its value
     std::string function;

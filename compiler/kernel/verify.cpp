@@ -57,6 +57,12 @@ const char* word(Type type) {
             return "f32";
         case Type::f64:
             return "f64";
+        case Type::u8:
+            return "u8";
+        case Type::f16:
+            return "f16";
+        case Type::bf16:
+            return "bf16";
     }
     return "";
 }

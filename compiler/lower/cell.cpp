@@ -50,6 +50,12 @@ kernel::Function function_of(ir::Function function) {
             return kernel::Function::pow;
         case ir::Function::atan2:
             return kernel::Function::atan2;
+        case ir::Function::round:
+            return kernel::Function::round;
+        case ir::Function::trunc:
+            return kernel::Function::trunc;
+        case ir::Function::erf:
+            return kernel::Function::erf;
     }
     throw InternalError("unknown function");
 }
@@ -213,6 +219,9 @@ private:
                 return choose(left, right, true);
             case ir::BinaryOp::max:
                 return choose(left, right, false);
+            case ir::BinaryOp::floor_div:
+            case ir::BinaryOp::floor_mod:
+                throw UnsupportedError("integers are not built yet");
             case ir::BinaryOp::less:
                 return left < right;
             case ir::BinaryOp::less_equal:
@@ -256,6 +265,21 @@ private:
         const Expr value = kernel::call(function_of(call.function), std::move(arguments));
         if (call.function != ir::Function::rsqrt) return value;
         return kernel::real_literal(1, kernel_type(expr.type)) / value;
+    }
+    Expr make(const ir::Expr&, const ir::ReductionRef&, const std::string&) {
+        throw InternalError("a reduction is uniform");
+    }
+    Expr make(const ir::Expr&, const ir::TableSum&, const std::string&) {
+        throw UnsupportedError("tables are not built yet");
+    }
+    Expr make(const ir::Expr&, const ir::TableColumn&, const std::string&) {
+        throw UnsupportedError("tables are not built yet");
+    }
+    Expr make(const ir::Expr&, const ir::Noise&, const std::string&) {
+        throw UnsupportedError("noise is not built yet");
+    }
+    Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
+        throw UnsupportedError("points are not built yet");
     }
     // A chain of multiply-adds reads best as a sum that grows line by line.
     Expr make(const ir::Expr&, const ir::Fma& fma, const std::string& wanted) {

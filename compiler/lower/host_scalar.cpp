@@ -21,6 +21,9 @@ Op operation(ir::BinaryOp op) {
             return Op::min;
         case ir::BinaryOp::max:
             return Op::max;
+        case ir::BinaryOp::floor_div:
+        case ir::BinaryOp::floor_mod:
+            break;
         case ir::BinaryOp::less:
             return Op::less;
         case ir::BinaryOp::less_equal:
@@ -81,6 +84,12 @@ Op operation(ir::Function function) {
             return Op::pow;
         case ir::Function::atan2:
             return Op::atan2;
+        case ir::Function::round:
+            return Op::round;
+        case ir::Function::trunc:
+            return Op::trunc;
+        case ir::Function::erf:
+            return Op::erf;
     }
     throw InternalError("unknown function");
 }
@@ -110,6 +119,7 @@ private:
         push({Op::param, 0, static_cast<int>(ref.param.index)});
     }
     void append(const ir::Expr&, const ir::Coordinate& coordinate) {
+        if (coordinate.kind == ir::CoordinateKind::step) return push({Op::step, 0, 0});
         if (coordinate.kind != ir::CoordinateKind::extent) throw InternalError("a position is not uniform");
         push({Op::extent, 0, coordinate.axis});
     }
@@ -122,6 +132,17 @@ private:
     void append(const ir::Expr&, const ir::Select&) { push({Op::select, 0, 0}); }
     void append(const ir::Expr&, const ir::Call& call) { push({operation(call.function), 0, 0}); }
     void append(const ir::Expr&, const ir::Access&) { throw InternalError("a field read is not uniform"); }
+    void append(const ir::Expr&, const ir::ReductionRef& ref) {
+        push({Op::reduction, 0, static_cast<int>(ref.reduction.index)});
+    }
+    void append(const ir::Expr&, const ir::TableSum&) {
+        throw InternalError("a sum over a table is not uniform");
+    }
+    void append(const ir::Expr&, const ir::TableColumn&) { throw InternalError("a column is not uniform"); }
+    void append(const ir::Expr&, const ir::Noise&) { throw InternalError("noise is not uniform"); }
+    void append(const ir::Expr&, const ir::PointColumn&) {
+        throw InternalError("a point's value is not uniform");
+    }
     void append(const ir::Expr&, const ir::CoefElement&) { throw InternalError("a coef is not uniform"); }
 
     const ir::Program& program_;

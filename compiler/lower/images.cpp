@@ -54,6 +54,8 @@ const char* word(BoundaryKind kind) {
             return "mirror";
         case BoundaryKind::free:
             return "free";
+        case BoundaryKind::formula:
+            return "formula";
     }
     return "";
 }

@@ -17,6 +17,8 @@ rt::BoundaryKind plan_kind(ir::BoundaryKind kind) {
             return rt::BoundaryKind::mirror;
         case ir::BoundaryKind::free:
             return rt::BoundaryKind::free;
+        case ir::BoundaryKind::formula:
+            return rt::BoundaryKind::formula;
     }
     return rt::BoundaryKind::free;
 }

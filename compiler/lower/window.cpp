@@ -8,7 +8,6 @@ namespace {
 
 struct RowNeed {
     int left = 0, right = 0;
-    friend bool operator==(const RowNeed&, const RowNeed&) = default;
 };
 
 // Rows by (z, y) of the window, whose row (0, 0) is the lowest one read.

@@ -153,8 +153,10 @@ int size_of(ir::Scalar type) {
     switch (type) {
         case ir::Scalar::boolean:
             return 1;
+        case ir::Scalar::i32:
         case ir::Scalar::f32:
             return 4;
+        case ir::Scalar::i64:
         case ir::Scalar::f64:
             return 8;
     }

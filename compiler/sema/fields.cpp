@@ -199,7 +199,7 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
         valid = valid && faces && value;
         if (!faces) continue;
         claims.claim(*faces, entry.where, "boundary", evaluator, [&](int axis, int side) {
-            if (kind && value) field.boundary[axis][side] = {*kind, *value};
+            if (kind && value) field.boundary[axis][side] = {*kind, *value, {}, 0};
             info.has_boundary[axis][side] = true;
         });
     }

@@ -110,6 +110,10 @@ std::optional<double> apply(BinaryOp op, double a, double b) {
             return b < a ? b : a;
         case BinaryOp::max:
             return a < b ? b : a;
+        case BinaryOp::floor_div:
+            return b == 0 ? 0 : std::floor(a / b);
+        case BinaryOp::floor_mod:
+            return b == 0 ? 0 : a - b * std::floor(a / b);
         case BinaryOp::less:
             return a < b;
         case BinaryOp::less_equal:
@@ -170,6 +174,12 @@ double apply(Function function, double a, double b) {
             return std::pow(a, b);
         case Function::atan2:
             return std::atan2(a, b);
+        case Function::round:
+            return std::nearbyint(a);
+        case Function::trunc:
+            return std::trunc(a);
+        case Function::erf:
+            return std::erf(a);
     }
     return a;
 }
@@ -203,6 +213,11 @@ public:
     std::optional<double> operator()(const ir::CoefElement&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::Access&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::Coordinate&) const { return std::nullopt; }
+    std::optional<double> operator()(const ir::ReductionRef&) const { return std::nullopt; }
+    std::optional<double> operator()(const ir::TableSum&) const { return std::nullopt; }
+    std::optional<double> operator()(const ir::TableColumn&) const { return std::nullopt; }
+    std::optional<double> operator()(const ir::Noise&) const { return std::nullopt; }
+    std::optional<double> operator()(const ir::PointColumn&) const { return std::nullopt; }
 
 private:
     double at(ExprId id) const { return known_.at(id.index); }

@@ -130,6 +130,7 @@ HaloSource halo_source(BoundaryKind low, BoundaryKind high, std::int64_t index, 
         case BoundaryKind::fixed:
             return {HaloSource::Kind::fixed, 0, side};
         case BoundaryKind::free:
+        case BoundaryKind::formula:  // a halo kernel's work
             return {HaloSource::Kind::free, 0, side};
         case BoundaryKind::mirror:
             break;
@@ -146,6 +147,7 @@ HaloSource halo_source(BoundaryKind low, BoundaryKind high, std::int64_t index, 
             return {HaloSource::Kind::fixed, 0, 1 - side};
         case BoundaryKind::mirror:
         case BoundaryKind::free:
+        case BoundaryKind::formula:
             break;  // nothing lies past a free face that could be shown: reflect on
     }
     return cell_source(fold(index, n));

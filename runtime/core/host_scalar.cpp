@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -15,6 +16,8 @@ int operand_count(Op op) {
         case Op::constant:
         case Op::param:
         case Op::extent:
+        case Op::step:
+        case Op::reduction:
             return 0;
         case Op::negate:
         case Op::logical_not:
@@ -35,6 +38,9 @@ int operand_count(Op op) {
         case Op::abs:
         case Op::floor:
         case Op::ceil:
+        case Op::round:
+        case Op::trunc:
+        case Op::erf:
         case Op::round_f32:
             return 1;
         case Op::fma:
@@ -85,6 +91,12 @@ double apply_unary(Op op, double x) {
             return std::floor(x);
         case Op::ceil:
             return std::ceil(x);
+        case Op::round:
+            return std::nearbyint(x);
+        case Op::trunc:
+            return std::trunc(x);
+        case Op::erf:
+            return std::erf(x);
         default:
             return static_cast<double>(static_cast<float>(x));  // round_f32
     }
@@ -134,8 +146,15 @@ double apply_binary(Op op, double a, double b) {
 
 }  // namespace
 
+bool changes_with_step(const HostScalar& scalar) {
+    return std::any_of(scalar.steps.begin(), scalar.steps.end(), [](const HostScalar::Step& step) {
+        return step.op == Op::step || step.op == Op::reduction;
+    });
+}
+
 double evaluate(const HostScalar& scalar, const std::vector<double>& params,
-                const std::array<std::int64_t, kMaxRank>& extent) {
+                const std::array<std::int64_t, kMaxRank>& extent, double step_number,
+                const std::vector<double>& reductions) {
     std::vector<double> stack;
     for (const HostScalar::Step& step : scalar.steps) {
         const int operands = operand_count(step.op);
@@ -147,6 +166,11 @@ double evaluate(const HostScalar& scalar, const std::vector<double>& params,
         } else if (step.op == Op::param) {
             if (step.index < 0 || static_cast<std::size_t>(step.index) >= params.size()) damaged();
             result = params[step.index];
+        } else if (step.op == Op::step) {
+            result = step_number;
+        } else if (step.op == Op::reduction) {
+            if (step.index < 0 || static_cast<std::size_t>(step.index) >= reductions.size()) damaged();
+            result = reductions[step.index];
         } else if (step.op == Op::extent) {
             if (step.index < 0 || step.index >= kMaxRank) damaged();
             result = static_cast<double>(extent[step.index]);

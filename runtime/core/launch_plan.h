@@ -12,9 +12,32 @@ namespace halo::rt {
 
 inline constexpr int kMaxRank = 3;
 
-enum class ElementType : std::uint8_t { f32, f64 };
+enum class ElementType : std::uint8_t {
+    f32,
+    f64,
+    f16,
+    bf16,
+    u8,
+    i32,
+    i64,
+    boolean
+};  // boolean: a byte, 0 or 1
 constexpr std::int64_t size_of(ElementType type) {
-    return type == ElementType::f32 ? 4 : 8;
+    switch (type) {
+        case ElementType::f64:
+        case ElementType::i64:
+            return 8;
+        case ElementType::f32:
+        case ElementType::i32:
+            return 4;
+        case ElementType::f16:
+        case ElementType::bf16:
+            return 2;
+        case ElementType::u8:
+        case ElementType::boolean:
+            break;
+    }
+    return 1;
 }
 
 // A scalar computed on the host in double from params and grid: a postfix program.
@@ -22,7 +45,9 @@ struct HostScalar {
     enum class Op : std::uint8_t {
         constant,
         param,
-        extent,  // push: value; params[index]; cells along axis `index`
+        extent,     // push: value; params[index]; cells along axis `index`
+        step,       // push: steps done before this one, or the step of the level that a halo kernel fills
+        reduction,  // push: the latest value of reduction `index`
         negate,
         logical_not,
         sqrt,
@@ -41,7 +66,10 @@ struct HostScalar {
         tanh,
         abs,
         floor,
-        ceil,  // replace the top
+        ceil,
+        round,
+        trunc,
+        erf,  // replace the top
         add,
         sub,
         mul,
@@ -70,10 +98,11 @@ struct HostScalar {
     std::vector<Step> steps;
 };
 
-enum class BoundaryKind : std::uint8_t { periodic, fixed, clamp, mirror, free };
+enum class BoundaryKind : std::uint8_t { periodic, fixed, clamp, mirror, free, formula };
 struct FacePlan {
     BoundaryKind kind = BoundaryKind::free;
     HostScalar value;  // of fixed
+    int reach = 0;     // of formula: the least extent of the axis
 };
 
 enum class Role : std::uint8_t { input, state, output, intermediate };
@@ -82,7 +111,8 @@ struct FieldPlan {
     std::string name;
     ElementType type = ElementType::f32;
     Role role = Role::input;
-    int history = 0;  // past levels kept besides t (and besides t+1 for a state)
+    int history = 0;                         // past levels kept besides t (and besides t+1 for a state)
+    std::array<bool, kMaxRank> staggered{};  // its points lie half a cell further along the axis
     std::array<std::array<FacePlan, 2>, kMaxRank> boundary;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // cells past the domain that kernels read, [axis][side]
 };
@@ -100,6 +130,37 @@ struct CoefPlan {  // launch-time weights; in constant memory on a GPU
     std::vector<double> defaults;
 };
 
+// Fields that the user sees as one: components of a vector, of an array, of complex numbers.
+struct GroupPlan {
+    enum class Kind : std::uint8_t { components, array, complex };
+    Kind kind = Kind::components;
+    std::string name;
+    std::vector<std::string> members;
+    std::vector<int> fields;  // indices into LaunchPlan::fields, parallel to members
+};
+
+struct TablePlan {  // rows lie one after the other, each with all columns, in one element type
+    std::string name;
+    ElementType type = ElementType::f32;
+    std::vector<std::string> columns;  // given ones first, then computed ones
+    int given = 0;                     // columns that the run gives
+    int width = 0;                     // elements from one row to the next, >= columns (aligned loads)
+    int rows_multiple = 1;             // rows are padded with zeros to a multiple of this
+};
+
+struct PointsPlan {
+    enum class Interpolation : std::uint8_t { linear, sinc };
+    std::string name;
+    std::vector<std::string> columns;
+    struct Trace {
+        std::string name;
+        bool sampled = false;
+    };
+    std::vector<Trace> traces;
+    Interpolation interpolation = Interpolation::linear;
+    int radius = 1;
+};
+
 // What one kernel argument is, in the order of the kernel's parameters.
 struct Argument {
     enum class Kind : std::uint8_t {
@@ -109,20 +170,48 @@ struct Argument {
         pitch,     // int32: elements from one row (y) to the next
         slice,     // int64: elements from one plane (z) to the next
         partials,  // double*: one partial result per block of reduction `index`
-        coefs      // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
+        coefs,     // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
+        table,     // pointer to table `index`
+        rows,      // int32: rows of table `index`
+        points,    // pointer to array `part` of points `index` (points.h)
+        count      // int32: number `part` of points `index` (points.h)
     };
     Kind kind = Kind::field;
     int field = 0;  // index into LaunchPlan::fields
     int time = 0;   // +1 the level being written, 0 now, -1 the past
     int index = 0;
+    int part = 0;
     HostScalar scalar;
     ElementType type = ElementType::f32;
+};
+
+// What a kernel's blocks are laid over.
+struct Domain {
+    enum class Kind : std::uint8_t {
+        grid,    // the cells of `ranges`, clipped to the grid; block 0 begins at the first of them
+        shell,   // the halo of a level: what `ranges` of the kernel itself make of it (compiler/lower)
+        rows,    // rows of table `index`
+        cells,   // the cells that points `index` touch
+        samples  // the points of points `index`
+    };
+    struct Bound {
+        bool from_high = false;
+        int offset = 0;
+    };
+    struct Range {  // half-open
+        Bound begin{false, 0};
+        Bound end{true, 0};
+    };
+    Kind kind = Kind::grid;
+    std::array<Range, kMaxRank> ranges;
+    int index = 0;
 };
 
 struct KernelPlan {
     std::string name;                     // the symbol in the text
     std::array<int, 3> threads{1, 1, 1};  // a block's threads (1s on the CPU)
     std::array<int, 3> tile{1, 1, 1};     // a block's cells; blocks along an axis = ceil(extent / tile)
+    Domain domain;                        // whose extents those are
     std::int64_t dynamic_shared_bytes = 0;
     std::vector<Argument> arguments;
     // Levels whose halo images this kernel does NOT write itself and the runtime must fill after it (CPU).
@@ -131,6 +220,9 @@ struct KernelPlan {
         int time = 0;
     };
     std::vector<Written> refresh_halos;
+    // A halo kernel: fills the halo of that field, whichever level its array argument is. Runs where the list
+    // has it, for level `time`, and for every level after an upload; `step` is then that of the level.
+    std::optional<Written> fills_halo;
 };
 
 struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block order
@@ -138,6 +230,7 @@ struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block o
     std::string name;
     Op op = Op::sum;
     bool square_root = false;
+    double initial = 0;  // before the first step
     int kernel = 0;
 };
 
@@ -148,14 +241,21 @@ struct LaunchPlan {
     std::vector<HostScalar> spacing, origin;  // by axis, for coordinates in output
     std::vector<ParamPlan> params;
     std::vector<CoefPlan> coefs;
-    std::vector<FieldPlan> fields;    // those with an array
+    std::vector<FieldPlan> fields;  // those with an array
+    std::vector<GroupPlan> groups;
+    std::vector<TablePlan> tables;
+    std::vector<PointsPlan> points;
     std::vector<KernelPlan> kernels;  // one time step, in order
     std::vector<ReductionPlan> reductions;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };
 
-// Evaluates with the params' values and the grid's extents.
+// Whether it has to be computed anew for each step.
+bool changes_with_step(const HostScalar& scalar);  // reads `step` or a reduction
+
+// Evaluates with the params' values and the grid's extents, and what else it may read.
 double evaluate(const HostScalar& scalar, const std::vector<double>& params,
-                const std::array<std::int64_t, kMaxRank>& extent);
+                const std::array<std::int64_t, kMaxRank>& extent, double step = 0,
+                const std::vector<double>& reductions = {});
 
 }  // namespace halo::rt

@@ -66,6 +66,16 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 require(in_range(argument.index, plan.coefs), "kernel '{}' takes coefficient {}", kernel.name,
                         argument.index);
                 break;
+            case Argument::Kind::table:
+            case Argument::Kind::rows:
+                require(in_range(argument.index, plan.tables), "kernel '{}' takes table {}", kernel.name,
+                        argument.index);
+                break;
+            case Argument::Kind::points:
+            case Argument::Kind::count:
+                require(in_range(argument.index, plan.points), "kernel '{}' takes points {}", kernel.name,
+                        argument.index);
+                break;
         }
     }
     for (const auto& written : kernel.refresh_halos)

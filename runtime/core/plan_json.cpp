@@ -20,19 +20,21 @@ constexpr int kFormat = 1;
 // ---- enumerators by name
 // -----------------------------------------------------------------------------------------
 
-constexpr const char* kElementTypes[] = {"f32", "f64"};
-constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free"};
+constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
+constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
-constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch", "slice", "partials", "coefs"};
+constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch",  "slice", "partials",
+                                      "coefs", "table",  "rows",   "points", "count"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
 constexpr const char* kOps[] = {
-    "constant", "param", "extent", "negate", "not",        "sqrt",    "rsqrt",         "cbrt",  "exp",
-    "log",      "sin",   "cos",    "tan",    "asin",       "acos",    "atan",          "sinh",  "cosh",
-    "tanh",     "abs",   "floor",  "ceil",   "add",        "sub",     "mul",           "div",   "min",
-    "max",      "pow",   "atan2",  "less",   "less_equal", "greater", "greater_equal", "equal", "not_equal",
-    "and",      "or",    "fma",    "select", "round_f32"};
+    "constant",  "param", "extent", "step", "reduction",  "negate",   "not",           "sqrt",
+    "rsqrt",     "cbrt",  "exp",    "log",  "sin",        "cos",      "tan",           "asin",
+    "acos",      "atan",  "sinh",   "cosh", "tanh",       "abs",      "floor",         "ceil",
+    "round",     "trunc", "erf",    "add",  "sub",        "mul",      "div",           "min",
+    "max",       "pow",   "atan2",  "less", "less_equal", "greater",  "greater_equal", "equal",
+    "not_equal", "and",   "or",     "fma",  "select",     "round_f32"};
 static_assert(std::size(kOps) == static_cast<std::size_t>(HostScalar::Op::round_f32) + 1);
-static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::coefs) + 1);
+static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::count) + 1);
 
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(ErrorCode::bad_argument, "this is no launch plan: " + text);
@@ -164,7 +166,14 @@ Json argument_json(const Argument& argument) {
         case Argument::Kind::extent:
         case Argument::Kind::partials:
         case Argument::Kind::coefs:
+        case Argument::Kind::table:
+        case Argument::Kind::rows:
             json["index"] = argument.index;
+            break;
+        case Argument::Kind::points:
+        case Argument::Kind::count:
+            json["index"] = argument.index;
+            json["part"] = argument.part;
             break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
@@ -188,7 +197,14 @@ Argument argument_from(const Json& json) {
         case Argument::Kind::extent:
         case Argument::Kind::partials:
         case Argument::Kind::coefs:
+        case Argument::Kind::table:
+        case Argument::Kind::rows:
             argument.index = json.at("index");
+            break;
+        case Argument::Kind::points:
+        case Argument::Kind::count:
+            argument.index = json.at("index");
+            argument.part = json.at("part");
             break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:

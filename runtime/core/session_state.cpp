@@ -217,6 +217,11 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::coefs:
             value.address = coef_arrays[argument.index].address();
             break;
+        case Argument::Kind::table:
+        case Argument::Kind::rows:
+        case Argument::Kind::points:
+        case Argument::Kind::count:
+            throw Error(ErrorCode::bad_argument, "tables and points are not built yet");
     }
     return value;
 }
