@@ -62,7 +62,9 @@ public:
     }
 
     void set_face(FieldId field, int axis, int side, BoundaryKind kind, Rational value = 0) {
-        program.fields[field.index].boundary[axis][side] = {kind, builder_->constant(value, Scalar::f64)};
+        Face& face = program.fields[field.index].boundary[axis][side];
+        face.kind = kind;
+        face.value = builder_->constant(value, Scalar::f64);
     }
 
     Term read(FieldId field, Offset offset = {}, int time = 0) {
@@ -103,11 +105,20 @@ public:
 
     void assign(FieldId target, Term value) {
         const int time = program[target].role == Role::state ? 1 : 0;
-        program.statements.push_back(Assign{target, time, value.id, {}, {}});
+        Assign assign;
+        assign.target = target;
+        assign.time = time;
+        assign.value = value.id;
+        program.statements.emplace_back(assign);
     }
 
     void reduce(const std::string& name, ReduceOp op, Term value, bool square_root = false) {
-        program.statements.push_back(Reduce{name, op, square_root, value.id, {}, {}});
+        Reduce reduce;
+        reduce.name = name;
+        reduce.op = op;
+        reduce.square_root = square_root;
+        reduce.value = value.id;
+        program.statements.emplace_back(reduce);
     }
 
     // The program with its halos and margins; throws where it is not well formed.
