@@ -164,7 +164,9 @@ private:
             const FieldNames& names = model_.fields[index];
             out_.blank_line();
             out_.line("// {}: {}{}. {} values.", field.name, role_words(field.role),
-                      field.history > 0 ? "; `before` is one step earlier than now" : "",
+                      field.history == 0  ? ""
+                      : field.history > 1 ? "; `before` is one step earlier than now, `before2` two"
+                                          : "; `before` is one step earlier than now",
                       model_.extent_list("", " * "));
             for (const LevelName& level : names.levels) {
                 if (!level.set.empty()) {

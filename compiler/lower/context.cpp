@@ -1,6 +1,7 @@
 #include "compiler/lower/context.h"
 
 #include <algorithm>
+#include <string>
 
 #include "compiler/lower/host_scalar.h"
 
@@ -54,7 +55,7 @@ std::string Context::array(const Level& level) {
     parameter.kind = written ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
     parameter.name = field.name + (level.time > 0     ? "_next"
                                    : level.time == -1 ? "_prev"
-                                   : level.time < -1  ? "_prev2"
+                                   : level.time < -1  ? "_prev" + std::to_string(-level.time)
                                                       : "");
     rt::Argument argument;
     argument.kind = rt::Argument::Kind::field;

@@ -239,9 +239,9 @@ bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
                fmt::format("a step writes level t+1; there is no level t+{}", time));
         return false;
     }
-    if (time < -1) {
-        report(DiagnosticKind::not_built_yet, where, "levels before t-1 are not built yet")
-            .note(fmt::format("`{}[t-1]` can be read", field.name));
+    if (time < -kMaxHistory) {
+        report(DiagnosticKind::out_of_range, where,
+               fmt::format("`{}[t-{}]` is the oldest level that can be read", field.name, kMaxHistory));
         return false;
     }
     if (field.role == Role::state) {

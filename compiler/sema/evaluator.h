@@ -20,6 +20,7 @@
 namespace halo::sema {
 
 inline constexpr std::int64_t kMaxTerms = 4096;   // of one sum, product, min or max over a range
+inline constexpr int kMaxHistory = 8;            // the oldest level that can be read is t-8
 inline constexpr std::int64_t kMaxOffset = 512;   // cells an access may reach along an axis
 inline constexpr std::int64_t kMaxAccuracy = 30;  // of a derivative
 inline constexpr int kMaxDerivative = 8;          // times along one axis

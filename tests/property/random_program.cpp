@@ -185,7 +185,11 @@ private:
         });
         readable.is_input = false;
         drop_conditions_on(statement.target);
-        if (random_.chance(35)) readable.times.push_back(-1);
+        if (random_.chance(35)) {
+            const int oldest = random_.pick<int>({1, 1, 1, 2, 2, 3, 4});
+            if (random_.chance(70)) readable.times.push_back(-1);
+            readable.times.push_back(-oldest);
+        }
         Node change = tamed(expression(options_.max_depth), 1);
         if (random_.chance(60)) {
             statement.value =

@@ -25,7 +25,9 @@ struct Analyzed {
                                                      program().statements.at(statement)));
     }
     halo::ir::Margins margins(std::size_t statement) const {
-        return std::visit([](const auto& node) { return node.margins; }, program().statements.at(statement));
+        const halo::ir::Statement& node = program().statements.at(statement);
+        if (const auto* reduce = std::get_if<halo::ir::Reduce>(&node)) return reduce->margins;
+        return std::get<halo::ir::Assign>(node).margins;
     }
     const halo::ir::Field& field(const std::string& name) const {
         for (const halo::ir::Field& candidate : program().fields) {

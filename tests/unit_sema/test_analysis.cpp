@@ -41,7 +41,9 @@ struct Fixture {
         program.statements.push_back(made);
     }
     Margins margins(std::size_t statement) {
-        return std::visit([](const auto& node) { return node.margins; }, program.statements[statement]);
+        const Statement& node = program.statements[statement];
+        if (const auto* reduce = std::get_if<Reduce>(&node)) return reduce->margins;
+        return std::get<Assign>(node).margins;
     }
     std::vector<std::vector<int>> stages() {
         std::vector<std::vector<int>> result;

@@ -19,6 +19,17 @@ TEST_CASE("roles and histories are found from the statements") {
     CHECK(made.field("k").role == Role::intermediate);
 }
 
+TEST_CASE("as many levels of the past are kept as are read, in any order") {
+    const Analyzed made = stencil(
+        "field p, v: f32\n"
+        "def rate(c) = v * c\n"
+        "p[t+1] = rate(p) + p[t-3]\n"
+        "v[t+1] = v[t-2, x+1] - rate(p[t-8])");
+    CHECK(made.messages == "");
+    CHECK(made.field("p").history == 8);
+    CHECK(made.field("v").history == 2);
+}
+
 TEST_CASE("boundaries: the more specific clause wins, whatever the order") {
     const Analyzed made = stencil(
         "param hot = 20\n"
