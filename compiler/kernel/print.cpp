@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/wrap.h"
@@ -91,9 +92,11 @@ std::string Printer::builtin_name(Builtin builtin) const {
 }
 
 std::string Printer::function_name(Function function, Type type) const {
-    static constexpr const char* kNames[] = {"sqrt",  "cbrt", "exp",  "log",   "sin",  "cos",  "tan",
-                                             "asin",  "acos", "atan", "sinh",  "cosh", "tanh", "fabs",
-                                             "floor", "ceil", "pow",  "atan2", "fma",  "fmin", "fmax"};
+    static constexpr const char* kNames[] = {"sqrt",  "cbrt", "exp",  "log",   "sin",  "cos",   "tan",
+                                             "asin",  "acos", "atan", "sinh",  "cosh", "tanh",  "fabs",
+                                             "floor", "ceil", "pow",  "atan2", "rint", "trunc", "erf",
+                                             "rsqrt", "fma",  "fmin", "fmax"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(Function::max) + 1);
     std::string name = kNames[static_cast<int>(function)];
     if (is_integer(type)) return function == Function::min ? "min" : function == Function::max ? "max" : name;
     return type == Type::f32 ? name + "f" : name;
