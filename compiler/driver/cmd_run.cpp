@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "compiler/driver/progress.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
+#include "compiler/driver/stability.h"
 #include "compiler/driver/time_loop.h"
 
 namespace halo::driver {
@@ -128,7 +130,7 @@ std::string as_json(const Report& report) {
 
 // What the numbers' trouble means, where a run ended with values that are not finite.
 [[noreturn]] void throw_not_finite(const RunRequest& request, const LoopResult& loop, const Outputs& outputs,
-                                   Engine& engine) {
+                                   Engine& engine, const std::string& unstable) {
     std::string what;
     if (outputs.trouble()) {
         what = *outputs.trouble();
@@ -139,9 +141,58 @@ std::string as_json(const Report& report) {
             }
         }
     }
-    throw CommandError(
-        ExitCode::device, "the numbers have left the finite: " + what,
-        "an explicit scheme does this where its time step is too long for the spacing; try a shorter one");
+    throw CommandError(ExitCode::device, "the numbers have left the finite: " + what,
+                       !unstable.empty() ? unstable
+                                         : "an explicit scheme does this where its time step is too long for "
+                                           "the spacing; try a shorter one");
+}
+
+// Of the fields as they are filled. Each is fetched once; very large ones are left alone.
+class FilledFields {
+public:
+    FilledFields(Engine& engine, const ir::Program& program, const Extent& extent)
+        : engine_(engine), program_(program), extent_(extent) {}
+
+    std::optional<double> value(ir::FieldId field, const analysis::Cell& cell) {
+        const FieldValues* values = fetch(field);
+        if (values == nullptr) return std::nullopt;
+        return values->at(cell[0] + extent_[0] * (cell[1] + extent_[1] * cell[2]));
+    }
+    std::optional<InputRange> range(ir::FieldId field) {
+        const FieldValues* values = fetch(field);
+        if (values == nullptr) return std::nullopt;
+        std::int64_t low = 0, high = 0;
+        for (std::int64_t i = 0; i < values->size(); ++i) {
+            if (values->at(i) < values->at(low)) low = i;
+            if (values->at(i) > values->at(high)) high = i;
+        }
+        return InputRange{cell(low), cell(high), values->at(low), values->at(high)};
+    }
+
+private:
+    static constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
+
+    analysis::Cell cell(std::int64_t i) const {
+        return {i % extent_[0], i / extent_[0] % extent_[1], i / extent_[0] / extent_[1]};
+    }
+    const FieldValues* fetch(ir::FieldId field) {
+        if (cell_count(extent_) > kMaxCells) return nullptr;
+        auto [entry, is_new] = fetched_.try_emplace(field);
+        if (is_new) entry->second = engine_.download(program_[field].name);
+        return &entry->second;
+    }
+
+    Engine& engine_;
+    const ir::Program& program_;
+    Extent extent_;
+    std::map<ir::FieldId, FieldValues> fetched_;
+};
+
+std::string stability_remark(Engine& engine, const ir::Program& program, const RunRequest& request) {
+    FilledFields fields(engine, program, request.extent);
+    return stability_warning(stability_of_run(
+        request, program, [&](ir::FieldId field) { return fields.range(field); },
+        [&](ir::FieldId field, const analysis::Cell& cell) { return fields.value(field, cell); }));
 }
 
 void announce(const RunRequest& request, const Machine& machine, const Console& console) {
@@ -192,6 +243,10 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
                                     zeros.size() == 1 ? "s" : "", zeros.size() == 1 ? "it" : "them"));
     }
 
+    const std::string unstable =
+        request.steps > 0 ? stability_remark(*engine, stencil.program, request) : std::string();
+    if (!unstable.empty()) console.warning(unstable);
+
     Outputs outputs(request);
     LoopResult loop = run_steps(*engine, request, outputs, console);
     Report report{request, *machine, timings, loop, outputs.written(), {}};
@@ -205,7 +260,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
         console.result(as_text(report, arguments.timings));
     }
     if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
-        throw_not_finite(request, loop, outputs, *engine);
+        throw_not_finite(request, loop, outputs, *engine, unstable);
     if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
     console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
     return ExitCode::interrupted;

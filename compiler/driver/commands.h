@@ -17,6 +17,8 @@ namespace halo::driver {
 struct CheckOptions {
     std::vector<std::string> files;
     bool json = false;
+    std::string stability;  // the param whose largest stable value is wanted; empty: none
+    bool strict = false;    // warnings are mistakes
 };
 ExitCode check(const CheckOptions& options, const Console& console);
 

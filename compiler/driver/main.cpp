@@ -85,6 +85,11 @@ private:
         CLI::App* sub = command("check", "Say whether a spec is right, and if not, where and why");
         sub->add_option("FILE", check_.files, "spec, or - for standard input")->required();
         sub->add_flag("--json", check_.json, "the messages as JSON on standard output, for editors");
+        sub->add_flag("--strict", check_.strict, "exit with 1 for warnings, too");
+        sub->add_flag(
+            "--stability{dt}", check_.stability,
+            "the largest stable dt of schemes that are linear (von Neumann), and the wave that breaks "
+            "first; --stability=NAME for another param");
         sub->callback([this] { chosen_ = [this] { return check(check_, console_); }; });
     }
     void add_emit() {
