@@ -92,4 +92,28 @@ std::vector<Tap> centred_difference(int derivative, int accuracy) {
     return taps;
 }
 
+// With n points on each side the first monomial that is not exact has the degree 2n + 1 for an odd derivative
+// and 2n for an even one.
+int staggered_radius(int derivative, int accuracy) {
+    return (accuracy + derivative - (derivative % 2)) / 2;
+}
+
+std::vector<Tap> staggered_difference(int derivative, int accuracy) {
+    if (derivative < 0 || accuracy < 2 || accuracy % 2 != 0) {
+        throw InternalError("staggered difference of an order that has none");
+    }
+    const int radius = staggered_radius(derivative, accuracy);
+    std::vector<Rational> nodes;
+    for (int r = 1 - radius; r <= radius; ++r)
+        nodes.push_back(Rational(std::int64_t{2 * r - 1}, 2));
+    const std::vector<Rational> weights = difference_weights(derivative, nodes);
+
+    std::vector<Tap> taps;
+    for (int r = 1; r <= radius; ++r) {
+        const Rational& weight = weights[static_cast<std::size_t>(radius + r - 1)];
+        if (!weight.is_zero()) taps.push_back({r, weight});
+    }
+    return taps;
+}
+
 }  // namespace halo::ir

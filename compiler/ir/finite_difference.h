@@ -28,4 +28,13 @@ std::vector<Tap> centred_difference(int derivative, int accuracy);
 // r of the above: how far the difference reaches.
 int centred_radius(int derivative, int accuracy);
 
+// The narrowest difference of the given derivative (>= 0; 0 interpolates) and even order of accuracy (>= 2)
+// over points at ±1/2, ±3/2, … from where it is taken. Tap r stands for the point at r - 1/2, r = 1, 2, …;
+// that at
+// -(r - 1/2) has the same weight, negated where the derivative is odd.
+std::vector<Tap> staggered_difference(int derivative, int accuracy);
+
+// How many points that has on each side.
+int staggered_radius(int derivative, int accuracy);
+
 }  // namespace halo::ir

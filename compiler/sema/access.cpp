@@ -133,12 +133,16 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
             .note(fmt::format("an offset is `{0}`, `{0}+1`, `{0}-2` …", axis));
         return false;
     }
-    if (!rest.is_integer()) {
-        report(DiagnosticKind::not_built_yet, where, "offsets between cells are not built yet")
-            .note("offsets are whole numbers of cells");
+    const Rational half(1, 2);
+    const bool is_half = !rest.is_integer() && (rest - half).is_integer() && anchor.axis >= 0;
+    if (!rest.is_integer() && !is_half) {
+        report(DiagnosticKind::invalid_offset, where,
+               fmt::format("`{}` cannot be moved by {}", axis, rest.to_string()))
+            .note(anchor.axis < 0 ? "time levels are whole"
+                                  : "an offset is a whole number of cells, or half a cell more");
         return false;
     }
-    const std::optional<std::int64_t> distance = rest.as_int64();
+    const std::optional<std::int64_t> distance = (is_half ? rest - half : rest).as_int64();
     if (!distance || *distance > kMaxOffset || *distance < -kMaxOffset) {
         report(DiagnosticKind::out_of_range, where,
                fmt::format("an offset reaches {} cells at most, not {}", kMaxOffset, rest.to_string()));
@@ -155,6 +159,7 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
         result.has_time = true;
     } else {
         result.offset[anchor.axis] = static_cast<int>(*distance);
+        if (is_half) result.half = static_cast<Halves>(result.half | axis_bit(anchor.axis));
     }
     return true;
 }
@@ -195,24 +200,107 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
         if (symbol->kind == Symbol::Kind::field && place_ == Place::step) {
             const std::optional<Subscripts> at = subscripts(expr, name->name);
             if (!at) return Value();
-            return read_field(FieldId{static_cast<std::uint32_t>(symbol->index)}, at->time, at->offset,
-                              where);
+            return read_point(FieldId{static_cast<std::uint32_t>(symbol->index)}, *at, where);
         }
     }
-    const Value base = number(node.base);  // a let, a def's parameter, or any expression
-    if (base.is_poison()) return base;
-    const std::optional<Subscripts> at = subscripts(expr, name ? name->name : "u");
-    if (!at) return Value();
+    return index_computed(node, expr, name ? name->name : "u");
+}
+
+// Offsets are from the point that is computed: at point P of the cell, u[x+o] is u's element whose point is
+// P + o, if it has one there.
+Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where) {
+    const Halves stagger = fields_[id.index].stagger;
+    const auto place = static_cast<Halves>(stagger ^ at.half);
+    if (at.half != 0 && !is_staggered_) {
+        ir::Offset next = at.offset;
+        for (int axis = 0; axis < symbols_.rank(); ++axis)
+            next[axis] += (at.half & axis_bit(axis)) != 0 ? 1 : 0;
+        const std::string& name = program_[id].name;
+        Diagnostic& diagnostic =
+            report(DiagnosticKind::no_point_here, where,
+                   fmt::format("`{}` has no points between the cells: it is not staggered", name));
+        if (std::has_single_bit(at.half)) {
+            diagnostic.mend(where,
+                            fmt::format("({} + {})/2", access_text(name, at.time, at.offset, symbols_.axes()),
+                                        access_text(name, at.time, next, symbols_.axes())));
+        }
+        return Value();
+    }
+    ir::Offset element = at.offset;
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        // Upwards over half a cell from a point half a cell up is the next cell.
+        const bool carries = (at.half & place & axis_bit(axis)) != 0;
+        if (carries) ++element[axis];
+    }
+    const bool is_moved = at.half != 0 || at.offset != ir::Offset{};
+    if (is_staggered_ && is_moved && place != wanted_) {
+        refuse_no_point(id, at, where);
+        return Value();
+    }
+    Value value = read_field(id, at.time, element, where);
+    if (value.is_expr()) value.position = position_at(place);
+    return value;
+}
+
+// There is no point of the field at these offsets from the points of the statement.
+void Evaluator::refuse_no_point(FieldId id, const Subscripts& at, SourceRange where) {
+    const std::string& name = program_[id].name;
+    const Halves stagger = fields_[id.index].stagger;
+    const auto apart = static_cast<Halves>(stagger ^ at.half ^ wanted_);
+    std::string inside = at.time == 0 ? "" : fmt::format("t{:+}", at.time);
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        const bool is_half = ((stagger ^ wanted_) & axis_bit(axis)) != 0;
+        const int halves = 2 * at.offset[axis] + (is_half ? 1 : 0);
+        if (halves == 0) continue;
+        const std::string distance =
+            is_half ? fmt::format("{:+}/2", halves) : fmt::format("{:+}", halves / 2);
+        inside += fmt::format("{}{}{}", inside.empty() ? "" : ", ", symbols_.axes()[axis], distance);
+    }
+    report(DiagnosticKind::no_point_here, where,
+           fmt::format("`{}` lies at {} and has no point there: offsets are from {}, where this is computed",
+                       name, names_at(stagger, apart), names_at(wanted_, apart)))
+        .label(fields_[id.index].symbol->where, "declared here")
+        .mend(where, inside.empty() ? name : fmt::format("{}[{}]", name, inside));
+}
+
+// A let, a def's parameter, or any expression, at an offset.
+Value Evaluator::index_computed(const syntax::Index& node, const syntax::Expr& expr,
+                                const std::string& name) {
+    const SourceRange where = expr.where;
+    const std::optional<Subscripts> at = subscripts(expr, name);
+    const Halves half = at ? at->half : Halves{0};
+    const Value base =
+        half == 0 ? number(node.base) : evaluate_at(node.base, static_cast<Halves>(wanted_ ^ half));
+    if (base.is_poison() || !at || !require_number(base, this->where(node.base))) return Value();
     const Value level = at->time == 0 ? base : retime(base, at->time, where);
-    return arithmetic_.shift(level, at->offset, where, [this](const ir::Access& access, SourceRange range) {
-        return accept(access, range);
-    });
+    ir::Offset offset = at->offset;
+    Position position = base.position;
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        if ((half & axis_bit(axis)) == 0) continue;
+        if (!is_staggered_ || (base.position.fixed & axis_bit(axis)) == 0) {
+            report(DiagnosticKind::no_point_here, where,
+                   fmt::format("`{}` has no points between the cells", name));
+            return Value();
+        }
+        const bool to_half = !base.position.is_half(axis);
+        if (to_half) ++offset[axis];
+        position = position.moved_to(axis, to_half);
+    }
+    Value moved = arithmetic_.shift(
+        level, offset, where,
+        [this](const ir::Access& access, SourceRange range) { return accept(access, range); });
+    if (moved.is_expr()) moved.position = position;
+    return moved;
 }
 
 // Another time level of what a def's parameter stands for.
 Value Evaluator::retime(const Value& value, int time, SourceRange where) {
     const ir::Access* access = value.is_expr() ? std::get_if<ir::Access>(&program_[value.id].node) : nullptr;
-    if (access && access->time == 0) return read_field(access->field, time, access->offset, where);
+    if (access && access->time == 0) {
+        Value level = read_field(access->field, time, access->offset, where);
+        if (level.is_expr()) level.position = value.position;
+        return level;
+    }
     report(DiagnosticKind::time_level, where, "only a field has time levels, and this is computed");
     return Value();
 }
@@ -296,7 +384,7 @@ Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, Sour
     const ir::Access access{id, time, offset};
     if (!accept(access, where)) return Value();
     if (time < 0) program_.fields[id.index].history = std::max(program_.fields[id.index].history, -time);
-    return arithmetic_.leaf(program_[id].type, access, false, where);
+    return arithmetic_.leaf(program_[id].type, access, false, where, position_at(fields_[id.index].stagger));
 }
 
 // Written halos are contracts, and lets are read past an edge only where they have a value.

@@ -94,8 +94,30 @@ bool Arithmetic::check_size(const Rational& number, SourceRange where) {
     return false;
 }
 
-Value Arithmetic::leaf(Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where) {
-    return Value::of(add(type, std::move(node), where), type, uniform);
+Value Arithmetic::leaf(Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where,
+                       Position position) {
+    return Value::of(add(type, std::move(node), where), type, uniform, position);
+}
+
+std::optional<Position> Arithmetic::join(const std::vector<const Value*>& values, SourceRange where) {
+    Position all;
+    for (const Value* value : values) {
+        const Halves apart = all.conflict(value->position);
+        if (apart != 0) {
+            std::vector<std::string> axes;
+            for (const ir::Axis& axis : program_.axes)
+                axes.push_back(axis.name);
+            sink_
+                .report(
+                    DiagnosticKind::position_mismatch, where,
+                    fmt::format("values at {} meet values at {} here", position_text(all.half, apart, axes),
+                                position_text(value->position.half, apart, axes)))
+                .note("`interpolate(a, x)` takes `a` half a cell along `x`");
+            return std::nullopt;
+        }
+        all = all.joined(value->position);
+    }
+    return all;
 }
 
 ExprId Arithmetic::as(const Value& value, Scalar type, SourceRange where) {
@@ -117,7 +139,7 @@ ExprId Arithmetic::as(const Value& value, Scalar type, SourceRange where) {
 
 Value Arithmetic::convert(const Value& value, Scalar type, SourceRange where) {
     if (value.is_poison()) return value;
-    return Value::of(as(value, type, where), type, value.is_uniform());
+    return Value::of(as(value, type, where), type, value.is_uniform(), value.position);
 }
 
 // f64 where all are uniform; else the widest type of those that are not.
@@ -183,32 +205,38 @@ Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, Sou
         const bool decisive = op == BinaryOp::logical_or;
         if (left.kind == Value::Kind::truth) return left.truth == decisive ? left : right;
         if (right.kind == Value::Kind::truth) return right.truth == decisive ? right : left;
+        const std::optional<Position> position = join({&left, &right}, where);
+        if (!position) return Value();
         const bool uniform = left.is_uniform() && right.is_uniform();
-        return leaf(Scalar::boolean, ir::Binary{op, left.id, right.id}, uniform, where);
+        return leaf(Scalar::boolean, ir::Binary{op, left.id, right.id}, uniform, where, *position);
     }
     if (op == BinaryOp::div && is_number(right, 0)) {
         sink_.report(DiagnosticKind::division_by_zero, where, "this divides by zero");
         return Value();
     }
     if (left.is_number() && right.is_number()) return fold(op, left.number, right.number, where);
+    const std::optional<Position> position = join({&left, &right}, where);
+    if (!position) return Value();
     if (std::optional<Value> result = identity(op, left, right, where)) return *result;
 
     const Scalar type = common_type({left, right});
     const ExprId a = as(left, type, where), b = as(right, type, where);
     const bool uniform = left.is_uniform() && right.is_uniform();
-    return leaf(is_comparison(op) ? Scalar::boolean : type, ir::Binary{op, a, b}, uniform, where);
+    return leaf(is_comparison(op) ? Scalar::boolean : type, ir::Binary{op, a, b}, uniform, where, *position);
 }
 
 Value Arithmetic::negate(const Value& operand, SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_number()) return Value::of(-operand.number);
-    return leaf(operand.type, ir::Unary{ir::UnaryOp::negate, operand.id}, operand.uniform, where);
+    return leaf(operand.type, ir::Unary{ir::UnaryOp::negate, operand.id}, operand.uniform, where,
+                operand.position);
 }
 
 Value Arithmetic::logical_not(const Value& operand, SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.kind == Value::Kind::truth) return Value::of(!operand.truth);
-    return leaf(Scalar::boolean, ir::Unary{ir::UnaryOp::logical_not, operand.id}, operand.uniform, where);
+    return leaf(Scalar::boolean, ir::Unary{ir::UnaryOp::logical_not, operand.id}, operand.uniform, where,
+                operand.position);
 }
 
 Value Arithmetic::exact_power(const Rational& base, std::int64_t exponent, SourceRange where) {
@@ -263,6 +291,8 @@ Value Arithmetic::select(const Value& condition, const Value& then, const Value&
                          SourceRange where) {
     if (condition.is_poison() || then.is_poison() || otherwise.is_poison() || !spend(1, where))
         return Value();
+    const std::optional<Position> position = join({&condition, &then, &otherwise}, where);
+    if (!position) return Value();
     if (condition.kind == Value::Kind::truth) return condition.truth ? then : otherwise;
     const bool uniform = condition.uniform && then.is_uniform() && otherwise.is_uniform();
     Scalar type = Scalar::boolean;
@@ -271,7 +301,7 @@ Value Arithmetic::select(const Value& condition, const Value& then, const Value&
         type = by_branches ? common_type({then, otherwise}) : compute_type_;
     }
     const ExprId a = as(then, type, where), b = as(otherwise, type, where);
-    return leaf(type, ir::Select{condition.id, a, b}, uniform, where);
+    return leaf(type, ir::Select{condition.id, a, b}, uniform, where, *position);
 }
 
 // Exact where the function is. Of the others none has a rational value that would be worth finding.
@@ -292,11 +322,14 @@ std::optional<Value> Arithmetic::fold_call(Function function, const Value& argum
 
 Value Arithmetic::call(Function function, const std::vector<Value>& arguments, SourceRange where) {
     bool uniform = true;
+    std::vector<const Value*> all;
     for (const Value& argument : arguments) {
         if (argument.is_poison()) return Value();
         uniform = uniform && argument.is_uniform();
+        all.push_back(&argument);
     }
-    if (!spend(1, where)) return Value();
+    const std::optional<Position> position = join(all, where);
+    if (!position || !spend(1, where)) return Value();
     if (arguments.size() == 1 && arguments[0].is_number()) {
         if (std::optional<Value> folded = fold_call(function, arguments[0])) return *folded;
     }
@@ -304,7 +337,7 @@ Value Arithmetic::call(Function function, const std::vector<Value>& arguments, S
     ir::Call node{function, {}};
     for (const Value& argument : arguments)
         node.arguments.push_back(as(argument, type, where));
-    return leaf(type, std::move(node), uniform, where);
+    return leaf(type, std::move(node), uniform, where, *position);
 }
 
 }  // namespace halo::sema

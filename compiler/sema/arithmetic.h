@@ -3,6 +3,9 @@
 // Types: a number takes the type of what it meets and is rounded there, once. What is uniform is computed in
 // f64 and converted where it meets a field's type; f32 with f64 widens. Exact identities are used, so that
 // weights of zero read nothing: 0*a = 0, 1*a = a, a/1 = a, a+0 = a, a-0 = a, -1*a = -a.
+//
+// Positions: operands that meet lie at one place in the cells, and so does what is made of them; others are
+// refused.
 #pragma once
 
 #include <functional>
@@ -42,7 +45,8 @@ public:
     Value select(const Value& condition, const Value& then, const Value& otherwise, SourceRange where);
     Value call(ir::Function function, const std::vector<Value>& arguments, SourceRange where);
 
-    Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where);
+    Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where,
+               Position position = {});
     Value convert(const Value& value, ir::Scalar type, SourceRange where);
 
     // The value as a node of the type. A number that the type cannot hold is reported.
@@ -62,6 +66,8 @@ public:
     bool is_exhausted() const { return exhausted_; }
 
 private:
+    // Where all of them lie; nullopt, and a message, where they lie apart.
+    std::optional<Position> join(const std::vector<const Value*>& values, SourceRange where);
     Value fold(ir::BinaryOp op, const Rational& left, const Rational& right, SourceRange where);
     std::optional<Value> identity(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
     Value integer_power(const Value& base, int exponent, SourceRange where);

@@ -19,9 +19,9 @@ constexpr std::array<BuiltinFunction, 19> kFunctions{{
     {"atan2", Function::atan2, 2},
 }};
 
-constexpr std::array<std::string_view, 8> kOperators{"d",   "d2",  "laplacian", "pos",
-                                                     "idx", "len", "min",       "max"};
-constexpr std::array<std::string_view, 5> kFutureFunctions{"grad", "div", "curl", "biharmonic", "upwind"};
+constexpr std::array<std::string_view, 11> kOperators{
+    "d", "d2", "laplacian", "biharmonic", "upwind", "interpolate", "pos", "idx", "len", "min", "max"};
+constexpr std::array<std::string_view, 3> kFutureFunctions{"grad", "div", "curl"};
 constexpr std::array<std::string_view, 9> kFutureTypes{"f16",  "bf16", "i32",  "i64",    "u8",
                                                        "bool", "c64",  "c128", "complex"};
 constexpr std::array<std::string_view, 2> kFutureBoundaries{"antimirror", "extrapolate"};
@@ -29,7 +29,10 @@ constexpr std::array<std::string_view, 2> kFutureBoundaries{"antimirror", "extra
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 28> kTranslations{{
+constexpr std::array<Translation, 31> kTranslations{{
+    {"avg", "interpolate"},
+    {"average", "interpolate"},
+    {"interp", "interpolate"},
     {"fabs", "abs"},
     {"fabsf", "abs"},
     {"sqrtf", "sqrt"},

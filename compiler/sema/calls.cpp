@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::size_t kMaxCalls = 64;  // defs within defs
 
-bool is_differential(std::string_view name) {
-    return name == "d" || name == "d2" || name == "laplacian";
-}
 bool is_coordinate(std::string_view name) {
     return name == "pos" || name == "idx" || name == "len";
 }
@@ -140,7 +137,17 @@ Value Evaluator::coordinate(const syntax::CallExpr& node, SourceRange where) {
 Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where) {
     const bool uniform = kind == ir::CoordinateKind::extent;
     const ir::Scalar type = uniform ? ir::Scalar::f64 : arithmetic_.compute_type();
-    return arithmetic_.leaf(type, ir::Coordinate{kind, axis}, uniform, where);
+    Value value = arithmetic_.leaf(type, ir::Coordinate{kind, axis}, uniform, where);
+    if (kind != ir::CoordinateKind::position || !value.is_expr()) return value;
+    // The coordinate of the point that is computed, which may lie half a cell further.
+    const bool is_half = (wanted_ & axis_bit(axis)) != 0;
+    if (is_half) {
+        const Value half =
+            arithmetic_.binary(BinaryOp::mul, Value::of(Rational(1, 2)), spacing_[axis], where);
+        value = arithmetic_.binary(BinaryOp::add, value, half, where);
+    }
+    if (value.is_expr()) value.position = Position{}.moved_to(axis, is_half);
+    return value;
 }
 
 // Arguments are computed where the def is called; its body sees them and the stencil's names, and no name of

@@ -1,5 +1,5 @@
-// Derivatives by centred differences with exact weights (ir/finite_difference.h). Offsets come in pairs, as
-// in a textbook: it takes half the multiplications, and odd derivatives lose fewer digits.
+// Derivatives by differences with exact weights (ir/finite_difference.h). Offsets come in pairs, as in a
+// textbook: it takes half the multiplications, and odd derivatives lose fewer digits.
 //
 //   d(u, x)        sum over r = 1, 2, … of (w[r] / spacing) * (u[x+r] - u[x-r])
 //   d2(u, x)       (w[0] / spacing^2) * u, then for r = 1, 2, … + (w[r] / spacing^2) * (u[x-r] + u[x+r])
@@ -7,41 +7,20 @@
 //   laplacian(u)   (the centre weights of all axes, summed) * u, then the pairs of each axis in declaration
 //   order
 //
+// Where the statement lies half a cell from the operand along an axis that is derived, the pairs are those at
+// ±1/2, ±3/2, … from it; interpolate(u, x) is the same for the value itself. One-sided differences have no
+// pairs.
+//
 // Terms are added from left to right. The operand is any expression: it is taken at the neighbour, its
 // boundary with it. Where the spacing is constant the quotient is exact and rounds once; else it is uniform
 // and computed in f64 on the host.
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
 
 #include "compiler/sema/evaluator.h"
 
 namespace halo::sema {
 
 using ir::BinaryOp;
-
-std::optional<std::int64_t> Evaluator::accuracy_of(const syntax::CallExpr& node) {
-    std::optional<std::int64_t> result = accuracy_;
-    for (const syntax::Argument& argument : node.arguments) {
-        if (!argument.keyword) continue;
-        if (argument.keyword->text != "order" && argument.keyword->text != "accuracy") {
-            Diagnostic& diagnostic =
-                report(DiagnosticKind::unknown_argument, argument.keyword->where,
-                       fmt::format("`{}` has no argument `{}`", node.callee.text, argument.keyword->text));
-            if (closest_name(argument.keyword->text, {"order"}))
-                diagnostic.mend(argument.keyword->where, "order");
-            return std::nullopt;
-        }
-        result = integer(argument.value, "the order of accuracy", 2, kMaxAccuracy);
-        if (!result) return std::nullopt;
-        if (*result % 2 == 0) continue;
-        report(DiagnosticKind::out_of_range, where(argument.value),
-               fmt::format("the order of accuracy of a centred difference is even, not {}", *result));
-        return std::nullopt;
-    }
-    return result;
-}
 
 Value Evaluator::spacing_power(int axis, int exponent, SourceRange where) {
     return arithmetic_.power(spacing_[axis], Value::of(Rational(exponent)), where);
@@ -56,30 +35,45 @@ Value Evaluator::shifted(const Value& operand, int axis, int distance, SourceRan
 }
 
 // Kept, for most programs take the same few derivatives everywhere.
-const std::vector<ir::Tap>& Evaluator::difference(int derivative, std::int64_t accuracy) {
-    std::vector<ir::Tap>& taps = differences_[{derivative, accuracy}];
-    if (taps.empty()) taps = ir::centred_difference(derivative, static_cast<int>(accuracy));
+const std::vector<ir::Tap>& Evaluator::difference(int derivative, std::int64_t accuracy, bool is_staggered) {
+    std::vector<ir::Tap>& taps = differences_[{derivative, accuracy, is_staggered}];
+    if (taps.empty()) {
+        const int order = static_cast<int>(accuracy);
+        taps = is_staggered ? ir::staggered_difference(derivative, order)
+                            : ir::centred_difference(derivative, order);
+    }
     return taps;
 }
 
-// sum + the pairs of one axis, r ascending; `taps` are symmetric about the centre.
+Value Evaluator::add_term(const std::optional<Value>& sum, const Value& weight, const Value& factor,
+                          SourceRange where) {
+    if (sum && weight.is_number() && weight.number == Rational(-1))
+        return arithmetic_.binary(BinaryOp::sub, *sum, factor, where);
+    const Value term = arithmetic_.binary(BinaryOp::mul, weight, factor, where);
+    return sum ? arithmetic_.binary(BinaryOp::add, *sum, term, where) : term;
+}
+
+// sum + the pairs of one axis, r ascending; `taps` are symmetric, about the operand's point or about the
+// point half a cell away where that is wanted.
 Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
-                           int axis, int derivative, SourceRange where) {
-    const Value width = spacing_power(axis, derivative, where);
-    const bool is_odd = derivative % 2 == 1;
+                           const Pairs& pairs, SourceRange where) {
+    const Value width = spacing_power(pairs.axis, pairs.derivative, where);
+    const bool is_odd = pairs.derivative % 2 == 1;
     for (const ir::Tap& tap : taps) {
         if (tap.offset <= 0) continue;
-        const Value below = shifted(operand, axis, -tap.offset, where);
-        const Value above = shifted(operand, axis, tap.offset, where);
+        // Staggered: from half a cell up, the r-th point above is r cells further; from a whole point, r - 1.
+        const int above_by = tap.offset - (pairs.is_staggered && !pairs.to_half ? 1 : 0);
+        const int below_by = tap.offset - (pairs.is_staggered && pairs.to_half ? 1 : 0);
+        Value below = shifted(operand, pairs.axis, -below_by, where);
+        Value above = shifted(operand, pairs.axis, above_by, where);
+        if (pairs.is_staggered) {
+            below.position = below.position.moved_to(pairs.axis, pairs.to_half);
+            above.position = above.position.moved_to(pairs.axis, pairs.to_half);
+        }
         const Value pair = is_odd ? arithmetic_.binary(BinaryOp::sub, above, below, where)
                                   : arithmetic_.binary(BinaryOp::add, below, above, where);
         const Value weight = arithmetic_.binary(BinaryOp::div, Value::of(tap.weight), width, where);
-        if (sum && weight.is_number() && weight.number == Rational(-1)) {
-            sum = arithmetic_.binary(BinaryOp::sub, *sum, pair, where);
-        } else {
-            const Value term = arithmetic_.binary(BinaryOp::mul, weight, pair, where);
-            sum = sum ? arithmetic_.binary(BinaryOp::add, *sum, term, where) : term;
-        }
+        sum = add_term(sum, weight, pair, where);
         if (sum->is_poison()) return Value();
     }
     return *sum;
@@ -100,68 +94,76 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
                                SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_uniform()) return Value::of(Rational(0));
-    const std::vector<ir::Tap>& taps = difference(derivative, accuracy);
+    Pairs pairs{axis, derivative};
+    pairs.to_half = (wanted_ & axis_bit(axis)) != 0;
+    const bool is_placed = (operand.position.fixed & axis_bit(axis)) != 0;
+    pairs.is_staggered = is_placed && operand.position.is_half(axis) != pairs.to_half;
+    const std::vector<ir::Tap>& taps = difference(derivative, accuracy, pairs.is_staggered);
     std::optional<Value> sum;
-    if (derivative % 2 == 0) {
+    if (derivative % 2 == 0 && !pairs.is_staggered) {
         sum = arithmetic_.binary(BinaryOp::mul, centre_weight(taps, axis, derivative, where), operand, where);
     }
-    return add_pairs(sum, taps, operand, axis, derivative, where);
+    return add_pairs(sum, taps, operand, pairs, where);
+}
+
+Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accuracy, SourceRange where) {
+    const bool is_placed = operand.is_expr() && (operand.position.fixed & axis_bit(axis)) != 0;
+    if (!is_placed) return operand;  // the same half a cell further
+    Pairs pairs{axis, 0};
+    pairs.is_staggered = true;
+    pairs.to_half = !operand.position.is_half(axis);
+    return add_pairs(std::nullopt, difference(0, accuracy, true), operand, pairs, where);
+}
+
+// The nodes nearest to the point on one side of it (side < 0: low), itself among them where it is one.
+// `beyond` nodes of them lie on the other side.
+Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRange where) {
+    if (operand.is_poison()) return operand;
+    if (operand.is_uniform()) return Value::of(Rational(0));
+    const bool to_half = (wanted_ & axis_bit(form.axis)) != 0;
+    const bool is_placed = (operand.position.fixed & axis_bit(form.axis)) != 0;
+    const bool is_staggered = is_placed && operand.position.is_half(form.axis) != to_half;
+    const int count = form.derivative + static_cast<int>(form.accuracy);
+    std::vector<Rational> nodes;
+    std::vector<int> elements;
+    for (int i = -form.beyond; i < count - form.beyond; ++i) {
+        const int step = form.side < 0 ? -i : i;
+        if (!is_staggered) {
+            nodes.emplace_back(std::int64_t{step});
+            elements.push_back(step);
+        } else {
+            const Rational half(form.side < 0 ? -1 : 1, 2);
+            nodes.push_back(Rational(std::int64_t{step}) + half);
+            // From a whole point the first element above is the cell's own, the first below the one before.
+            elements.push_back(step + (form.side < 0 ? (to_half ? 0 : -1) : (to_half ? 1 : 0)));
+        }
+    }
+    const std::vector<Rational> weights = ir::difference_weights(form.derivative, nodes);
+    const Value width = spacing_power(form.axis, form.derivative, where);
+    std::optional<Value> sum;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        Value node = shifted(operand, form.axis, elements[i], where);
+        if (is_staggered) node.position = node.position.moved_to(form.axis, to_half);
+        const Value weight = arithmetic_.binary(BinaryOp::div, Value::of(weights[i]), width, where);
+        sum = add_term(sum, weight, node, where);
+        if (sum->is_poison()) return Value();
+    }
+    return *sum;
 }
 
 Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_uniform()) return Value::of(Rational(0));
-    const std::vector<ir::Tap>& taps = difference(2, accuracy);
+    const std::vector<ir::Tap>& taps = difference(2, accuracy, false);
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         centre = arithmetic_.binary(BinaryOp::add, centre, centre_weight(taps, axis, 2, where), where);
     }
     Value sum = arithmetic_.binary(BinaryOp::mul, centre, operand, where);
     for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {
-        sum = add_pairs(sum, taps, operand, axis, 2, where);
+        sum = add_pairs(sum, taps, operand, Pairs{axis, 2}, where);
     }
     return sum;
-}
-
-Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {
-    const std::string& name = node.callee.text;
-    std::vector<const syntax::Argument*> plain;
-    for (const syntax::Argument& argument : node.arguments) {
-        if (!argument.keyword) plain.push_back(&argument);
-    }
-    const bool counts = name == "laplacian" ? plain.size() == 1
-                        : name == "d2"      ? plain.size() == 2
-                                            : plain.size() >= 2;
-    if (!counts) {
-        const char* form = name == "laplacian" ? "laplacian(u)" : name == "d2" ? "d2(u, x)" : "d(u, x)";
-        report(DiagnosticKind::wrong_argument_count, where,
-               fmt::format("`{}` is written `{}`, with `order=` if wanted", name, form));
-        return Value();
-    }
-    const std::optional<std::int64_t> accuracy = accuracy_of(node);
-    std::map<int, int> times;
-    std::vector<int> order;  // of first appearance
-    bool valid = accuracy.has_value();
-    for (std::size_t i = 1; i < plain.size(); ++i) {
-        const std::optional<int> axis = axis_argument(*plain[i]);
-        if (!axis) {
-            valid = false;
-            continue;
-        }
-        if (times[*axis]++ == 0) order.push_back(*axis);
-        if (times[*axis] > kMaxDerivative) {
-            report(DiagnosticKind::out_of_range, where,
-                   fmt::format("a derivative along one axis is of order {} at most", kMaxDerivative));
-            return Value();
-        }
-    }
-    Value result = number(plain[0]->value);
-    if (!valid) return Value();
-    if (name == "laplacian") return laplacian(result, *accuracy, where);
-    for (int axis : order) {
-        result = differentiate(result, axis, name == "d2" ? 2 : times[axis], *accuracy, where);
-    }
-    return result;
 }
 
 }  // namespace halo::sema

@@ -343,6 +343,10 @@ Value Evaluator::binary(const syntax::BinaryExpr& node, SourceRange where) {
         node.kind == syntax::BinaryKind::logical_and || node.kind == syntax::BinaryKind::logical_or;
     const Value left = is_logical ? condition(node.left) : number(node.left);
     const Value right = is_logical ? condition(node.right) : number(node.right);
+    if (left.is_expr() && right.is_expr() && left.position.conflict(right.position) != 0) {
+        refuse_apart(left, node.left, right, node.right, where);
+        return Value();
+    }
     if (node.kind == syntax::BinaryKind::power) return arithmetic_.power(left, right, where);
     return arithmetic_.binary(op_of(node.kind), left, right, where);
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -20,7 +21,7 @@
 namespace halo::sema {
 
 inline constexpr std::int64_t kMaxTerms = 4096;   // of one sum, product, min or max over a range
-inline constexpr int kMaxHistory = 8;            // the oldest level that can be read is t-8
+inline constexpr int kMaxHistory = 8;             // the oldest level that can be read is t-8
 inline constexpr std::int64_t kMaxOffset = 512;   // cells an access may reach along an axis
 inline constexpr std::int64_t kMaxAccuracy = 30;  // of a derivative
 inline constexpr int kMaxDerivative = 8;          // times along one axis
@@ -48,12 +49,14 @@ struct FieldInfo {
     std::array<std::array<bool, 2>, ir::kMaxRank> has_boundary{};  // false: reads past it need one
     bool asked_for_boundary = false;
     bool reported_unwritten = false;
+    Halves stagger = 0;  // the axes along which it lies half a cell up
 };
 
-struct Subscripts {  // u[t+1, x-2]
+struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
     int time = 0;
     bool has_time = false;
-    ir::Offset offset{};
+    ir::Offset offset{};  // whole cells, rounded down
+    Halves half = 0;      // axes along which it is half a cell more
 };
 
 class Evaluator {
@@ -77,6 +80,20 @@ public:
 
     // Which cell and level a target or access names; nullopt where that has been reported.
     std::optional<Subscripts> subscripts(const syntax::Expr& expr, const std::string& base);
+
+    // ---- positions (places.cpp)
+    // Where the statement that is read now has its points: what can be had at several places is had there.
+    void set_wanted(Halves place) { wanted_ = place; }
+    Halves wanted() const { return wanted_; }
+    // The place of what has none given: where its fields are. Reports an expression that could be at several.
+    Halves own_place(syntax::ExprId id);
+    // `at x+1/2, y`: nullopt where that has been reported.
+    std::optional<Halves> stagger(const std::vector<syntax::ExprId>& at);
+    // False, and a message, where a value does not lie at the place where `what` ("`vx`") has its points.
+    bool require_position(const Value& value, Halves place, const std::string& what, syntax::ExprId id);
+    Position position_at(Halves place) const;
+    bool is_staggered() const { return is_staggered_; }
+    void set_staggered() { is_staggered_ = true; }
 
     // Declares axes, params and coefs in the program as the stencil gives them; reports what is wrong there.
     void declare_axes();
@@ -141,8 +158,11 @@ private:
 
     // access.cpp
     Value index(const syntax::Index& node, const syntax::Expr& expr);
+    Value index_computed(const syntax::Index& node, const syntax::Expr& expr, const std::string& name);
     Value coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where);
     Value read_field(ir::FieldId id, int time, const ir::Offset& offset, SourceRange where);
+    Value read_point(ir::FieldId id, const Subscripts& at, SourceRange where);
+    void refuse_no_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     Value read_let(const Symbol& symbol, SourceRange where);
     Value retime(const Value& value, int time, SourceRange where);
     void refuse_field(const Symbol& symbol, SourceRange where);
@@ -161,6 +181,15 @@ private:
     void report_unnamed_offset(const syntax::Index& node, const syntax::Expr& expr, syntax::ExprId subscript,
                                const std::string& base);
 
+    // places.cpp
+    struct Lookout;  // finds the places that an expression can take
+    Places places(syntax::ExprId id);
+    Value evaluate_at(syntax::ExprId id, Halves place);
+    std::string names_at(Halves place, Halves axes) const;
+    void refuse_apart(const Value& left, syntax::ExprId left_id, const Value& right, syntax::ExprId right_id,
+                      SourceRange where);
+    void mend_by_interpolating(Diagnostic& diagnostic, syntax::ExprId id, Halves apart);
+
     // calls.cpp
     Value call(const syntax::CallExpr& node, SourceRange where);
     Value call_builtin(const syntax::CallExpr& node, SourceRange where);
@@ -175,14 +204,46 @@ private:
     struct FoldState;
     bool fold_level(const syntax::Fold& node, std::size_t level, FoldState& state);
 
-    // derivative.cpp
+    // differential.cpp, derivative.cpp
+    static bool is_differential(std::string_view name);
     Value differential(const syntax::CallExpr& node, SourceRange where);
-    std::optional<std::int64_t> accuracy_of(const syntax::CallExpr& node);
+    struct DifferentialOptions {
+        std::int64_t accuracy = 2;
+        int side = 0;  // -1: low, +1: high, 0: both
+    };
+    std::optional<DifferentialOptions> differential_options(const syntax::CallExpr& node);
+    struct AxisCount {
+        int axis = 0;
+        int count = 0;
+    };
+    std::optional<std::vector<AxisCount>> axes_of(const syntax::CallExpr& node, std::size_t first,
+                                                  std::size_t last, SourceRange where);
+    Value biharmonic(const Value& operand, std::int64_t accuracy, SourceRange where);
+    Value upwind(const Value& operand, const Value& velocity, int axis, std::int64_t order,
+                 SourceRange where);
+    // The derivative along one axis, at the place that is wanted along it.
     Value differentiate(const Value& operand, int axis, int derivative, std::int64_t accuracy,
                         SourceRange where);
-    const std::vector<ir::Tap>& difference(int derivative, std::int64_t accuracy);
+    struct Pairs {  // of points that lie symmetrically about the one that is computed
+        int axis = 0;
+        int derivative = 0;
+        bool is_staggered = false;  // the operand lies half a cell from it
+        bool to_half = false;       // it lies half a cell up
+    };
+    struct OneSided {
+        int axis = 0;
+        int derivative = 1;
+        std::int64_t accuracy = 1;  // any order >= 1
+        int side = -1;              // -1: low, +1: high
+        int beyond = 0;             // nodes on the other side
+    };
+    const std::vector<ir::Tap>& difference(int derivative, std::int64_t accuracy, bool is_staggered);
     Value add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
-                    int axis, int derivative, SourceRange where);
+                    const Pairs& pairs, SourceRange where);
+    Value add_term(const std::optional<Value>& sum, const Value& weight, const Value& factor,
+                   SourceRange where);
+    Value interpolated(const Value& operand, int axis, std::int64_t accuracy, SourceRange where);
+    Value one_sided(const Value& operand, const OneSided& form, SourceRange where);
     Value centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative, SourceRange where);
     Value laplacian(const Value& operand, std::int64_t accuracy, SourceRange where);
     Value spacing_power(int axis, int exponent, SourceRange where);
@@ -210,13 +271,16 @@ private:
     std::unordered_map<int, ir::CoefId> launch_coefs_;  // by Symbol::index
     std::array<Value, ir::kMaxRank> spacing_;
     std::int64_t accuracy_ = 2;
-    std::map<std::pair<int, std::int64_t>, std::vector<ir::Tap>> differences_;  // by derivative and accuracy
+    std::map<std::tuple<int, std::int64_t, bool>, std::vector<ir::Tap>>
+        differences_;  // by derivative, accuracy and whether it is staggered
 
     std::vector<Local> locals_;  // def parameters and indices of sums, innermost last
     std::size_t frame_ = 0;      // locals_ before this are not seen
     std::vector<const Symbol*> calls_;
     std::string setting_what_;
     std::optional<std::pair<ir::FieldId, SourceRange>> target_;
+    Halves wanted_ = 0;
+    bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;
     int suggestions_ = 0;
     std::unordered_set<std::string> unknown_;  // names that have had their message

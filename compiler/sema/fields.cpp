@@ -218,11 +218,21 @@ void declare_fields(Evaluator& evaluator) {
         info.symbol = &symbol;
         for (auto& sides : info.has_boundary)
             sides.fill(true);  // none is written: free
+        info.stagger = evaluator.stagger(symbol.field->at).value_or(0);
+        set_stagger(field, info.stagger);
+        if (info.stagger != 0) evaluator.set_staggered();
+        evaluator.set_wanted(info.stagger);
         apply_halos(symbol.field->halos, info, evaluator);
         apply_boundaries(symbol.field->boundaries, field, info, evaluator);
         evaluator.program().fields.push_back(std::move(field));
         evaluator.fields().push_back(std::move(info));
     }
+    evaluator.set_wanted(0);
+}
+
+void set_stagger(ir::Field& field, Halves stagger) {
+    for (int axis = 0; axis < ir::kMaxRank; ++axis)
+        field.staggered[axis] = (stagger & axis_bit(axis)) != 0;
 }
 
 }  // namespace halo::sema

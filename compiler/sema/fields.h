@@ -8,6 +8,8 @@ namespace halo::sema {
 // Fills program().fields and fields() with the stencil's fields, in order; roles are set by later statements.
 void declare_fields(Evaluator& evaluator);
 
+void set_stagger(ir::Field& field, Halves stagger);
+
 // The widest type of the declared fields: f32 where all are, else f64. Reports nothing.
 ir::Scalar declared_compute_type(const syntax::Stencil& stencil);
 

@@ -132,6 +132,14 @@ private:
             init_.emplace(file_, symbols_, Place::init, *result_.init, ir::Scalar::f64, sink_);
             declare(*init_);
         }
+        if (symbol) {
+            Halves place = 0;
+            for (int axis = 0; axis < symbols_.rank(); ++axis) {
+                if (stencil_.fields[symbol->index].staggered[axis])
+                    place = static_cast<Halves>(place | axis_bit(axis));
+            }
+            init_->set_wanted(place);  // coordinates are those of the field's points
+        }
         const Value value = init_->number(init.value);
         if (!symbol || !is_new || value.is_poison()) return;
         ir::Program& program = *result_.init;

@@ -91,7 +91,7 @@ Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRang
         done.emplace(id.index, add(expr.type, std::move(expr.node), where));
         pending.pop_back();
     }
-    return Value::of(done.at(value.id.index), value.type, false);
+    return Value::of(done.at(value.id.index), value.type, false, value.position);
 }
 
 namespace {

@@ -147,11 +147,18 @@ private:
 
     void read_assignment(const syntax::Assignment& assignment) {
         const std::optional<Target> target = targets_[next_target_++];
-        if (target) evaluator_.set_target(target->field, evaluator_.where(assignment.target));
-        const Value value = evaluator_.number(assignment.value);
+        Halves place = 0;
+        if (target) {
+            evaluator_.set_target(target->field, evaluator_.where(assignment.target));
+            place = evaluator_.fields()[target->field.index].stagger;
+        }
+        evaluator_.set_wanted(place);
+        Value value = evaluator_.number(assignment.value);
         if (!target) return;
         evaluator_.fields()[target->field.index].written = true;
         computes_ = true;
+        const std::string name = fmt::format("`{}`", program_[target->field].name);
+        if (!evaluator_.require_position(value, place, name, assignment.value)) value = Value();
         if (value.is_poison()) {
             has_poison_ = true;
             return;
@@ -170,7 +177,11 @@ private:
 
     void read_let(const syntax::LetDecl& let) {
         const Symbol& symbol = *let_symbol(let);
-        const Value value = evaluator_.evaluate(let.value);
+        const Halves place = place_of(let);
+        evaluator_.set_wanted(place);
+        Value value = evaluator_.evaluate(let.value);
+        if (!evaluator_.require_position(value, place, fmt::format("`{}`", symbol.name), let.value))
+            value = Value();
         if (value.is_poison()) has_poison_ = true;
         const bool has_clauses = !let.boundaries.empty() || !let.halos.empty();
         // What has one value, is a condition, or comes of coordinates alone is known at every cell, past
@@ -195,6 +206,8 @@ private:
         field.where = symbol.where;
         FieldInfo info;
         info.symbol = &symbol;
+        info.stagger = place;
+        set_stagger(field, place);
         info.assigned = info.written = true;
         info.written_where = symbol.where;
         infer_boundary(value, field, info);
@@ -205,7 +218,16 @@ private:
         evaluator_.fields().push_back(std::move(info));
         assign(id, 0, value, evaluator_.where(let.value), let.where);
         const ir::Access access{id, 0, {}};
-        evaluator_.define_let(symbol, evaluator_.arithmetic().leaf(value.type, access, false, symbol.where));
+        evaluator_.define_let(symbol, evaluator_.arithmetic().leaf(value.type, access, false, symbol.where,
+                                                                   evaluator_.position_at(place)));
+    }
+
+    // Where a let is computed: where it says, else where its fields are.
+    Halves place_of(const syntax::LetDecl& let) {
+        if (let.at.empty()) return evaluator_.own_place(let.value);
+        const Halves place = evaluator_.stagger(let.at).value_or(0);
+        if (place != 0) evaluator_.set_staggered();
+        return place;
     }
 
     const Symbol* let_symbol(const syntax::LetDecl& let) {
@@ -234,6 +256,7 @@ private:
                 fmt::format("there is no reduction `{}`; there are sum, min, max, norm2", operation),
                 {"sum", "min", "max", "norm2"});
         }
+        evaluator_.set_wanted(evaluator_.own_place(reduce.value));
         Value value = evaluator_.number(reduce.value);
         if (value.is_poison()) {
             has_poison_ = true;

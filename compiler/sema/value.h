@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/ir/program.h"
+#include "compiler/sema/position.h"
 
 namespace halo::sema {
 
@@ -19,6 +20,7 @@ struct Value {
     ir::ExprId id;
     ir::Scalar type = ir::Scalar::f64;  // of expr
     bool uniform = true;                // of expr: one value per launch (program.h); then f64 or boolean
+    Position position;                  // of expr: where in the cells it has its values
 
     static Value of(Rational exact) {
         Value value;
@@ -32,12 +34,13 @@ struct Value {
         value.truth = known;
         return value;
     }
-    static Value of(ir::ExprId id, ir::Scalar type, bool uniform) {
+    static Value of(ir::ExprId id, ir::Scalar type, bool uniform, Position position = {}) {
         Value value;
         value.kind = Kind::expr;
         value.id = id;
         value.type = type;
         value.uniform = uniform;
+        value.position = position;
         return value;
     }
 

@@ -129,9 +129,6 @@ TypeRef Parser::type() {
             .note("use one field for each component");
     }
     if (accept_word("as")) result.arithmetic = name("the type to compute in");
-    if (is_word("at") && !peek().newline_before) {
-        fail(DiagnosticKind::not_built_yet, peek().where, "staggered fields are not built yet");
-    }
     return result;
 }
 
@@ -163,8 +160,20 @@ FieldDecl Parser::field(std::uint32_t begin) {
     } while (accept(TokenKind::comma));
     expect(TokenKind::colon, "`:` and the type of the field, f32 or f64");
     result.type = type();
+    result.at = stagger();
     if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries);
     result.where = since(begin);
+    return result;
+}
+
+// `at x+1/2, y+1/2`: where in the cells the points lie.
+std::vector<ExprId> Parser::stagger() {
+    std::vector<ExprId> result;
+    if (!is_word("at") || peek().newline_before) return result;
+    advance();
+    do {
+        result.push_back(expression());
+    } while (accept(TokenKind::comma));
     return result;
 }
 
@@ -263,6 +272,7 @@ LetDecl Parser::let(std::uint32_t begin) {
     LetDecl result;
     advance();
     result.name = name("a name");
+    result.at = stagger();
     if (is(TokenKind::left_brace)) properties({result.name}, result.halos, result.boundaries);
     expect(TokenKind::assign, "`=` and an expression");
     result.value = expression();

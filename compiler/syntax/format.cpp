@@ -36,11 +36,12 @@ struct Roles {
     std::unordered_set<std::uint32_t> signs;       // unary operators
     std::unordered_set<std::uint32_t> indices;     // `[` of u[x+1]
     std::unordered_set<std::uint32_t> schedules;   // `schedule`
+    std::unordered_set<std::uint32_t> tight;       // operators of `at x+1/2`
 };
 
 class RoleFinder {
 public:
-    RoleFinder(const File& file, const SourceFile& source) : source_(source) {
+    RoleFinder(const File& file, const SourceFile& source) : file_(file), source_(source) {
         for (const Expr& expr : file.exprs)
             add(expr);
         for (const Stencil& stencil : file.stencils) {
@@ -67,6 +68,8 @@ private:
     }
     void add(const StencilStatement& statement) {
         std::visit([&](const auto& node) { roles_.statements.insert(node.where.begin); }, statement);
+        if (const auto* field = std::get_if<FieldDecl>(&statement)) add_position(field->at);
+        if (const auto* let = std::get_if<LetDecl>(&statement)) add_position(let->at);
         if (const auto* def = std::get_if<DefDecl>(&statement)) roles_.callees.insert(def->name.where.begin);
         if (const auto* reduce = std::get_if<ReduceDecl>(&statement)) {
             roles_.callees.insert(reduce->operation.where.begin);
@@ -77,6 +80,12 @@ private:
     }
     void add(const RunStatement& statement) {
         std::visit([&](const auto& node) { roles_.statements.insert(node.where.begin); }, statement);
+    }
+    void add_position(const std::vector<ExprId>& at) {
+        for (ExprId id : at) {
+            const auto* sum = std::get_if<BinaryExpr>(&file_[id].node);
+            if (sum != nullptr) roles_.tight.insert(sum->operator_where.begin);
+        }
     }
     // The `[` of an index is the first one behind its base.
     void add_indices(const File& file) {
@@ -92,6 +101,7 @@ private:
         }
     }
 
+    const File& file_;
     const SourceFile& source_;
     Roles roles_;
 };
@@ -305,6 +315,7 @@ private:
     bool is_spaced(std::size_t op) const {
         if (!brackets_.empty() && brackets_.back().is_index) return false;
         const Token& token = tokens_.tokens[op];
+        if (roles_.tight.count(token.where.begin) != 0) return false;
         if (brackets_.empty() && (token.kind == TokenKind::plus || token.kind == TokenKind::minus))
             return true;
         const Token& next = tokens_.tokens[op + 1];

@@ -110,6 +110,7 @@ private:
     Assignment assignment();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
                     std::vector<BoundaryEntry>& boundaries);
+    std::vector<ExprId> stagger();
     std::optional<FaceRef> face();
     HaloEntry halo_entry();
     BoundaryEntry boundary_entry();

@@ -178,9 +178,10 @@ struct BoundaryEntry {            // boundary periodic; boundary x fixed 1; boun
     std::optional<ExprId> value;  // what follows the kind
     SourceRange where;
 };
-struct FieldDecl {  // field u, v: f32 { halo 1  boundary periodic }
+struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic }
     std::vector<Name> names;
     TypeRef type;
+    std::vector<ExprId> at;  // x+1/2, y; empty: at the cells' points
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
     SourceRange where;
@@ -193,8 +194,9 @@ struct DefDecl {  // def f(a, b) = expression
     SourceRange where;
 };
 
-struct LetDecl {  // let mu = expression; let mu { boundary clamp } = expression
+struct LetDecl {  // let mu = expression; let mu at x+1/2 { boundary clamp } = expression
     Name name;
+    std::vector<ExprId> at;
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
     ExprId value;

@@ -150,7 +150,6 @@ TEST_CASE("what is to come is said to be to come") {
     CHECK(in_stencil("inject p[t+1] at shots += 2") == "2:1 not-built-yet");
     CHECK(in_stencil("field v: (x: f32, y: f32)") == "2:10 not-built-yet");
     CHECK(in_stencil("field f: f32[19]") == "2:13 not-built-yet");
-    CHECK(in_stencil("field v: f32 at x+1/2") == "2:14 not-built-yet");
 }
 
 TEST_CASE("mistakes in a field's block stay there") {

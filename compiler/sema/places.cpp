@@ -1,0 +1,331 @@
+// Where in the cells expressions lie (position.h): found from the bottom up by the values themselves, and
+// looked up beforehand in the tree where a derivative or a let has a choice.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/evaluator.h"
+#include "compiler/sema/scope.h"
+
+namespace halo::sema {
+
+Position Evaluator::position_at(Halves place) const {
+    const auto all = static_cast<Halves>((1u << static_cast<unsigned>(symbols_.rank())) - 1u);
+    return {all, place};
+}
+
+std::string Evaluator::names_at(Halves place, Halves axes) const {
+    return position_text(place, axes, symbols_.axes());
+}
+
+// ---- the places that an expression can take
+// ---------------------------------------------------------------------
+
+// Walks the tree without building anything. What it cannot tell it takes to be anywhere: places are wishes,
+// and the values that are built in the end carry where they really lie.
+struct Evaluator::Lookout {
+    struct Bound {  // a def's parameter or an index
+        std::string_view name;
+        Places places;
+        std::optional<Rational> number;  // where it is known
+    };
+
+    explicit Lookout(Evaluator& the_evaluator) : evaluator(the_evaluator) {}
+
+    Places of(syntax::ExprId id) {
+        const syntax::Expr& expr = evaluator.file_[id];
+        if (depth >= kMaxDepth || !evaluator.arithmetic_.spend(1, expr.where)) return {};
+        ++depth;
+        const Places result = of_node(expr);
+        --depth;
+        return result;
+    }
+
+private:
+    static constexpr int kMaxDepth = 1600;
+
+    Places of_node(const syntax::Expr& expr) {
+        if (const auto* name = std::get_if<syntax::NameUse>(&expr.node)) return of_name(name->name);
+        if (const auto* access = std::get_if<syntax::Index>(&expr.node)) return of_index(*access);
+        if (const auto* call = std::get_if<syntax::CallExpr>(&expr.node)) return of_call(*call);
+        if (const auto* node = std::get_if<syntax::UnaryExpr>(&expr.node)) return of(node->operand);
+        if (const auto* node = std::get_if<syntax::BinaryExpr>(&expr.node))
+            return of(node->left).joined(of(node->right));
+        if (const auto* node = std::get_if<syntax::Conditional>(&expr.node))
+            return of(node->condition).joined(of(node->then)).joined(of(node->otherwise));
+        if (const auto* node = std::get_if<syntax::Fold>(&expr.node)) return of_fold(*node);
+        return {};
+    }
+
+    Places of_name(const std::string& name) {
+        if (const Bound* parameter = find_bound(name)) return parameter->places;
+        if (in_def == 0) {
+            if (const Value* local = evaluator.find_local(name))
+                return Places::of(local->position, evaluator.symbols_.rank());
+        }
+        const Symbol* symbol = evaluator.symbols_.find(name);
+        if (symbol == nullptr || evaluator.place_ != Place::step) return {};
+        if (symbol->kind == Symbol::Kind::field)
+            return Places::only(evaluator.fields_[static_cast<std::size_t>(symbol->index)].stagger);
+        if (symbol->kind == Symbol::Kind::let) {
+            const auto found = evaluator.lets_.find(symbol->index);
+            if (found != evaluator.lets_.end())
+                return Places::of(found->second.position, evaluator.symbols_.rank());
+        }
+        return {};
+    }
+
+    Places of_index(const syntax::Index& node) {
+        const auto* name = std::get_if<syntax::NameUse>(&evaluator.file_[node.base].node);
+        if (name != nullptr) {
+            const Symbol* symbol = evaluator.symbols_.find(name->name);
+            if (symbol != nullptr && symbol->kind == Symbol::Kind::coef) return {};
+        }
+        Halves half = 0;
+        for (syntax::ExprId subscript : node.subscripts)
+            half = static_cast<Halves>(half ^ half_of(subscript));
+        return of(node.base).flipped(half);
+    }
+
+    const Bound* find_bound(std::string_view name) const {
+        for (std::size_t i = bound.size(); i > frame; --i) {
+            if (bound[i - 1].name == name) return &bound[i - 1];
+        }
+        return nullptr;
+    }
+
+    // The axis of a subscript, where it is half a cell off: x of `x+1/2`, `x+r-1/2`.
+    Halves half_of(syntax::ExprId subscript) {
+        int axis = -1;
+        const std::optional<Rational> rest = known(subscript, axis);
+        const bool is_half =
+            axis >= 0 && rest && !rest->is_integer() && (*rest - Rational(1, 2)).is_integer();
+        return is_half ? axis_bit(axis) : Halves{0};
+    }
+
+    // A number, where it can be told without a message; axes count as 0 and are noted.
+    std::optional<Rational> known(syntax::ExprId id, int& axis) {
+        const syntax::Expr& expr = evaluator.file_[id];
+        if (const auto* number = std::get_if<syntax::Number>(&expr.node)) return number->value;
+        if (const auto* name = std::get_if<syntax::NameUse>(&expr.node)) return known_name(name->name, axis);
+        if (const auto* sign = std::get_if<syntax::UnaryExpr>(&expr.node)) {
+            const std::optional<Rational> operand = known(sign->operand, axis);
+            return operand && sign->kind == syntax::UnaryKind::negate ? -*operand : operand;
+        }
+        const auto* node = std::get_if<syntax::BinaryExpr>(&expr.node);
+        if (node == nullptr) return std::nullopt;
+        const std::optional<Rational> left = known(node->left, axis), right = known(node->right, axis);
+        if (!left || !right) return std::nullopt;
+        switch (node->kind) {
+            case syntax::BinaryKind::add:
+                return *left + *right;
+            case syntax::BinaryKind::subtract:
+                return *left - *right;
+            case syntax::BinaryKind::multiply:
+                return *left * *right;
+            case syntax::BinaryKind::divide:
+                if (right->is_zero()) return std::nullopt;
+                return *left / *right;
+            default:
+                return std::nullopt;
+        }
+    }
+
+    std::optional<Rational> known_name(const std::string& name, int& axis) {
+        if (const Bound* parameter = find_bound(name)) return parameter->number;
+        if (in_def == 0) {
+            if (const Value* local = evaluator.find_local(name))
+                return local->is_number() ? std::optional(local->number) : std::nullopt;
+        }
+        const Symbol* symbol = evaluator.symbols_.find(name);
+        if (symbol == nullptr) return std::nullopt;
+        if (symbol->kind == Symbol::Kind::axis) {
+            axis = symbol->index;
+            return Rational();
+        }
+        if (symbol->kind != Symbol::Kind::constant) return std::nullopt;
+        const Value value = evaluator.constant(*symbol);
+        return value.is_number() ? std::optional(value.number) : std::nullopt;
+    }
+
+    Places of_fold(const syntax::Fold& node) {
+        const std::size_t before = bound.size();
+        for (const syntax::RangeIndex& index : node.indices) {
+            int axis = -1;
+            bound.push_back({index.name.text, {}, known(index.low, axis)});
+        }
+        const Places result = of(node.body);
+        bound.resize(before);
+        return result;
+    }
+
+    Places of_all(const std::vector<syntax::Argument>& arguments, std::size_t from) {
+        Places result;
+        for (std::size_t i = from; i < arguments.size(); ++i) {
+            if (!arguments[i].keyword) result = result.joined(of(arguments[i].value));
+        }
+        return result;
+    }
+
+    // The axes that are named by arguments from the second on.
+    Halves axes_of(const syntax::CallExpr& call) {
+        Halves axes = 0;
+        for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+            const auto* name = std::get_if<syntax::NameUse>(&evaluator.file_[call.arguments[i].value].node);
+            const Symbol* symbol = name != nullptr ? evaluator.symbols_.find(name->name) : nullptr;
+            if (symbol != nullptr && symbol->kind == Symbol::Kind::axis)
+                axes = static_cast<Halves>(axes | axis_bit(symbol->index));
+        }
+        return axes;
+    }
+
+    Places of_call(const syntax::CallExpr& call) {
+        const std::string& name = call.callee.text;
+        const Symbol* symbol = evaluator.symbols_.find(name);
+        if (symbol != nullptr && symbol->kind == Symbol::Kind::function && !find_builtin(name))
+            return of_def(*symbol, call);
+        if (call.arguments.empty()) return {};
+        if (name == "d" || name == "d2") return of(call.arguments[0].value).also_flipped(axes_of(call));
+        if (name == "interpolate") return of(call.arguments[0].value).flipped(axes_of(call));
+        if (name == "upwind") {
+            Places result = of(call.arguments[0].value);
+            return call.arguments.size() > 2 ? result.joined(of(call.arguments[2].value)) : result;
+        }
+        if (name == "laplacian" || name == "biharmonic") return of(call.arguments[0].value);
+        if (name == "pos" || name == "idx" || name == "len") return {};
+        return of_all(call.arguments, 0);
+    }
+
+    Places of_def(const Symbol& symbol, const syntax::CallExpr& call) {
+        const syntax::DefDecl& function = *symbol.function;
+        if (call.arguments.size() != function.parameters.size()) return {};
+        std::vector<Bound> arguments;
+        for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+            int axis = -1;
+            const syntax::ExprId argument = call.arguments[i].value;
+            arguments.push_back({function.parameters[i].text, of(argument), known(argument, axis)});
+        }
+        const std::size_t outer_frame = frame, outer_size = bound.size();
+        bound.insert(bound.end(), arguments.begin(), arguments.end());
+        frame = outer_size;
+        ++in_def;
+        const Places result = of(function.value);
+        --in_def;
+        frame = outer_frame;
+        bound.resize(outer_size);
+        return result;
+    }
+
+    Evaluator& evaluator;
+    std::vector<Bound> bound;  // parameters of the defs that are looked into
+    std::size_t frame = 0;
+    int in_def = 0;
+    int depth = 0;
+};
+
+// In a stencil without staggered fields there is one place.
+Places Evaluator::places(syntax::ExprId id) {
+    if (!is_staggered_) return Places::only(0);
+    return Lookout(*this).of(id);
+}
+
+Halves Evaluator::own_place(syntax::ExprId id) {
+    if (!is_staggered_) return 0;
+    const Places all = places(id);
+    if (all.own) return *all.own;
+    if (all.set == 0xFF || all.set == 0) return 0;  // of no field; or apart, as will be said where they meet
+    report(DiagnosticKind::ambiguous_position, where(id),
+           "this could be computed at several places in the cells")
+        .note(fmt::format("a `let` says where, as in `let a at {}+1/2 = …`", symbols_.axes().front()));
+    return 0;
+}
+
+// The operand of something that is wanted at `wanted_`, as near to there as it can be had.
+Value Evaluator::evaluate_at(syntax::ExprId id, Halves place) {
+    const Halves outer = wanted_;
+    wanted_ = is_staggered_ ? places(id).nearest(place) : Halves{0};
+    Value value = evaluate(id);
+    wanted_ = outer;
+    return value;
+}
+
+// ---- what lies apart
+// --------------------------------------------------------------------------------------------
+
+// Two operands of one operation. The one that is not where the statement is could be interpolated.
+void Evaluator::refuse_apart(const Value& left, syntax::ExprId left_id, const Value& right,
+                             syntax::ExprId right_id, SourceRange where) {
+    const Halves apart = left.position.conflict(right.position);
+    const bool left_is_off = ((left.position.half ^ wanted_) & apart) != 0;
+    Diagnostic& diagnostic =
+        report(DiagnosticKind::position_mismatch, where,
+               fmt::format("the left side lies at {}, and the right side at {}",
+                           names_at(left.position.half, apart), names_at(right.position.half, apart)));
+    mend_by_interpolating(diagnostic, left_is_off ? left_id : right_id, apart);
+}
+
+void Evaluator::mend_by_interpolating(Diagnostic& diagnostic, syntax::ExprId id, Halves apart) {
+    std::string along;
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        if ((apart & axis_bit(axis)) == 0) continue;
+        along += (along.empty() ? "" : ", ") + symbols_.axes()[static_cast<std::size_t>(axis)];
+    }
+    // Of a product or a sum, the part that lies elsewhere.
+    while (const auto* node = std::get_if<syntax::BinaryExpr>(&file_[id].node)) {
+        const bool left_fits = places(node->left).contains(wanted_);
+        if (left_fits == places(node->right).contains(wanted_)) break;
+        id = left_fits ? node->right : node->left;
+    }
+    if (const auto* name = std::get_if<syntax::NameUse>(&file_[id].node)) {
+        diagnostic.mend(file_[id].where, fmt::format("interpolate({}, {})", name->name, along));
+    } else {
+        diagnostic.note(fmt::format("`interpolate(…, {})` takes it half a cell further", along));
+    }
+}
+
+bool Evaluator::require_position(const Value& value, Halves place, const std::string& what,
+                                 syntax::ExprId id) {
+    if (!value.is_expr()) return true;
+    const Halves apart = value.position.conflict(position_at(place));
+    if (apart == 0) return true;
+    Diagnostic& diagnostic =
+        report(DiagnosticKind::position_mismatch, where(id),
+               fmt::format("this lies at {}, and {} at {}", names_at(value.position.half, apart), what,
+                           names_at(place, apart)));
+    mend_by_interpolating(diagnostic, id, apart);
+    return false;
+}
+
+std::optional<Halves> Evaluator::stagger(const std::vector<syntax::ExprId>& at) {
+    Halves result = 0, named = 0;
+    for (syntax::ExprId id : at) {
+        std::vector<Anchor> anchors;
+        Rational rest;
+        if (!collect_subscript(id, true, anchors, rest)) return std::nullopt;
+        const bool is_axis = anchors.size() == 1 && anchors[0].axis >= 0 && anchors[0].forward;
+        const bool is_half = rest == Rational(1, 2);
+        if (!is_axis || (!is_half && !rest.is_zero())) {
+            Diagnostic& diagnostic =
+                report(DiagnosticKind::invalid_position, where(id), "this is no place in a cell");
+            const std::string& axis =
+                symbols_.axes()[static_cast<std::size_t>(is_axis ? anchors[0].axis : 0)];
+            diagnostic.note(fmt::format(
+                "a place is `{0}`, at the cells' points, or `{0}+1/2`, half way to the next", axis));
+            if (is_axis) diagnostic.mend(where(id), axis + "+1/2");
+            return std::nullopt;
+        }
+        const Halves bit = axis_bit(anchors[0].axis);
+        if ((named & bit) != 0) {
+            report(DiagnosticKind::duplicate_setting, where(id),
+                   fmt::format("the place along `{}` is given twice",
+                               symbols_.axes()[static_cast<std::size_t>(anchors[0].axis)]));
+            return std::nullopt;
+        }
+        named = static_cast<Halves>(named | bit);
+        if (is_half) result = static_cast<Halves>(result | bit);
+    }
+    return result;
+}
+
+}  // namespace halo::sema
