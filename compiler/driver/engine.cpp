@@ -122,7 +122,8 @@ public:
         while (result.steps < steps) {
             interpreter_.step();
             ++result.steps;
-            if (until && rt::evaluate(*until, until_values(), extent_) != 0) {
+            const auto done = static_cast<double>(interpreter_.steps_done());
+            if (until && rt::evaluate(*until, until_values(), extent_, done) != 0) {
                 result.stop = rt::RunResult::Stop::until;
                 break;
             }

@@ -90,6 +90,12 @@ const char* function_name(Op op) {
             return "pow";
         case Op::atan2:
             return "atan2";
+        case Op::round:
+            return "nearbyint";
+        case Op::trunc:
+            return "trunc";
+        case Op::erf:
+            return "erf";
         default:
             return "";
     }
@@ -161,6 +167,9 @@ private:
                 break;
             case Op::extent:
                 stack_.push_back({names_.extent(step.index), Precedence::primary, false, true});
+                break;
+            case Op::step:
+                stack_.push_back({names_.step()});
                 break;
             case Op::fma:
                 push_fma();

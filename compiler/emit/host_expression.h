@@ -12,6 +12,7 @@ namespace halo::emit {
 struct HostNames {
     std::function<std::string(int)> param;   // a double
     std::function<std::string(int)> extent;  // an integer: cells along an axis
+    std::function<std::string()> step;       // a double: steps done before
 };
 
 // "std::exp(-x) * 2.0": the same operations in the same order as rt::evaluate. Needs <cmath>.

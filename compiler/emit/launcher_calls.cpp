@@ -201,7 +201,7 @@ private:
                 }
                 if (any_state()) out_.line("// t+1 is now t.");
                 write_state_rotations();
-                if (!plan_.reductions.empty()) out_.line("++solver->steps;");
+                if (counts_steps()) out_.line("++solver->steps;");
             }
             out_.line("}}");
             out_.line("return {};", model_.code("OK"));

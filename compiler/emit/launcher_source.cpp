@@ -78,10 +78,10 @@ private:
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
             }
-            if (any_halo() || !plan_.reductions.empty()) out_.blank_line();
+            if (any_halo() || counts_steps()) out_.blank_line();
             if (any_halo())
                 out_.line("bool halos_due = true;  // values were set since the halos were filled");
-            if (!plan_.reductions.empty()) out_.line("long long steps = 0;    // done so far");
+            if (counts_steps()) out_.line("long long steps = 0;    // done so far");
         }
         out_.line("}};");
     }

@@ -17,7 +17,8 @@ LauncherWriter::LauncherWriter(const LauncherModel& model, Writer& out)
     : model_(model),
       plan_(model.plan),
       names_{[this](int index) { return "solver." + model_.param_member(index); },
-             [this](int axis) { return "solver." + model_.extents[static_cast<std::size_t>(axis)]; }},
+             [this](int axis) { return "solver." + model_.extents[static_cast<std::size_t>(axis)]; },
+             [] { return std::string("double(solver.steps)"); }},
       out_(out) {}
 
 std::string LauncherWriter::number(double value) {
@@ -70,6 +71,15 @@ std::string LauncherWriter::global_name(const std::string& name) {
                                            "lay_out",      "allocate",   "source_cell"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_");
     return (hidden ? "::" : "") + name;
+}
+
+bool LauncherWriter::counts_steps() const {
+    const auto changes = [](const rt::Argument& argument) {
+        return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
+    };
+    return !plan_.reductions.empty() || std::ranges::any_of(plan_.kernels, [&](const rt::KernelPlan& kernel) {
+        return std::ranges::any_of(kernel.arguments, changes);
+    });
 }
 
 bool LauncherWriter::any_halo() const {

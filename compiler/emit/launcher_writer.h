@@ -23,6 +23,7 @@ protected:
     static std::string launch_function(const rt::KernelPlan& kernel) { return "launch_" + kernel.name; }
 
     bool any_halo() const;
+    bool counts_steps() const;              // for reductions, or for scalars that change with the step
     void comment(const std::string& text);  // a paragraph's first line
     // `if (const STATUS status = CALL) return status;`
     void return_unless_ok(const std::string& call, const std::string& before = "");

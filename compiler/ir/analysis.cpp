@@ -121,21 +121,21 @@ std::vector<bool> live_statements(const Program& program, const std::vector<Depe
 
 }  // namespace
 
+bool is_uniform_leaf(const Expr& expr) {
+    if (const Coordinate* coordinate = std::get_if<Coordinate>(&expr.node))
+        return coordinate->kind == CoordinateKind::extent || coordinate->kind == CoordinateKind::step;
+    // Weights of a `param coef` are read where they are used, from constant memory: the host adds nothing to
+    // them.
+    return !std::holds_alternative<Access>(expr.node) && !std::holds_alternative<CoefElement>(expr.node) &&
+           !std::holds_alternative<TableSum>(expr.node) && !std::holds_alternative<TableColumn>(expr.node) &&
+           !std::holds_alternative<Noise>(expr.node) && !std::holds_alternative<PointColumn>(expr.node);
+}
+
 std::vector<bool> uniform_exprs(const Program& program) {
     std::vector<bool> uniform(program.exprs.size());
     for (std::size_t i = 0; i < program.exprs.size(); ++i) {
         const Expr& expr = program.exprs[i];
-        bool is_uniform =
-            !std::holds_alternative<Access>(expr.node) && !std::holds_alternative<TableSum>(expr.node) &&
-            !std::holds_alternative<TableColumn>(expr.node) && !std::holds_alternative<Noise>(expr.node) &&
-            !std::holds_alternative<PointColumn>(expr.node);
-        // Weights of a `param coef` are read where they are used, from constant memory: the host adds nothing
-        // to them.
-        if (std::holds_alternative<CoefElement>(expr.node)) is_uniform = false;
-        if (const Coordinate* coordinate = std::get_if<Coordinate>(&expr.node)) {
-            is_uniform =
-                coordinate->kind == CoordinateKind::extent || coordinate->kind == CoordinateKind::step;
-        }
+        bool is_uniform = is_uniform_leaf(expr);
         for_each_operand(expr, [&](ExprId operand) { is_uniform = is_uniform && uniform[operand.index]; });
         uniform[i] = is_uniform;
     }

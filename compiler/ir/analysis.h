@@ -7,6 +7,9 @@
 
 namespace halo::ir {
 
+// Whether a node by itself, whatever its operands, leaves an expression uniform (see program.h).
+bool is_uniform_leaf(const Expr& expr);
+
 // True for each expression that has one value per launch (see program.h).
 std::vector<bool> uniform_exprs(const Program& program);
 

@@ -77,6 +77,7 @@ struct Interpreter::State {
     std::vector<std::vector<std::vector<double>>> levels;
     std::vector<std::vector<double>> next;
     std::map<std::string, double> reductions;
+    std::int64_t steps_done = 0;
 
     State(const Program& source, const Extent& cells, Arithmetic how)
         : program(source),
@@ -108,6 +109,7 @@ struct Interpreter::State {
     }
 
     void begin_step() {
+        surroundings.step = static_cast<double>(steps_done);
         surroundings.params.clear();
         for (std::size_t i = 0; i < params.size(); ++i) {
             if (!params[i])
@@ -174,6 +176,7 @@ struct Interpreter::State {
             for (std::vector<double>& level : levels[i])
                 std::swap(level, next[i]);  // the oldest is left in next
         }
+        ++steps_done;
     }
 };
 
@@ -207,6 +210,10 @@ void Interpreter::step() {
     for (const Statement& statement : state_->program.statements)
         std::visit([&](const auto& alternative) { state_->run(alternative); }, statement);
     state_->advance();
+}
+
+std::int64_t Interpreter::steps_done() const {
+    return state_->steps_done;
 }
 
 double Interpreter::reduction(const std::string& name) const {

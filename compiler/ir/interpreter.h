@@ -45,7 +45,8 @@ public:
     // written), -1 … -history the past. Values are kept as doubles that the field's type can hold.
     std::vector<double>& field(const std::string& name, int time = 0);
 
-    void step();                                      // one time step; then t+1 is t
+    void step();  // one time step; then t+1 is t
+    std::int64_t steps_done() const;
     double reduction(const std::string& name) const;  // of the last step
 
 private:

@@ -41,7 +41,7 @@ void map(const T* a, const T* b, Result* out, std::int64_t n, Op op) {
 
 bool reads_position(const Expr& expr) {
     const Coordinate* coordinate = std::get_if<Coordinate>(&expr.node);
-    return coordinate && coordinate->kind != CoordinateKind::extent;
+    return coordinate && !is_uniform_leaf(expr);
 }
 
 }  // namespace
@@ -243,6 +243,8 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
 
 template <class T>
 void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
+    if (node.kind == CoordinateKind::step)
+        return (void)std::fill_n(out, cells_, static_cast<T>(surroundings_->step));
     if (node.kind == CoordinateKind::extent)
         return (void)std::fill_n(out, cells_, static_cast<T>(extent_[node.axis]));
     const std::int64_t start[] = {x_, y_, z_};

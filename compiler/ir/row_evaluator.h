@@ -23,6 +23,7 @@ struct Row {
 
 // What expressions read besides each other.
 struct Surroundings {
+    double step = 0;                         // steps done before this one
     std::vector<double> params;              // by ParamId
     std::vector<std::vector<double>> coefs;  // by CoefId
     std::vector<std::vector<const double*>>

@@ -119,6 +119,8 @@ private:
     void check_node(std::uint32_t i, Scalar type, const Coordinate& node) {
         expect(i, node.axis >= 0 && node.axis < program_.rank(), "a coordinate of an axis that is not there");
         expect(i, is_floating(type), "a coordinate is a number");
+        if (node.kind == CoordinateKind::step)
+            expect(i, type == Scalar::f64 && node.axis == 0, "the step is f64 and has no axis");
     }
     void check_node(std::uint32_t i, Scalar type, const Unary& node) {
         const Scalar operand = type_of(node.operand);

@@ -154,10 +154,16 @@ bool is_one(const ir::Program& program, ir::ExprId id) {
     return constant && constant->value == Rational(1);
 }
 
+bool is_step(const ir::Expr& expr) {
+    const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
+    return coordinate && coordinate->kind == ir::CoordinateKind::step;
+}
+
 // The words of a product; empty where there is no short name.
 std::string words(const ir::Program& program, ir::ExprId id) {
     const ir::Expr& expr = program[id];
     if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) return program[param->param].name;
+    if (is_step(expr)) return "step";
     if (const auto* unary = std::get_if<ir::Unary>(&expr.node)) {
         const std::string operand = words(program, unary->operand);
         return unary->op == ir::UnaryOp::negate && !operand.empty() ? "minus_" + operand : operand;
@@ -167,6 +173,7 @@ std::string words(const ir::Program& program, ir::ExprId id) {
     const std::string left = words(program, binary->left);
     const std::string right = words(program, binary->right);
     if (binary->op == ir::BinaryOp::mul) {
+        if (is_step(program[binary->left]) && right == "dt") return "time";
         if (left == right && !left.empty()) return left + "_squared";
         return left.empty() ? right : right.empty() ? left : left + "_" + right;
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/analysis.h"
+
 namespace halo::sema {
 
 using ir::BinaryOp;
@@ -70,11 +72,7 @@ ExprId Arithmetic::add(Scalar type, decltype(ir::Expr::node) node, SourceRange w
     if (id.index < depth_.size()) return id;
     const ir::Expr& expr = program_[id];
     std::uint32_t depth = 0;
-    bool uniform =
-        !std::holds_alternative<ir::Access>(expr.node) && !std::holds_alternative<ir::CoefElement>(expr.node);
-    if (const ir::Coordinate* coordinate = std::get_if<ir::Coordinate>(&expr.node)) {
-        uniform = coordinate->kind == ir::CoordinateKind::extent;
-    }
+    bool uniform = ir::is_uniform_leaf(expr);
     ir::for_each_operand(expr, [&](ExprId operand) {
         depth = std::max(depth, depth_[operand.index] + 1);
         uniform = uniform && is_uniform_[operand.index];

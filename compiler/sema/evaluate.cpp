@@ -158,7 +158,7 @@ std::vector<std::string> Evaluator::visible_names() const {
     });
     for (std::size_t i = frame_; i < locals_.size(); ++i)
         names.emplace_back(locals_[i].name);
-    names.emplace_back("pi");
+    names.insert(names.end(), {"pi", "step", "time"});
     return names;
 }
 
@@ -170,9 +170,12 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
         return Value::of(pi);
     }
     if (name == "true" || name == "false") return Value::of(name == "true");
+    if (name == "step" || name == "time") return clock(name, where);
     if (name == "t") {
-        report(DiagnosticKind::not_built_yet, where, "the time in an expression is not built yet")
-            .note("`t` can be used in subscripts, as in `u[t+1]`");
+        report(DiagnosticKind::misused_name, where,
+               "`t` is the time level, as in `u[t+1]`, and has no value by itself")
+            .note("`time` is the time, `step` the number of steps done")
+            .mend(where, "time");
         return Value();
     }
     const std::vector<std::string>& functions = function_names();
@@ -184,6 +187,34 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
     report_unknown(DiagnosticKind::unknown_name, name, where,
                    fmt::format("there is nothing called `{}`", name), visible_names());
     return Value();
+}
+
+// `step`, the steps done before this one, and `time`, which is step * dt. In `until` they are those of the
+// steps that are done; in `init` none is.
+Value Evaluator::clock(const std::string& name, SourceRange where) {
+    if (place_ == Place::setting) {
+        report(DiagnosticKind::varies_in_time, where, fmt::format("`{}` changes from step to step", name))
+            .note(
+                fmt::format("{} has one value for all steps: numbers, consts, params and `len` can be in it",
+                            setting_what_));
+        return Value();
+    }
+    const Symbol* dt = symbols_.find("dt");
+    const bool has_dt = dt && (dt->kind == Symbol::Kind::param || dt->kind == Symbol::Kind::constant);
+    if (name == "time" && !has_dt && !symbols_.is_unread("dt")) {
+        Diagnostic& diagnostic =
+            report(DiagnosticKind::unknown_name, where,
+                   fmt::format("`time` is step * dt, and `{}` has no param or const `dt`",
+                               symbols_.stencil().name.text));
+        if (dt) diagnostic.label(dt->where, fmt::format("`dt` is {}", describe(dt->kind)));
+        diagnostic.note("`param dt = …` declares it; `step` counts the steps");
+    }
+    if (name == "time" && !has_dt) return Value();
+    if (place_ == Place::init) return Value::of(Rational(0));
+    const Value step =
+        arithmetic_.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, true, where);
+    if (name == "step") return step;
+    return arithmetic_.binary(BinaryOp::mul, step, symbol_use(*dt, where), where);
 }
 
 void Evaluator::refuse_varying(std::string_view what_varies, SourceRange where) {

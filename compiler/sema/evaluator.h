@@ -148,6 +148,7 @@ private:
     Value unary(const syntax::UnaryExpr& node, SourceRange where);
     Value binary(const syntax::BinaryExpr& node, SourceRange where);
     Value conditional(const syntax::Conditional& node, SourceRange where);
+    Value clock(const std::string& name, SourceRange where);
     Value constant(const Symbol& symbol);
     Value param(const Symbol& symbol, SourceRange where);
     bool require_number(const Value& value, SourceRange where);

@@ -324,8 +324,7 @@ private:
                         all_periodic = all_periodic && known && kind == BoundaryKind::periodic;
                         all_free = all_free && known && kind == BoundaryKind::free;
                     } else if (const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node)) {
-                        const bool varies =
-                            coordinate->kind != ir::CoordinateKind::extent && coordinate->axis == axis;
+                        const bool varies = !ir::is_uniform_leaf(expr) && coordinate->axis == axis;
                         if (varies) all_periodic = all_free = false;
                     }
                 });

@@ -272,14 +272,16 @@ double Session::reduction(const std::string& name) {
 }
 
 double Session::evaluate(const HostScalar& scalar) const {
-    return rt::evaluate(scalar, state_->param_values(), state_->geometry.extent);
+    return rt::evaluate(scalar, state_->param_values(), state_->geometry.extent,
+                        static_cast<double>(state_->steps_done));
 }
 
 double Session::evaluate_with_reductions(const HostScalar& scalar) {
-    std::vector<double> values = state_->param_values();
-    const std::vector<double> reductions = state_->reduce_for(scalar);
+    State& s = *state_;
+    std::vector<double> values = s.param_values();
+    const std::vector<double> reductions = s.reduce_for(scalar);
     values.insert(values.end(), reductions.begin(), reductions.end());
-    return rt::evaluate(scalar, values, state_->geometry.extent);
+    return rt::evaluate(scalar, values, state_->geometry.extent, static_cast<double>(s.steps_done));
 }
 
 }  // namespace halo::rt

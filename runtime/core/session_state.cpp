@@ -48,6 +48,7 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     const auto launches_per_cycle = static_cast<std::int64_t>(plan.kernels.size()) * cycle;
     recorded_steps =
         cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
+    changing = changes_with_step();
     find_kernels();
     check_memory();
     allocate_fields();
@@ -182,6 +183,15 @@ void Session::State::fill_due_halos() {
     }
 }
 
+PreparedLaunch::Value Session::State::scalar_value(ElementType type, double number) {
+    PreparedLaunch::Value value{};
+    if (type == ElementType::f32)
+        value.f32 = static_cast<float>(number);
+    else
+        value.f64 = number;
+    return value;
+}
+
 PreparedLaunch::Value Session::State::argument_value(const Argument& argument, std::int64_t phase,
                                                      const std::vector<double>& values) {
     PreparedLaunch::Value value{};
@@ -194,14 +204,9 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
             value.address = array + geometry.origin * size_of(field.type);
             break;
         }
-        case Argument::Kind::scalar: {
-            const double number = rt::evaluate(argument.scalar, values, geometry.extent);
-            if (argument.type == ElementType::f32)
-                value.f32 = static_cast<float>(number);
-            else
-                value.f64 = number;
-            break;
-        }
+        case Argument::Kind::scalar:
+            if (rt::changes_with_step(argument.scalar)) break;  // update() does those
+            return scalar_value(argument.type, rt::evaluate(argument.scalar, values, geometry.extent));
         case Argument::Kind::extent:
             value.i32 = static_cast<std::int32_t>(geometry.extent[argument.index]);
             break;
@@ -231,8 +236,11 @@ PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
     const KernelPlan& kernel_plan = plan.kernels[kernel];
     PreparedLaunch launch;
     launch.values.reserve(kernel_plan.arguments.size());
-    for (const Argument& argument : kernel_plan.arguments)
+    for (const Argument& argument : kernel_plan.arguments) {
+        if (argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar))
+            launch.changing.push_back(static_cast<int>(launch.values.size()));
         launch.values.push_back(argument_value(argument, phase, values));
+    }
     for (auto& value : launch.values)
         launch.pointers.push_back(&value);
     for (const auto& written : kernel_plan.refresh_halos) {
@@ -265,20 +273,43 @@ void Session::State::prepare() {
     scalars_due = false;
 }
 
-void Session::State::run_step(std::int64_t phase) {
+bool Session::State::changes_with_step() const {
+    const auto changes = [](const Argument& argument) {
+        return argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
+    };
+    return std::any_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelPlan& kernel) {
+        return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), changes);
+    });
+}
+
+// Launches copy their arguments, so the values may change while earlier launches still wait for their turn.
+void Session::State::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
+                            const std::vector<double>& values) {
+    for (int index : launch.changing) {
+        const Argument& argument = kernel.arguments[index];
+        const double number =
+            rt::evaluate(argument.scalar, values, geometry.extent, static_cast<double>(step));
+        launch.values[index] = scalar_value(argument.type, number);
+    }
+}
+
+// `step` counts the steps done before, or a recording's own from its start, at phase 0.
+void Session::State::run_step(std::int64_t step) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
         // An output with a past moves on before it is written; cells that this step leaves alone keep their
         // value.
         const FieldPlan& field = plan.fields[i];
         if (field.role == Role::state || field.history == 0) continue;
         const int index = static_cast<int>(i);
-        device->copy_on_device(level(index, 0, phase + 1).memory.address(),
-                               level(index, 0, phase).memory.address(),
+        device->copy_on_device(level(index, 0, step + 1).memory.address(),
+                               level(index, 0, step).memory.address(),
                                geometry.elements * size_of(field.type));
     }
-    auto& step_launches = launches[phase % cycle];
+    const std::vector<double> values = changing ? param_values() : std::vector<double>();
+    auto& step_launches = launches[step % cycle];
     for (std::size_t kernel = 0; kernel < step_launches.size(); ++kernel) {
         PreparedLaunch& launch = step_launches[kernel];
+        if (!launch.changing.empty()) update(launch, plan.kernels[kernel], step, values);
         device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());
         for (const auto& refresh : launch.refresh)
             device->run_halo_passes(fields[refresh.field].images, plan.fields[refresh.field].type,
@@ -307,7 +338,7 @@ void Session::State::step(std::int64_t count) {
     if (count == 0) return;
     prepare();
     fill_due_halos();
-    const bool replayable = options.record && device->can_record() && !plan.kernels.empty();
+    const bool replayable = options.record && device->can_record() && !plan.kernels.empty() && !changing;
     while (count > 0) {
         if (replayable && steps_done % cycle == 0 && count >= recorded_steps) {
             if (recording == nullptr) recording = record([&](std::int64_t phase) { run_step(phase); });

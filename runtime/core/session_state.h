@@ -45,6 +45,7 @@ struct PreparedLaunch {
 
     std::vector<Value> values;
     std::vector<void*> pointers;
+    std::vector<int> changing;  // those of `values` that are computed anew for each step
     struct Refresh {
         int field = 0;
         void* array = nullptr;
@@ -67,6 +68,7 @@ struct Session::State {
     std::vector<DeviceMemory> coef_arrays;  // by CoefPlan; empty where no kernel takes a pointer
     std::int64_t cycle = 1;
     std::int64_t steps_done = 0;
+    bool changing = false;                              // changes_with_step()
     bool scalars_due = true;                            // params changed since the launches were prepared
     std::vector<std::vector<PreparedLaunch>> launches;  // [phase][kernel]
     std::int64_t recorded_steps = 0;                    // of a recording, from phase 0
@@ -94,7 +96,11 @@ struct Session::State {
     PreparedLaunch prepare_launch(int kernel, std::int64_t phase, const std::vector<double>& values);
     PreparedLaunch::Value argument_value(const Argument& argument, std::int64_t phase,
                                          const std::vector<double>& values);
-    void run_step(std::int64_t phase);
+    static PreparedLaunch::Value scalar_value(ElementType type, double number);
+    bool changes_with_step() const;  // some launch does, so that none can be replayed
+    void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
+                const std::vector<double>& values);
+    void run_step(std::int64_t step);
     void step(std::int64_t count);
     std::unique_ptr<Recording> record(const std::function<void(std::int64_t phase)>& each_step);
 
@@ -115,7 +121,7 @@ struct Session::State {
     Watched step_until_recorded(const Watch& watch);
     bool can_look_back(const HostScalar& until);
     std::vector<Level*> saved_levels();
-    bool holds(const HostScalar& until, std::vector<double> reduction_values) const;
+    bool holds(const HostScalar& until, std::vector<double> reduction_values, std::int64_t steps) const;
 
     // session.cpp
     int find_field(const std::string& name, int time) const;

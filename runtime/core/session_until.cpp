@@ -19,10 +19,11 @@ constexpr std::int64_t kMaxSnapshotBytes = std::int64_t{256} << 20;
 
 }  // namespace
 
-bool Session::State::holds(const HostScalar& until, std::vector<double> reduction_values) const {
+bool Session::State::holds(const HostScalar& until, std::vector<double> reduction_values,
+                           std::int64_t steps) const {
     std::vector<double> values = param_values();
     values.insert(values.end(), reduction_values.begin(), reduction_values.end());
-    return rt::evaluate(until, values, geometry.extent) != 0;
+    return rt::evaluate(until, values, geometry.extent, static_cast<double>(steps)) != 0;
 }
 
 // At phase 0, the levels that the coming steps read before they write them: t and the past of states, and of
@@ -39,7 +40,8 @@ std::vector<Level*> Session::State::saved_levels() {
 }
 
 bool Session::State::can_look_back(const HostScalar& until) {
-    if (!options.record || !device->can_record() || !device->can_finish_reductions() || plan.kernels.empty())
+    if (!options.record || !device->can_record() || !device->can_finish_reductions() ||
+        plan.kernels.empty() || changing)
         return false;
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)
         if (reads_reduction(until, i) && plan.reductions[i].op == ReductionPlan::Op::sum) return false;
@@ -94,7 +96,7 @@ Session::State::Watched Session::State::step_until_recorded(const Watch& watch) 
         std::vector<double> values(first, first + static_cast<std::ptrdiff_t>(reductions));
         for (std::size_t i = 0; i < reductions; ++i)
             if (plan.reductions[i].square_root) values[i] = std::sqrt(values[i]);
-        if (!holds(watch.until, std::move(values))) continue;
+        if (!holds(watch.until, std::move(values), steps_done - recorded_steps + done)) continue;
         if (done < recorded_steps) {
             for (std::size_t i = 0; i < levels.size(); ++i)
                 device->copy_on_device(levels[i]->memory.address(), snapshot[i].address(),
@@ -128,7 +130,8 @@ Session::State::Watched Session::State::step_until(std::int64_t count, Watch wat
         step(steps);
         result.steps += steps;
         watch.steps_before += steps;
-        result.holds = watch.due(watch.steps_before) && holds(watch.until, reduce_for(watch.until));
+        result.holds =
+            watch.due(watch.steps_before) && holds(watch.until, reduce_for(watch.until), steps_done);
     }
     return result;
 }

@@ -177,3 +177,22 @@ TEST_CASE("auto finds something to run on") {
     REQUIRE(outcome.code == 0);
     CHECK(nlohmann::json::parse(outcome.out)["reductions"]["highest"] == 7);
 }
+
+TEST_CASE("step and time go on from step to step, and until knows those that are done") {
+    Folder folder;
+    folder.write(
+        "clock.halo",
+        "stencil clock(x) {\n    param dt = 0.5\n    field u, v: f64\n    u[t+1] = u + step\n"
+        "    v[t+1] = time\n}\n"
+        "run clock {\n    grid 3\n    steps 100 until time >= 3 and step > 4\n    init u = 10 + time\n"
+        "    save u to \"u.npy\" every 2\n    save v to \"v.npy\"\n}\n");
+    for (const char* device : {"interpreter", "cpu"}) {
+        Outcome outcome = folder.haloc({"run", "clock.halo", "--device", device});
+        if (outcome.code != 0 && std::string(device) == "cpu") continue;  // built without LLVM
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(npy_values(folder.read("u.npy")) == std::vector<double>(3, 10 + 0 + 1 + 2 + 3 + 4 + 5));
+        CHECK(npy_values(folder.read("u-000004.npy")) == std::vector<double>(3, 10 + 0 + 1 + 2 + 3));
+        CHECK(npy_values(folder.read("v.npy")) == std::vector<double>(3, 2.5));
+    }
+}

@@ -55,8 +55,9 @@ stencil wave(x, y) {
 
 const char* const kLine = R"(
 stencil line(s) {
+    const dt = 1/8
     field f: f64 { boundary clamp }
-    f[t+1] = (f[s-1] + f[s+1]) / 2
+    f[t+1] = (f[s-1] + f[s+1]) / 2 + sin(time) * step
 }
 )";
 

@@ -20,7 +20,7 @@ public:
         for (int axis = 1; axis < program_.rank; ++axis)
             axes += fmt::format(", {}", kAxes[axis]);
         put("stencil random({}) {{\n", axes);
-        put("    param p = 3/4, q = -5/8, k = 0.3, h = 0.75\n");
+        put("    param p = 3/4, q = -5/8, k = 0.3, h = 0.75, dt = 0.4\n");
         put("    spacing ");
         for (int axis = 0; axis < program_.rank; ++axis)
             put("{}{} = {}", axis == 0 ? "" : ", ", kAxes[axis], program_.spacing[axis]);

@@ -290,7 +290,7 @@ private:
         if (choice <= 20) {
             Node node;
             node.kind = Kind::param;
-            node.name = random_.pick<std::string>({"p", "q", "k"});
+            node.name = random_.pick<std::string>({"p", "q", "k", "(1/(1 + step))", "min(1, time)"});
             return {std::move(node), 1};
         }
         if (choice <= 26) {

@@ -123,3 +123,18 @@ TEST_CASE("coordinates of a neighbour are those of the neighbour") {
           "f32(1/2 / h) * ((pos(x) + f32(h)) * idx(y) - (pos(x) + f32(-h)) * idx(y)) + (pos(y) + 1/2 + "
           "u[y+1])");
 }
+
+TEST_CASE("step and time are uniform; time needs a dt") {
+    const Analyzed made = stencil(
+        "param dt = 0.1\n"
+        "field u: f32 { boundary periodic }\n"
+        "let force = sin(time)\n"  // of one value: a name, no field
+        "u[t+1] = u + force * u[x+1] + step");
+    CHECK(made.value(0) == "u + f32(sin(step * dt)) * u[x+1] + f32(step)");
+    CHECK(stencil("const dt = 1/4\nfield u: f64\nu[t+1] = u + time").value(0) == "u + step * (1/4)");
+    CHECK(stencil("param time = 2\nfield u: f64\nu[t+1] = u + time").value(0) == "u + time");
+    CHECK(mistakes("field u: f32\nu[t+1] = u + time") == Kinds{DiagnosticKind::unknown_name});
+    CHECK(mistakes("field dt, u: f32\nu[t+1] = dt + time") == Kinds{DiagnosticKind::unknown_name});
+    CHECK(mistakes("field u: f32\nu[t+1] = u + t") == Kinds{DiagnosticKind::misused_name});
+    CHECK(mistakes("origin x = step\nfield u: f32\nu[t+1] = u") == Kinds{DiagnosticKind::varies_in_time});
+}
