@@ -128,23 +128,31 @@ std::string as_json(const Report& report) {
     return json.dump(2) + '\n';
 }
 
-// What the numbers' trouble means, where a run ended with values that are not finite.
-[[noreturn]] void throw_not_finite(const RunRequest& request, const LoopResult& loop, const Outputs& outputs,
-                                   Engine& engine, const std::string& unstable) {
-    std::string what;
-    if (outputs.trouble()) {
-        what = *outputs.trouble();
-    } else {
-        for (const std::string& name : request.reductions) {
-            if (what.empty() && std::isnan(engine.reduction(name))) {
-                what = fmt::format("after step {}, {} is not a number", loop.steps, name);
-            }
-        }
-    }
-    throw CommandError(ExitCode::device, "the numbers have left the finite: " + what,
-                       !unstable.empty() ? unstable
-                                         : "an explicit scheme does this where its time step is too long for "
-                                           "the spacing; try a shorter one");
+std::string trouble_words(const RunRequest& request, const LoopResult& loop, const Outputs& outputs,
+                          const Watch& watch, Engine& engine) {
+    if (watch.trouble()) return *watch.trouble();
+    if (outputs.trouble()) return *outputs.trouble();
+    for (const std::string& name : request.reductions)
+        if (std::isnan(engine.reduction(name)))
+            return fmt::format("after step {}, {} is not a number", loop.steps, name);
+    return "";
+}
+
+// Where a run ended with values that are not finite: what is so, what is left of it, and why it may be.
+[[noreturn]] void throw_not_finite(const std::string& what, const Watch& watch, const std::string& unstable) {
+    std::string hint;
+    const std::vector<WrittenFile> kept = watch.save_last_good();
+    std::vector<std::string> paths;
+    for (const WrittenFile& file : kept)
+        paths.push_back(file.path);
+    if (watch.last_good_step())
+        hint = fmt::format("all was finite after step {}", *watch.last_good_step()) +
+               (paths.empty() ? "; " : fmt::format(": that state is in {}; ", join(paths, ", ")));
+    hint += !unstable.empty()
+                ? unstable
+                : "an explicit scheme does this where its time step is too long for the spacing; try a "
+                  "shorter one, or haloc check --stability";
+    throw CommandError(ExitCode::device, "the numbers have left the finite: " + what, hint);
 }
 
 // Of the fields as they are filled. Each is fetched once; very large ones are left alone.
@@ -248,7 +256,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     if (!unstable.empty()) console.warning(unstable);
 
     Outputs outputs(request);
-    LoopResult loop = run_steps(*engine, request, outputs, console);
+    Watch watch(request, *engine);
+    LoopResult loop = run_steps(*engine, request, outputs, watch, console);
     Report report{request, *machine, timings, loop, outputs.written(), {}};
     if (loop.steps > 0) {
         for (const std::string& name : request.reductions)
@@ -260,7 +269,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
         console.result(as_text(report, arguments.timings));
     }
     if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
-        throw_not_finite(request, loop, outputs, *engine, unstable);
+        throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable);
     if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
     console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
     return ExitCode::interrupted;

@@ -42,6 +42,7 @@ struct RunArguments {
     std::optional<std::int64_t> steps;
     std::vector<std::string> set, save, load, plot, schedule;
     bool no_files = false;  // drop the saves and plots of the run block
+    bool no_watch = false;  // go on where numbers are no longer finite
     bool strict_fp = false;
     bool timings = false;
     bool json = false;

@@ -127,6 +127,7 @@ private:
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
         sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");
         sub->add_flag("--timings", run_.timings, "say where the time went");
         sub->add_flag("--json", run_.json, "the result as JSON on standard output");
         sub->callback([this] { chosen_ = [this] { return run(run_, console_); }; });

@@ -92,18 +92,25 @@ bool Outputs::was_written(const std::string& path) const {
 }
 
 void Outputs::look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done) {
-    if (trouble_) return;
+    if (trouble_ || !request_.watch) return;
+    if (std::optional<std::string> found = find_trouble(request_, field, values))
+        trouble_ = fmt::format("after step {}, {}", done, *found);
+}
+
+std::optional<std::string> find_trouble(const RunRequest& request, const std::string& field,
+                                        const FieldValues& values) {
     std::int64_t first = -1;
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < values.size(); ++i) {
         if (std::isfinite(values.at(i))) continue;
         if (count++ == 0) first = i;
     }
-    if (count == 0) return;
-    trouble_ =
-        fmt::format("after step {}, {} is {} at {}", done, field,
-                    std::isnan(values.at(first)) ? "not a number" : "infinite", place(request_, first));
-    if (count > 1) *trouble_ += fmt::format(", and in {} more of {} cells", count - 1, values.size());
+    if (count == 0) return std::nullopt;
+    std::string trouble =
+        fmt::format("{} is {} at {}", field, std::isnan(values.at(first)) ? "not a number" : "infinite",
+                    place(request, first));
+    if (count > 1) trouble += fmt::format(", and in {} more of {} cells", count - 1, values.size());
+    return trouble;
 }
 
 }  // namespace halo::driver

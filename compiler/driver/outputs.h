@@ -44,6 +44,11 @@ private:
     std::optional<std::string> trouble_;
 };
 
+// Where a field holds values that are not finite, as a part of a sentence: "u is infinite at x = 1, y = 2,
+// and in 3 more of 4096 cells".
+std::optional<std::string> find_trouble(const RunRequest& request, const std::string& field,
+                                        const FieldValues& values);
+
 // "heat.png", 500, 100000 → "heat-000500.png"
 std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);
 

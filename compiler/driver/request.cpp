@@ -38,6 +38,11 @@ public:
             if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
                 request_.reductions.push_back(reduce->name);
         }
+        request_.watch = !arguments_.no_watch;
+        for (const ir::Field& field : program_.fields) {
+            if (field.role == ir::Role::state && ir::is_real(field.type))
+                request_.states.push_back(field.name);
+        }
         take_grid();
         take_steps();
         take_params();

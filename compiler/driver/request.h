@@ -46,6 +46,8 @@ struct RunRequest {
     std::vector<Load> loads;
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
+    std::vector<std::string> states;  // of real numbers
+    bool watch = true;                // stop where numbers are no longer finite
     bool strict_fp = false;
 
     int rank() const { return static_cast<int>(axes.size()); }

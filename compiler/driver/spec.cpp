@@ -8,6 +8,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/files.h"
+#include "compiler/lint/lint.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/syntax/parser.h"
 
@@ -47,8 +48,10 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
 CheckedSpec check_text(std::string name, std::string text) {
     CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}, false};
     DiagnosticSink sink;
-    spec.analysis = sema::analyze(syntax::parse(spec.source, sink), sink);
+    const syntax::File tree = syntax::parse(spec.source, sink);
+    spec.analysis = sema::analyze(tree, sink);
     check_schedules(spec.analysis, spec.source, sink);
+    if (!sink.has_errors()) lint::lint(spec.source, tree, spec.analysis, sink);
     spec.diagnostics = sink.sorted();
     spec.ok = !sink.has_errors();
     return spec;
@@ -69,7 +72,7 @@ void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFi
 
 CheckedSpec read_spec(const std::string& path, const Console& console) {
     CheckedSpec spec = check_spec(path);
-    show_diagnostics(spec.diagnostics, spec.source, console);
+    if (!spec.ok) show_diagnostics(spec.diagnostics, spec.source, console);  // warnings are for `check`
     if (!spec.ok) throw CommandError(ExitCode::spec, "");
     if (spec.analysis.stencils.empty()) {
         throw CommandError(ExitCode::spec, fmt::format("{} has no stencil", spec.source.name()),

@@ -29,13 +29,15 @@ std::int64_t next_piece(std::int64_t steps, double seconds) {
 }
 
 bool reductions_are_finite(Engine& engine, const RunRequest& request) {
+    if (!request.watch) return true;
     return std::none_of(request.reductions.begin(), request.reductions.end(),
                         [&](const std::string& name) { return std::isnan(engine.reduction(name)); });
 }
 
 }  // namespace
 
-LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, const Console& console) {
+LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, Watch& watch,
+                     const Console& console) {
     LoopResult result;
     Progress progress(console, request.name, cell_count(request.extent), request.steps);
     std::int64_t piece = 1;
@@ -60,12 +62,19 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs
         }
         bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
         if (last) break;
+        watch.look_if_due(result.steps);
+        if (watch.trouble()) {
+            result.stop = LoopResult::Stop::not_finite;
+            break;
+        }
         progress.update(result.steps);
         start = Clock::now();
         outputs.write(engine, result.steps, false);
         result.output_seconds += seconds_since(start);
         if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
     }
+    watch.look(result.steps);
+    if (watch.trouble()) result.stop = LoopResult::Stop::not_finite;
     progress.clear();
     Clock::time_point start = Clock::now();
     outputs.write(engine, result.steps, true);

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/console.h"
 #include "compiler/driver/outputs.h"
+#include "compiler/driver/watch.h"
 
 namespace halo::driver {
 
@@ -17,6 +18,7 @@ struct LoopResult {
 };
 
 // Runs, shows how far it is, and writes the files, those of the end too. Must run under an InterruptGuard.
-LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, const Console& console);
+LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, Watch& watch,
+                     const Console& console);
 
 }  // namespace halo::driver

@@ -136,6 +136,39 @@ TEST_CASE("a folder that is not there is known before the run, not after it") {
     CHECK(outcome.err.find("there is no folder none") != std::string::npos);
 }
 
+TEST_CASE("a run whose numbers leave the finite is stopped, and its last good state kept") {
+    Folder folder;
+    folder.write("grow.halo",
+                 "stencil grow(x) {\n    field u, e: f32\n    u[t+1] = if idx(x) == 3 then 16 * u else u\n"
+                 "    e = u / 2\n}\n"
+                 "run grow {\n    grid 8\n    steps 100000\n    init u = 1\n    save e to \"e.npy\"\n}\n");
+    Outcome outcome = folder.haloc({"run", "--device", "interpreter", "grow.halo"});
+    INFO(outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(outcome.err.find("u is infinite at x = 3") != std::string::npos);
+    const std::size_t good = outcome.err.find("grow-u-good-0000");
+    REQUIRE(good != std::string::npos);
+    const std::string path = outcome.err.substr(good, std::string("grow-u-good-000012.npy").size());
+    CHECK_FALSE(folder.read(path).empty());
+    // 16^32 is infinite in f32: what is kept is of a step before.
+    CHECK(std::stoi(path.substr(12, 6)) < 32);
+
+    CHECK(folder.haloc({"run", "--device", "interpreter", "--no-watch", "--steps", "40", "grow.halo"}).code ==
+          0);
+    outcome = folder.haloc({"run", "--device", "interpreter", "--no-files", "--steps", "40", "grow.halo"});
+    CHECK(outcome.code == 3);
+    CHECK(outcome.err.find("all was finite after step") != std::string::npos);
+    CHECK(outcome.err.find(".npy") == std::string::npos);
+}
+
+TEST_CASE("numbers that are not finite from the start are meant so") {
+    Folder folder;
+    folder.write("mask.halo",
+                 "stencil mask(x) {\n    field u: f32\n    u[t+1] = u + 1\n}\n"
+                 "run mask {\n    grid 8\n    steps 20\n    init u = if x < 2 then 1 / (x - x) else 0\n}\n");
+    CHECK(folder.haloc({"run", "--device", "interpreter", "mask.halo"}).code == 0);
+}
+
 TEST_CASE("numbers that are no longer finite end the run with their place") {
     Folder folder;
     folder.write("s.halo",

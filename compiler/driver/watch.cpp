@@ -1,0 +1,79 @@
+#include "compiler/driver/watch.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "runtime/io/npy.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr double kShare = 0.04;                                // of the run's time
+constexpr double kAllowance = 0.02;                            // seconds, whatever the run takes
+constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;  // on the host
+
+}  // namespace
+
+Watch::Watch(const RunRequest& request, Engine& engine) : request_(request), engine_(engine) {
+    if (!request.watch) return;
+    watched_ = request.states;
+    std::vector<std::string> finite;
+    std::int64_t bytes = 0;
+    const Clock::time_point begin = Clock::now();
+    for (const std::string& field : watched_) {
+        FieldValues values = engine_.download(field);
+        if (find_trouble(request_, field, values)) continue;
+        bytes += values.bytes();
+        keeps_ = bytes <= kMaxKeptBytes;
+        finite.push_back(field);
+        if (keeps_) good_[field] = std::move(values);
+    }
+    if (!keeps_) good_.clear();
+    watched_ = std::move(finite);
+    last_good_step_ = last_look_ = 0;
+    spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void Watch::look_if_due(std::int64_t steps_done) {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (spent_ <= kShare * elapsed + kAllowance) look(steps_done);
+}
+
+void Watch::look(std::int64_t steps_done) {
+    if (watched_.empty() || trouble_ || last_look_ == steps_done) return;
+    const Clock::time_point begin = Clock::now();
+    last_look_ = steps_done;
+    std::map<std::string, FieldValues> now;
+    for (const std::string& field : watched_) {
+        FieldValues values = engine_.download(field);
+        if (std::optional<std::string> found = find_trouble(request_, field, values)) {
+            trouble_ = fmt::format("after step {}, {}", steps_done, *found);
+            break;
+        }
+        if (keeps_) now[field] = std::move(values);
+    }
+    if (!trouble_) {
+        last_good_step_ = steps_done;
+        good_ = std::move(now);
+    }
+    spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::vector<WrittenFile> Watch::save_last_good() const {
+    std::vector<WrittenFile> written;
+    if (request_.outputs.empty() || !last_good_step_) return written;
+    const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
+    for (const auto& [field, values] : good_) {
+        const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
+        const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
+        rt::write_npy(path, request_.npy_shape(), values.data(), static_cast<std::size_t>(values.bytes()),
+                      values.type);
+        written.push_back({field, path, *last_good_step_});
+    }
+    return written;
+}
+
+}  // namespace halo::driver
