@@ -13,12 +13,13 @@ namespace {
 
 constexpr double kShare = 0.04;                                // of the run's time
 constexpr double kAllowance = 0.02;                            // seconds, whatever the run takes
-constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;  // on the host
+constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;  // of all states together, on the host
+constexpr std::int64_t kMaxCells = std::int64_t{1} << 30;      // of a grid whose states are fetched
 
 }  // namespace
 
 Watch::Watch(const RunRequest& request, Engine& engine) : request_(request), engine_(engine) {
-    if (!request.watch) return;
+    if (!request.watch || cell_count(request.extent) > kMaxCells) return;
     watched_ = request.states;
     std::vector<std::string> finite;
     std::int64_t bytes = 0;
