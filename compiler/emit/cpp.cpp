@@ -70,8 +70,10 @@ protected:
         std::string text;
         for (const std::string& helper : used) {
             std::string section = prelude_section(helper);
-            const std::string device = "__device__ __forceinline__";
-            section.replace(section.find(device), device.size(), "static inline");
+            for (const std::string device : {"__device__ __forceinline__", "__device__ inline"}) {
+                const std::size_t at = section.find(device);
+                if (at != std::string::npos) section.replace(at, device.size(), "static inline");
+            }
             text += section;
         }
         return text;

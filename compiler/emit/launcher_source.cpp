@@ -412,6 +412,10 @@ void SourceWriter::write_allocate() {
 }  // namespace
 
 std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text) {
+    for (const rt::KernelPlan& kernel : model.plan.kernels) {
+        if (kernel.fills_halo)
+            throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");
+    }
     Writer out;
     SourceWriter(model, out).write(kernel_text);
     write_launcher_calls(model, out);

@@ -170,6 +170,36 @@ void infer_halos(Program& program) {
     }
 }
 
+bool has_formula(const Field& field) {
+    for (const auto& faces : field.boundary)
+        for (const Face& face : faces)
+            if (face.kind == BoundaryKind::formula && !face.ghosts.empty()) return true;
+    return false;
+}
+
+void infer_reaches(Program& program) {
+    AccessWalk walk(program);
+    for (Field& field : program.fields) {
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            for (int side = 0; side < 2; ++side) {
+                Face& face = field.boundary[axis][side];
+                face.reach = 0;
+                const bool faces_formula = field.boundary[axis][1 - side].kind == BoundaryKind::formula;
+                if (face.kind == BoundaryKind::mirror && faces_formula)
+                    face.reach = field.halo[axis][side] + 1;
+                if (face.kind != BoundaryKind::formula) continue;
+                for (std::size_t ghost = 0; ghost < face.ghosts.size(); ++ghost) {
+                    const int distance = static_cast<int>(ghost) + 1;
+                    walk.for_each_access(face.ghosts[ghost], [&](const Access& access) {
+                        const int inward = side == 0 ? access.offset[axis] : -access.offset[axis];
+                        face.reach = std::max(face.reach, inward - distance + 1);
+                    });
+                }
+            }
+        }
+    }
+}
+
 void infer_margins(Program& program) {
     std::vector<Margins> of_field(program.fields.size(), Margins{});
     AccessWalk walk(program);

@@ -171,12 +171,12 @@ struct Interpreter::State {
     void run(const Sample&) { throw UnsupportedError("points are not built yet"); }
 
     void advance() {
+        ++steps_done;
         for (std::size_t i = 0; i < levels.size(); ++i) {
             if (next[i].empty()) continue;
             for (std::vector<double>& level : levels[i])
                 std::swap(level, next[i]);  // the oldest is left in next
         }
-        ++steps_done;
     }
 };
 

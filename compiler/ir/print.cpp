@@ -263,10 +263,16 @@ private:
             put(" {}", program_.axes[axis].name);
             for (const Face& face : field.boundary[axis]) {
                 put(" {}", name_of(face.kind));
-                if (face.kind != BoundaryKind::fixed) continue;
-                text_ += '(';
-                write(face.value, Precedence::select);
-                text_ += ')';
+                if (face.kind == BoundaryKind::fixed) {
+                    text_ += '(';
+                    write(face.value, Precedence::select);
+                    text_ += ')';
+                }
+                for (std::size_t ghost = 0; ghost < face.ghosts.size(); ++ghost) {
+                    put("{}{}: ", ghost == 0 ? "(" : "; ", ghost + 1);
+                    write(face.ghosts[ghost], Precedence::select);
+                    if (ghost + 1 == face.ghosts.size()) text_ += ')';
+                }
             }
         }
         text_ += '\n';

@@ -61,7 +61,7 @@ std::vector<std::uint8_t>& RowEvaluator::cells_of<std::uint8_t>(ExprId id) {
 
 RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithmetic arithmetic,
                            const std::vector<ExprId>& roots)
-    : program_(program), extent_(extent), exact_(exact_values(program)) {
+    : program_(program), extent_(extent), exact_(exact_values(program)), arithmetic_(arithmetic) {
     const std::size_t n = program.exprs.size();
     std::vector<ExprId> all = roots;
     for (const Axis& axis : program.axes)
@@ -85,10 +85,7 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
         for_each_operand(expr, [&](ExprId operand) { constant = constant && constant_[operand.index]; });
         constant_[i] = constant;
         if (!needed[i]) continue;
-        const std::size_t cells = kMaxCells;
-        if (type_[i] == Scalar::f32) rows_[i].f32.resize(cells);
-        if (type_[i] == Scalar::f64) rows_[i].f64.resize(cells);
-        if (type_[i] == Scalar::boolean) rows_[i].boolean.resize(cells);
+        rows_[i].resize(type_[i], kMaxCells);
         if (constant) step_constants_.push_back({i});
         if (const Access* access = std::get_if<Access>(&expr.node)) prepare_reading({i}, *access);
     }
@@ -98,6 +95,7 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
         for (std::uint32_t i = 0; i <= root.index; ++i)
             if (wanted[i] && !constant_[i]) plans_[root.index].push_back({i});
     }
+    prepare_ghosts();
 }
 
 std::int32_t RowEvaluator::source_code(const Field& field, int axis, std::int64_t index) const {
@@ -139,6 +137,7 @@ void RowEvaluator::begin_step(const Surroundings& surroundings) {
         const std::vector<const double*>& levels = surroundings.levels[access->field.index];
         readings_[i].level = levels.at(static_cast<std::size_t>(1 - access->time));
     }
+    if (ghosts_) ghosts_->begin_step(surroundings);
 }
 
 double RowEvaluator::step_constant(ExprId id) const {
@@ -209,12 +208,18 @@ double RowEvaluator::face_value(const Field& field, int axis, int side) const {
 
 template <class T>
 void RowEvaluator::node(ExprId id, const Access& node, T* out) {
+    if (is_ghost_) {
+        const Cell cell{x_ + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
+        out[0] = static_cast<T>(read_cell(node.field, level_time_, cell));
+        return;
+    }
     const Reading& reading = readings_[id.index];
     const Field& field = program_[node.field];
     const std::int32_t* source = reading.source[0].data();
     // Past which face the whole row lies, if any; the first axis has its say cell by cell.
     const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
     const bool outside = row_y < 0 || row_z < 0;
+    const bool formula = has_formula(field);
     const T row_value = static_cast<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
                                        : row_z < 0 ? face_value(field, 2, -1 - row_z)
                                                    : 0.0);
@@ -222,7 +227,10 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t x = from; x < to; ++x) {
             const std::int32_t i = source[x];
-            out[x - x_] = i < 0     ? static_cast<T>(face_value(field, 0, -1 - i))
+            const Cell cell{x + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
+            out[x - x_] = formula && (i < 0 || outside)
+                              ? static_cast<T>(read_cell(node.field, node.time, cell))
+                          : i < 0   ? static_cast<T>(face_value(field, 0, -1 - i))
                           : outside ? row_value
                                     : static_cast<T>(cells[i]);
         }
@@ -231,7 +239,9 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     const std::int64_t begin_straight = std::clamp(reading.straight_begin, x_, end);
     const std::int64_t end_straight = std::clamp(reading.straight_end, begin_straight, end);
     one_by_one(x_, begin_straight);
-    if (outside) {
+    if (outside && formula) {
+        one_by_one(begin_straight, end_straight);
+    } else if (outside) {
         std::fill(out + (begin_straight - x_), out + (end_straight - x_), row_value);
     } else {
         const double* from = cells + node.offset[0];
@@ -243,10 +253,10 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
 
 template <class T>
 void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
-    if (node.kind == CoordinateKind::step)
-        return (void)std::fill_n(out, cells_, static_cast<T>(surroundings_->step));
     if (node.kind == CoordinateKind::extent)
         return (void)std::fill_n(out, cells_, static_cast<T>(extent_[node.axis]));
+    if (node.kind == CoordinateKind::step)
+        return (void)std::fill_n(out, cells_, static_cast<T>(surroundings_->step + level_time_));
     const std::int64_t start[] = {x_, y_, z_};
     for (std::int64_t i = 0; i < cells_; ++i)
         out[i] = static_cast<T>(start[node.axis] + (node.axis == 0 ? i : 0));

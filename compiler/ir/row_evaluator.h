@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct Row {
     std::vector<float> f32;
     std::vector<double> f64;
     std::vector<std::uint8_t> boolean;
+
+    void resize(Scalar type, std::size_t cells) {
+        if (type == Scalar::f32) f32.resize(cells);
+        if (type == Scalar::f64) f64.resize(cells);
+        if (type == Scalar::boolean) boolean.resize(cells);
+    }
 };
 
 // What expressions read besides each other.
@@ -29,6 +36,9 @@ struct Surroundings {
     std::vector<std::vector<const double*>>
         levels;  // by FieldId, then 1 - time: t+1, t, t-1 …; null where not kept
 };
+
+// A place on the grid, or past an edge.
+using Cell = std::array<std::int64_t, kMaxRank>;
 
 class RowEvaluator {
 public:
@@ -99,6 +109,13 @@ private:
 
     double face_value(const Field& field, int axis, int side) const;
 
+    // ---- ghosts (row_evaluator_ghosts.cpp)
+    double read_cell(FieldId field, int time, Cell cell);
+    double ghost(FieldId field, int time, const Cell& cell, int axis, int side, std::int64_t distance);
+    RowEvaluator(const RowEvaluator& outer, int depth);
+    void prepare_ghosts();
+    double value_at(ExprId root, const Cell& cell, int level_time);
+
     const Program& program_;
     Extent extent_;
     std::vector<Scalar> type_;                    // by node: the type it is computed in
@@ -112,6 +129,12 @@ private:
 
     // The piece under evaluation.
     std::int64_t x_ = 0, y_ = 0, z_ = 0, cells_ = 0;
+
+    // Past formula faces: evaluates one ghost at a time, which may read ghosts of later axes by the next one.
+    Arithmetic arithmetic_;
+    std::unique_ptr<RowEvaluator> ghosts_;
+    bool is_ghost_ = false;
+    int level_time_ = 0;  // of the level whose ghost it is
 };
 
 }  // namespace halo::ir

@@ -200,8 +200,47 @@ private:
             for (const Face& face : {low, high})
                 if (face.kind == BoundaryKind::fixed)
                     check_uniform(face.value, "fixed value of " + field.name);
+            for (int side = 0; side < 2; ++side)
+                check_ghosts(field, static_cast<int>(axis), side);
         }
     }
+
+    // A ghost reads its own field, along its axis alone, and inside the domain where that is as long as the
+    // face's reach.
+    void check_ghosts(const Field& field, int axis, int side) {
+        const Face& face = field.boundary[axis][side];
+        if (face.kind != BoundaryKind::formula) return;
+        if (std::cmp_less(face.ghosts.size(), field.halo[axis][side]))
+            broken("field {} has a halo of {} and {} ghosts", field.name, field.halo[axis][side],
+                   face.ghosts.size());
+        for (std::size_t ghost = 0; ghost < face.ghosts.size(); ++ghost) {
+            const ExprId root = face.ghosts[ghost];
+            if (root.index >= program_.exprs.size())
+                return broken("a ghost of {} has no expression", field.name);
+            if (type_of(root) != field.type) broken("a ghost of {} is of another type", field.name);
+            const std::vector<bool> reached = reachable_exprs(program_, {root});
+            for (std::size_t i = 0; i < reached.size(); ++i)
+                if (reached[i]) check_in_ghost(field, axis, side, static_cast<int>(ghost) + 1, i);
+        }
+    }
+
+    void check_in_ghost(const Field& field, int axis, int side, int distance, std::size_t i) {
+        const Expr& expr = program_.exprs[i];
+        const bool is_of_statements =
+            std::holds_alternative<TableSum>(expr.node) || std::holds_alternative<PointColumn>(expr.node);
+        if (is_of_statements) broken("a ghost of {} reads a table or points", field.name);
+        const Access* access = std::get_if<Access>(&expr.node);
+        if (!access) return;
+        if (&program_[access->field] != &field) broken("a ghost of {} reads another field", field.name);
+        if (access->time != 0) broken("a ghost of {} reads another level", field.name);
+        for (int other = 0; other < kMaxRank; ++other)
+            if (other != axis && access->offset[other] != 0)
+                broken("a ghost of {} reads along another axis", field.name);
+        const int inward = side == 0 ? access->offset[axis] : -access->offset[axis];
+        if (inward < distance || inward - distance >= face_reach(field, axis, side))
+            broken("a ghost of {} reads past an edge", field.name);
+    }
+    static int face_reach(const Field& field, int axis, int side) { return field.boundary[axis][side].reach; }
 
     // ---- the step
 

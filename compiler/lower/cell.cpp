@@ -62,10 +62,11 @@ kernel::Function function_of(ir::Function function) {
 
 class CellLowering {
 public:
-    CellLowering(Context& context, const CellSources& sources, kernel::Block& body)
+    CellLowering(Context& context, const CellSources& sources, const std::vector<ir::ExprId>& roots,
+                 kernel::Block& body)
         : context_(context), program_(context.program()), sources_(sources), body_(body) {
         names_ = context.names();  // a scope inside the kernel's
-        count_uses();
+        count_uses(roots);
     }
 
     CellValues lower() {
@@ -77,15 +78,17 @@ public:
         return values;
     }
 
+    std::vector<Expr> lower_roots(const std::vector<ir::ExprId>& roots) {
+        std::vector<Expr> values;
+        for (const ir::ExprId root : roots)
+            values.push_back(lower(root));
+        return values;
+    }
+
 private:
     // How often each value is read by another of this stage. Reads of a level assigned in the stage count for
     // its value.
-    void count_uses() {
-        std::vector<ir::ExprId> roots;
-        for (const ir::Assign* assign : context_.stage().assigns)
-            roots.push_back(assign->value);
-        for (const ir::Reduce* reduce : context_.stage().reductions)
-            roots.push_back(reduce->value);
+    void count_uses(const std::vector<ir::ExprId>& roots) {
         const std::vector<bool> needed = ir::reachable_exprs(program_, roots);
         for (std::size_t e = 0; e < needed.size(); ++e) {
             if (!needed[e] || context_.is_uniform(ir::ExprId{static_cast<std::uint32_t>(e)})) continue;
@@ -335,7 +338,17 @@ Expr stored_value(const StageView& stage, const Write& write, const CellValues& 
 }
 
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
-    return CellLowering(context, sources, body).lower();
+    std::vector<ir::ExprId> roots;
+    for (const ir::Assign* assign : context.stage().assigns)
+        roots.push_back(assign->value);
+    for (const ir::Reduce* reduce : context.stage().reductions)
+        roots.push_back(reduce->value);
+    return CellLowering(context, sources, roots, body).lower();
+}
+
+std::vector<Expr> lower_values(Context& context, const CellSources& sources,
+                               const std::vector<ir::ExprId>& roots, kernel::Block& body) {
+    return CellLowering(context, sources, roots, body).lower_roots(roots);
 }
 
 Expr inside_margins(Context& context, const ir::Margins& margins, const std::array<Expr, 3>& index) {

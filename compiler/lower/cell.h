@@ -29,6 +29,10 @@ kernel::Expr stored_value(const StageView& stage, const Write& write, const Cell
 // times.
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body);
 
+// The values of `roots`, in order, at one cell; besides that as lower_cell.
+std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,
+                                       const std::vector<ir::ExprId>& roots, kernel::Block& body);
+
 // Cell (index) is inside the margins, i.e. has a value; empty where the margins are none.
 kernel::Expr inside_margins(Context& context, const ir::Margins& margins,
                             const std::array<kernel::Expr, 3>& index);

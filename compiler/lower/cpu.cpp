@@ -8,6 +8,7 @@
 
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/cell.h"
+#include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/reduce.h"
@@ -142,6 +143,8 @@ Lowered lower_cpu(const ir::Program& program) {
     lowered.kernels.header = {
         fmt::format("{}: loops over a range of blocks of the slowest axis.", program.name)};
     Names kernel_names;
+    HaloKernels halo_kernels(program, layout, Machine::cpu, lowered.kernels, kernel_names);
+    halo_kernels.append_inputs(lowered.plan);
     for (const StageView& stage : views.stages) {
         Context context(stage, layout, {"begin", "end", "block"});
         StrategyResult result = CpuLoops(context).lower();
@@ -159,6 +162,8 @@ Lowered lower_cpu(const ir::Program& program) {
         }
         lowered.plan.kernels.push_back(std::move(kernel));
         lowered.kernels.functions.push_back(std::move(result.function));
+        for (const Write& write : stage.writes)
+            halo_kernels.append(write.level, lowered.plan);
     }
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);

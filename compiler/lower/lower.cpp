@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/kernel/verify.h"
+#include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/support/error.h"
@@ -99,6 +100,8 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
     Names kernel_names;  // unlike those of the constant arrays beside them
     for (const kernel::ConstantArray& array : lowered.kernels.constant_arrays)
         kernel_names.take(array.name);
+    HaloKernels halo_kernels(program, layout, Machine::cuda, lowered.kernels, kernel_names);
+    halo_kernels.append_inputs(lowered.plan);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
         Context context(stage, layout);
@@ -126,6 +129,8 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         kernel.arguments = context.arguments(reductions);
         lowered.plan.kernels.push_back(std::move(kernel));
         lowered.kernels.functions.push_back(std::move(function));
+        for (const Write& write : stage.writes)
+            halo_kernels.append(write.level, lowered.plan);
     }
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);

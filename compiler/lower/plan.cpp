@@ -52,6 +52,7 @@ rt::FieldPlan plan_field(const ir::Program& program, const ir::Field& field) {
         for (int side = 0; side < 2; ++side) {
             const ir::Face& face = field.boundary[axis][side];
             plan.boundary[axis][side].kind = plan_kind(face.kind);
+            plan.boundary[axis][side].reach = face.reach;
             if (face.kind == ir::BoundaryKind::fixed)
                 plan.boundary[axis][side].value = host_scalar(program, face.value);
         }

@@ -11,7 +11,7 @@
 namespace halo::passes {
 
 // Calls visit(ExprId&) for each place outside the arena that holds an expression: spacing and origin, values
-// of fixed faces, values of statements. Works on const programs, too.
+// of fixed faces, ghosts of formulas, values of statements. Works on const programs, too.
 template <class Program, class Visit>
 void for_each_root(Program& program, Visit&& visit) {
     for (auto& axis : program.axes) {
@@ -20,8 +20,12 @@ void for_each_root(Program& program, Visit&& visit) {
     }
     for (auto& field : program.fields) {
         for (int axis = 0; axis < program.rank(); ++axis)
-            for (auto& face : field.boundary[axis])
+            for (auto& face : field.boundary[axis]) {
                 if (face.kind == ir::BoundaryKind::fixed) visit(face.value);
+                if (face.kind != ir::BoundaryKind::formula) continue;
+                for (auto& ghost : face.ghosts)
+                    visit(ghost);
+            }
     }
     for (auto& statement : program.statements)
         std::visit([&](auto& alternative) { visit(alternative.value); }, statement);

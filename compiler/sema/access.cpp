@@ -375,8 +375,9 @@ void Evaluator::refuse_field(const Symbol& symbol, SourceRange where) {
     }
     report(DiagnosticKind::misused_name, where,
            fmt::format("`{}` is {}, which cannot be read here", symbol.name, describe(symbol.kind)))
-        .note(place_ == Place::init ? "`init` computes from coordinates, params and consts"
-                                    : "`until` compares reductions, params and consts");
+        .note(place_ == Place::init    ? "`init` computes from coordinates, params and consts"
+              : place_ == Place::ghost ? "a boundary computes from coordinates, params and consts"
+                                       : "`until` compares reductions, params and consts");
 }
 
 Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, SourceRange where) {

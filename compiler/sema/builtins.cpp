@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 11> kOperators{
 constexpr std::array<std::string_view, 3> kFutureFunctions{"grad", "div", "curl"};
 constexpr std::array<std::string_view, 9> kFutureTypes{"f16",  "bf16", "i32",  "i64",    "u8",
                                                        "bool", "c64",  "c128", "complex"};
-constexpr std::array<std::string_view, 2> kFutureBoundaries{"antimirror", "extrapolate"};
 
 struct Translation {
     std::string_view from, to;
@@ -88,9 +87,6 @@ bool is_future_function(std::string_view name) {
 bool is_future_type(std::string_view name) {
     return contains(kFutureTypes, name);
 }
-bool is_future_boundary(std::string_view name) {
-    return contains(kFutureBoundaries, name);
-}
 
 std::optional<std::string> translate_word(std::string_view word) {
     const auto found = std::find_if(kTranslations.begin(), kTranslations.end(),
@@ -111,11 +107,6 @@ const std::vector<std::string>& function_names() {
 
 const std::vector<std::string>& type_names() {
     static const std::vector<std::string> names{"f32", "f64"};
-    return names;
-}
-
-const std::vector<std::string>& boundary_names() {
-    static const std::vector<std::string> names{"periodic", "fixed", "clamp", "mirror", "free"};
     return names;
 }
 

@@ -25,13 +25,11 @@ bool is_kept_name(std::string_view name, bool as_function);
 // Operators of vector calculus and others that the language has and this compiler does not build yet.
 bool is_future_function(std::string_view name);
 bool is_future_type(std::string_view name);
-bool is_future_boundary(std::string_view name);
 
 // What a word of another language is called here: `fabs` is `abs`, `double` is `f64`.
 std::optional<std::string> translate_word(std::string_view word);
 
 const std::vector<std::string>& function_names();  // all that can be called
 const std::vector<std::string>& type_names();
-const std::vector<std::string>& boundary_names();
 
 }  // namespace halo::sema

@@ -319,6 +319,14 @@ Value Evaluator::setting(syntax::ExprId id, const std::string& what) {
     return evaluate(id);
 }
 
+Value Evaluator::past_face(syntax::ExprId id, const std::string& what) {
+    Scope scope(*this);
+    place_ = Place::ghost;
+    setting_what_ = what;
+    frame_ = locals_.size();
+    return number(id);
+}
+
 std::optional<Rational> Evaluator::rational(syntax::ExprId id, const std::string& what) {
     Scope scope(*this);  // sees the indices of sums around it, and no field
     place_ = Place::setting;

@@ -15,6 +15,7 @@
 
 #include "compiler/ir/finite_difference.h"
 #include "compiler/sema/arithmetic.h"
+#include "compiler/sema/ghosts.h"
 #include "compiler/sema/symbols.h"
 #include "compiler/syntax/tree.h"
 
@@ -31,6 +32,7 @@ enum class Place : std::uint8_t {
     step,     // a statement of a stencil
     setting,  // what has one value per launch: consts, defaults, spacings, weights, boundary values, run
               // settings
+    ghost,    // of a boundary: varies from cell to cell and with time, reads no field
     init,     // of a run: varies from cell to cell, reads no field; axes are coordinates
     until     // of a run: params and reductions
 };
@@ -47,6 +49,7 @@ struct FieldInfo {
     };
     std::array<std::array<std::optional<Contract>, 2>, ir::kMaxRank> contract;  // written halos, [axis][side]
     std::array<std::array<bool, 2>, ir::kMaxRank> has_boundary{};  // false: reads past it need one
+    std::array<std::array<std::optional<GhostRule>, 2>, ir::kMaxRank> ghosts;  // of formula faces
     bool asked_for_boundary = false;
     bool reported_unwritten = false;
     Halves stagger = 0;  // the axes along which it lies half a cell up
@@ -69,6 +72,8 @@ public:
     Value condition(syntax::ExprId id);  // refuses numbers
     // One value per launch. `what` names it in messages: "the spacing of `x`".
     Value setting(syntax::ExprId id, const std::string& what);
+    // A number at the cell past a face that a boundary is for.
+    Value past_face(syntax::ExprId id, const std::string& what);
     // Known when the program is compiled.
     std::optional<Rational> rational(syntax::ExprId id, const std::string& what);
     std::optional<std::int64_t> integer(syntax::ExprId id, const std::string& what, std::int64_t low,

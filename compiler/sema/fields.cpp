@@ -106,52 +106,74 @@ private:
     std::array<std::array<Claim, 2>, ir::kMaxRank> claims_;
 };
 
-std::optional<BoundaryKind> resolve_kind(const syntax::BoundaryEntry& entry, Evaluator& evaluator) {
-    static constexpr BoundaryKind kKinds[] = {BoundaryKind::periodic, BoundaryKind::fixed,
-                                              BoundaryKind::clamp, BoundaryKind::mirror, BoundaryKind::free};
+// What a clause says of a face.
+struct FaceRule {
+    BoundaryKind kind = BoundaryKind::free;
+    ir::ExprId value;  // of fixed
+    std::optional<GhostRule> ghosts;
+};
+
+struct KindName {
+    std::string_view name;
+    BoundaryKind kind;
+    GhostKind ghosts = GhostKind::symmetric;  // of formula
+};
+constexpr KindName kKinds[] = {
+    {"periodic", BoundaryKind::periodic},
+    {"fixed", BoundaryKind::fixed},
+    {"clamp", BoundaryKind::clamp},
+    {"mirror", BoundaryKind::mirror},
+    {"free", BoundaryKind::free},
+    {"antimirror", BoundaryKind::formula, GhostKind::antimirror},
+    {"symmetric", BoundaryKind::formula, GhostKind::symmetric},
+    {"antisymmetric", BoundaryKind::formula, GhostKind::antisymmetric},
+    {"extrapolate", BoundaryKind::formula, GhostKind::extrapolate},
+    {"gradient", BoundaryKind::formula, GhostKind::gradient},
+    {"robin", BoundaryKind::formula, GhostKind::robin},
+};
+
+const KindName* resolve_kind(const syntax::BoundaryEntry& entry, Evaluator& evaluator) {
     const std::string& name = entry.kind.text;
-    const std::vector<std::string>& names = boundary_names();
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return kKinds[found - names.begin()];
-    if (name.empty()) return std::nullopt;
-    if (is_future_boundary(name)) {
-        evaluator
-            .report(DiagnosticKind::not_built_yet, entry.kind.where,
-                    fmt::format("the boundary `{}` is not built yet", name))
-            .note(fmt::format("these are: {}", fmt::join(names, ", ")));
-        return std::nullopt;
-    }
+    const auto found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                    [&](const KindName& kind) { return kind.name == name; });
+    if (found != std::end(kKinds)) return found;
+    if (name.empty()) return nullptr;
+    std::vector<std::string> names;
+    for (const KindName& kind : kKinds)
+        names.emplace_back(kind.name);
     evaluator.report_unknown(
         DiagnosticKind::unknown_boundary, name, entry.kind.where,
         fmt::format("there is no boundary `{}`; there are {}", name, fmt::join(names, ", ")), names);
-    return std::nullopt;
+    return nullptr;
 }
 
-// The value of `fixed` in the field's type; that others have none.
-std::optional<ir::ExprId> resolve_value(const syntax::BoundaryEntry& entry, BoundaryKind kind,
-                                        const ir::Field& field, Evaluator& evaluator) {
-    if (kind != BoundaryKind::fixed) {
-        if (!entry.value) return ir::ExprId{};
-        evaluator
-            .report(DiagnosticKind::boundary_value, evaluator.where(*entry.value),
-                    fmt::format("the boundary `{}` takes no value", entry.kind.text))
-            .note("`fixed` does, as in `boundary fixed 10`");
-        return std::nullopt;
+// `fixed`: cheap where its value is one for the whole run, else a rule.
+std::optional<FaceRule> resolve_fixed(const syntax::BoundaryEntry& entry, const ir::Field& field,
+                                      Evaluator& evaluator) {
+    std::optional<GhostRule> rule = resolve_ghost_rule(entry, GhostKind::fixed, field, evaluator);
+    if (!rule) return std::nullopt;
+    const Value value = rule->values.front();
+    const SourceRange where = evaluator.where(entry.values.front());
+    if (!is_steady(value, evaluator.program())) return FaceRule{BoundaryKind::formula, {}, std::move(rule)};
+    return FaceRule{BoundaryKind::fixed, evaluator.arithmetic().as(value, field.type, where), std::nullopt};
+}
+
+std::optional<FaceRule> resolve_rule(const syntax::BoundaryEntry& entry, const ir::Field& field,
+                                     Evaluator& evaluator) {
+    const KindName* kind = resolve_kind(entry, evaluator);
+    if (kind == nullptr) return std::nullopt;
+    if (kind->kind == BoundaryKind::fixed) return resolve_fixed(entry, field, evaluator);
+    if (kind->kind == BoundaryKind::formula) {
+        std::optional<GhostRule> rule = resolve_ghost_rule(entry, kind->ghosts, field, evaluator);
+        if (!rule) return std::nullopt;
+        return FaceRule{BoundaryKind::formula, {}, std::move(rule)};
     }
-    if (!entry.value) {
-        evaluator.report(DiagnosticKind::boundary_value, entry.kind.where, "`fixed` needs its value")
-            .note("as in `boundary fixed 10`");
-        return std::nullopt;
-    }
-    const Value value = evaluator.setting(*entry.value, fmt::format("the boundary of `{}`", field.name));
-    if (value.is_poison()) return std::nullopt;
-    const SourceRange where = evaluator.where(*entry.value);
-    if (value.is_boolean()) {
-        evaluator.report(DiagnosticKind::type_mismatch, where,
-                         "this is true or false; a number is expected here");
-        return std::nullopt;
-    }
-    return evaluator.arithmetic().as(value, field.type, where);
+    if (entry.values.empty()) return FaceRule{kind->kind, {}, std::nullopt};
+    evaluator
+        .report(DiagnosticKind::boundary_value, evaluator.where(entry.values.front()),
+                fmt::format("the boundary `{}` takes no value", entry.kind.text))
+        .note("`fixed` does, as in `boundary fixed 10`");
+    return std::nullopt;
 }
 
 void check_periodic(const ir::Field& field, const Claims& claims, Evaluator& evaluator) {
@@ -193,13 +215,12 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
     bool valid = true;
     for (const syntax::BoundaryEntry& entry : entries) {
         const std::optional<FaceSet> faces = resolve_faces(entry.face, evaluator);
-        const std::optional<BoundaryKind> kind = resolve_kind(entry, evaluator);
-        std::optional<ir::ExprId> value;
-        if (kind) value = resolve_value(entry, *kind, field, evaluator);
-        valid = valid && faces && value;
+        const std::optional<FaceRule> rule = resolve_rule(entry, field, evaluator);
+        valid = valid && faces && rule;
         if (!faces) continue;
         claims.claim(*faces, entry.where, "boundary", evaluator, [&](int axis, int side) {
-            if (kind && value) field.boundary[axis][side] = {*kind, *value, {}, 0};
+            if (rule) field.boundary[axis][side] = {rule->kind, rule->value, {}, 0};
+            info.ghosts[axis][side] = rule ? rule->ghosts : std::nullopt;
             info.has_boundary[axis][side] = true;
         });
     }

@@ -47,6 +47,8 @@ public:
         check_defs();
         if (!computes_) report_nothing_to_compute();
         ir::infer_halos(program_);
+        make_ghosts(evaluator_);
+        ir::infer_reaches(program_);
         ir::infer_margins(program_);
     }
 

@@ -10,8 +10,10 @@ namespace halo::syntax {
 
 namespace {
 
-constexpr std::string_view kBoundaryKinds[] = {"periodic", "fixed",      "clamp",      "mirror",
-                                               "free",     "antimirror", "extrapolate"};
+constexpr std::string_view kBoundaryKinds[] = {"periodic",      "fixed",       "clamp",     "mirror",
+                                               "free",          "antimirror",  "symmetric", "antisymmetric",
+                                               "extrapolate",   "gradient",    "robin"};
+constexpr std::size_t kRobinValues = 3;
 
 bool is_boundary_kind(std::string_view word) {
     return std::find(std::begin(kBoundaryKinds), std::end(kBoundaryKinds), word) != std::end(kBoundaryKinds);
@@ -258,12 +260,16 @@ BoundaryEntry Parser::boundary_entry() {
     BoundaryEntry result;
     const std::uint32_t begin = peek().where.begin;
     if (at_boundary_face()) result.face = face();
-    result.kind = name("the kind of boundary: periodic, fixed, clamp, mirror or free");
+    result.kind = name("the kind of boundary, as in `periodic`, `clamp` or `fixed 0`");
     const Token& next = peek();
     const bool ends = next.newline_before || next.kind == TokenKind::comma ||
                       next.kind == TokenKind::right_brace || next.kind == TokenKind::semicolon ||
                       next.kind == TokenKind::end;
-    if (!ends && !failing_) result.value = expression();
+    if (!ends && !failing_) result.values.push_back(expression());
+    if (result.kind.text == "robin" && !result.values.empty()) {
+        while (result.values.size() < kRobinValues && accept(TokenKind::comma))
+            result.values.push_back(expression());
+    }
     result.where = since(begin);
     return result;
 }

@@ -175,7 +175,7 @@ struct HaloEntry {                // halo 1; halo x 4; halo x.low 1
 struct BoundaryEntry {            // boundary periodic; boundary x fixed 1; boundary x.low fixed 1
     std::optional<FaceRef> face;  // none: all faces
     Name kind;                    // as written: sema knows the kinds
-    std::optional<ExprId> value;  // what follows the kind
+    std::vector<ExprId> values;   // what follows the kind: one, or three for robin
     SourceRange where;
 };
 struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic }

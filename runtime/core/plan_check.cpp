@@ -80,6 +80,10 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     }
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
+    if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
+    for (const Domain::Range& range : kernel.domain.ranges)
+        require(!range.begin.from_high || range.end.from_high, "kernel '{}' begins at the end of its domain",
+                kernel.name);
 }
 
 void check_field(const LaunchPlan& plan, const FieldPlan& field) {

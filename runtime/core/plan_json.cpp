@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,7 @@ constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
 constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch",  "slice", "partials",
                                       "coefs", "table",  "rows",   "points", "count"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
+constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
 constexpr const char* kOps[] = {
     "constant",  "param", "extent", "step", "reduction",  "negate",   "not",           "sqrt",
     "rsqrt",     "cbrt",  "exp",    "log",  "sin",        "cos",      "tan",           "asin",
@@ -125,6 +127,7 @@ Json field_json(const FieldPlan& field) {
         for (const FacePlan& face : axis) {
             Json entry = {{"kind", name_of(face.kind, kBoundaries)}};
             if (face.kind == BoundaryKind::fixed) entry["value"] = scalar_json(face.value);
+            if (face.reach != 0) entry["reach"] = face.reach;
             faces.push_back(entry);
         }
     }
@@ -148,6 +151,7 @@ FieldPlan field_from(const Json& json) {
         FacePlan& plan = field.boundary[face / 2][face % 2];
         plan.kind = value_of<BoundaryKind>(entry.at("kind"), kBoundaries, "boundary");
         if (plan.kind == BoundaryKind::fixed) plan.value = scalar_from(entry.at("value"));
+        plan.reach = entry.value("reach", 0);
     }
     return field;
 }
@@ -213,16 +217,64 @@ Argument argument_from(const Json& json) {
     return argument;
 }
 
+// A bound is a number, or ["high", number] where it counts from the cell past the last.
+Json bound_json(const Domain::Bound& bound) {
+    if (!bound.from_high) return bound.offset;
+    return Json::array({"high", bound.offset});
+}
+
+Domain::Bound bound_from(const Json& json) {
+    if (!json.is_array()) return {false, json.get<int>()};
+    if (json.at(0) != "high") refuse(fmt::format("'{}' is no face", json.at(0).dump()));
+    return {true, json.at(1).get<int>()};
+}
+
+bool is_whole_grid(const Domain& domain) {
+    return domain.kind == Domain::Kind::grid &&
+           std::all_of(domain.ranges.begin(), domain.ranges.end(), [](const Domain::Range& range) {
+               return !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
+                      range.end.offset == 0;
+           });
+}
+
+Json domain_json(const Domain& domain) {
+    Json json = {{"kind", name_of(domain.kind, kDomains)}, {"index", domain.index}};
+    Json ranges = Json::array();
+    for (const Domain::Range& range : domain.ranges)
+        ranges.push_back(Json::array({bound_json(range.begin), bound_json(range.end)}));
+    json["ranges"] = ranges;
+    return json;
+}
+
+Domain domain_from(const Json& json) {
+    Domain domain;
+    domain.kind = value_of<Domain::Kind>(json.at("kind"), kDomains, "domain");
+    domain.index = json.at("index");
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        const Json& range = json.at("ranges").at(axis);
+        domain.ranges[axis] = {bound_from(range.at(0)), bound_from(range.at(1))};
+    }
+    return domain;
+}
+
+Json level_json(const KernelPlan::Written& level) {
+    return {{"field", level.field}, {"time", level.time}};
+}
+
+KernelPlan::Written level_from(const Json& json) {
+    return {json.at("field").get<int>(), json.at("time").get<int>()};
+}
+
 Json kernel_json(const KernelPlan& kernel) {
-    const auto written = [](const KernelPlan::Written& level) {
-        return Json{{"field", level.field}, {"time", level.time}};
-    };
-    return {{"name", kernel.name},
-            {"threads", kernel.threads},
-            {"tile", kernel.tile},
-            {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
-            {"arguments", list_json(kernel.arguments, argument_json)},
-            {"refresh_halos", list_json(kernel.refresh_halos, written)}};
+    Json json = {{"name", kernel.name},
+                 {"threads", kernel.threads},
+                 {"tile", kernel.tile},
+                 {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
+                 {"arguments", list_json(kernel.arguments, argument_json)},
+                 {"refresh_halos", list_json(kernel.refresh_halos, level_json)}};
+    if (!is_whole_grid(kernel.domain)) json["domain"] = domain_json(kernel.domain);
+    if (kernel.fills_halo) json["fills_halo"] = level_json(*kernel.fills_halo);
+    return json;
 }
 
 KernelPlan kernel_from(const Json& json) {
@@ -232,9 +284,9 @@ KernelPlan kernel_from(const Json& json) {
     kernel.tile = json.at("tile");
     kernel.dynamic_shared_bytes = json.at("dynamic_shared_bytes");
     kernel.arguments = list_from(json.at("arguments"), argument_from);
-    kernel.refresh_halos = list_from(json.at("refresh_halos"), [](const Json& level) {
-        return KernelPlan::Written{level.at("field").get<int>(), level.at("time").get<int>()};
-    });
+    kernel.refresh_halos = list_from(json.at("refresh_halos"), level_from);
+    if (json.contains("domain")) kernel.domain = domain_from(json.at("domain"));
+    if (json.contains("fills_halo")) kernel.fills_halo = level_from(json.at("fills_halo"));
     return kernel;
 }
 

@@ -49,11 +49,13 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     recorded_steps =
         cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
     changing = changes_with_step();
+    check_reaches();
     find_kernels();
     check_memory();
     allocate_fields();
     allocate_partials();
     allocate_coefs();
+    find_fillers();
 }
 
 void Session::State::find_kernels() {
@@ -68,9 +70,9 @@ void Session::State::find_kernels() {
                 ErrorCode::bad_argument,
                 fmt::format("kernel '{}' of the launch plan is not in the compiled code", kernel_plan.name));
         kernels.push_back(found);
-        std::array<std::int64_t, 3> count{};
+        std::array<std::int64_t, 3> count = domain_extent(kernel_plan.domain, geometry);
         for (int axis = 0; axis < 3; ++axis)
-            count[axis] = (geometry.extent[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
+            count[axis] = (count[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
         blocks.push_back(count);
     }
 }
@@ -173,16 +175,6 @@ Level& Session::State::level(int field, int time, std::int64_t phase) {
     return slots[modulo(age - phase, static_cast<std::int64_t>(slots.size()))];
 }
 
-void Session::State::fill_due_halos() {
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        for (Level& level : fields[i].slots) {
-            if (!level.images_due) continue;
-            device->run_halo_passes(fields[i].images, plan.fields[i].type, level.memory.address());
-            level.images_due = false;
-        }
-    }
-}
-
 PreparedLaunch::Value Session::State::scalar_value(ElementType type, double number) {
     PreparedLaunch::Value value{};
     if (type == ElementType::f32)
@@ -260,6 +252,7 @@ void Session::State::prepare() {
     recording.reset();
     watched_recording.reset();
     for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!fields[i].fillers.empty()) continue;
         const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
         for (Level& level : fields[i].slots)
             device->run_halo_passes(fixed, plan.fields[i].type, level.memory.address());
@@ -270,6 +263,7 @@ void Session::State::prepare() {
         for (std::size_t kernel = 0; kernel < plan.kernels.size(); ++kernel)
             launches.back().push_back(prepare_launch(static_cast<int>(kernel), phase, values));
     }
+    refill_formulas();
     scalars_due = false;
 }
 
@@ -285,10 +279,12 @@ bool Session::State::changes_with_step() const {
 // Launches copy their arguments, so the values may change while earlier launches still wait for their turn.
 void Session::State::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                             const std::vector<double>& values) {
+    // What lies past the faces of t+1 has the step of t+1.
+    const std::int64_t ahead = kernel.fills_halo ? kernel.fills_halo->time : 0;
     for (int index : launch.changing) {
         const Argument& argument = kernel.arguments[index];
         const double number =
-            rt::evaluate(argument.scalar, values, geometry.extent, static_cast<double>(step));
+            rt::evaluate(argument.scalar, values, geometry.extent, static_cast<double>(step + ahead));
         launch.values[index] = scalar_value(argument.type, number);
     }
 }
@@ -308,6 +304,7 @@ void Session::State::run_step(std::int64_t step) {
     const std::vector<double> values = changing ? param_values() : std::vector<double>();
     auto& step_launches = launches[step % cycle];
     for (std::size_t kernel = 0; kernel < step_launches.size(); ++kernel) {
+        if (!runs_in_step(plan.kernels[kernel])) continue;
         PreparedLaunch& launch = step_launches[kernel];
         if (!launch.changing.empty()) update(launch, plan.kernels[kernel], step, values);
         device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());

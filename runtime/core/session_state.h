@@ -26,6 +26,7 @@ struct FieldState {
     std::vector<Level> slots;
     std::vector<HaloPass> images;  // after each write
     std::vector<HaloPass> fixed;   // once, and when a param changed
+    std::vector<int> fillers;      // kernels that fill a level's halo instead, in order
 };
 
 // A kernel with its arguments in one phase. `pointers` point into `values`: move it, do not copy.
@@ -52,6 +53,9 @@ struct PreparedLaunch {
     };
     std::vector<Refresh> refresh;
 };
+
+// The cells, or lines of cells, that a kernel's blocks are laid over, along each axis.
+std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
 
 struct Session::State {
     LaunchPlan plan;
@@ -91,18 +95,25 @@ struct Session::State {
     std::int64_t array_bytes() const;          // all levels of all fields
     std::vector<double> param_values() const;  // throws where one has none
     Level& level(int field, int time, std::int64_t phase);
-    void fill_due_halos();
     void prepare();
     PreparedLaunch prepare_launch(int kernel, std::int64_t phase, const std::vector<double>& values);
+    static PreparedLaunch::Value scalar_value(ElementType type, double number);
     PreparedLaunch::Value argument_value(const Argument& argument, std::int64_t phase,
                                          const std::vector<double>& values);
-    static PreparedLaunch::Value scalar_value(ElementType type, double number);
     bool changes_with_step() const;  // some launch does, so that none can be replayed
     void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                 const std::vector<double>& values);
     void run_step(std::int64_t step);
     void step(std::int64_t count);
     std::unique_ptr<Recording> record(const std::function<void(std::int64_t phase)>& each_step);
+
+    // session_halos.cpp
+    void check_reaches() const;
+    void find_fillers();
+    void fill_due_halos();
+    void fill_by_kernels(int field, int time);
+    void refill_formulas();  // those of the levels that steps read, when a param changed
+    bool runs_in_step(const KernelPlan& kernel) const;
 
     // session_until.cpp
     struct Watch {

@@ -25,6 +25,8 @@ void check_engine(const GeneratorOptions& options, Seeds seeds, const Complaint&
             return !complaint_of(source, complaint).empty();
         } catch (const std::runtime_error&) {
             return false;  // refused by sema: a mistake of the shrinker's making
+        } catch (const std::invalid_argument&) {
+            return false;  // a grid too small for the boundaries
         }
     };
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {

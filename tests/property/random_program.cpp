@@ -81,9 +81,21 @@ private:
     std::string boundary_kind() {
         const std::string kind =
             random_.pick<std::string>({"fixed", "fixed", "clamp", "mirror", "free", "periodic", "periodic"});
+        if (random_.chance(20)) return formula_kind();
         if (kind != "fixed") return kind;
         return random_.pick<std::string>(
             {"fixed 0", "fixed 1/2", "fixed -3/4", "fixed p/2", "fixed 1 - abs(q)"});
+    }
+
+    std::string formula_kind() {
+        const int axis = random_.between(0, program_.rank - 1);
+        const std::string name(1, "xyz"[axis]);
+        return random_.pick<std::string>({"antimirror", "symmetric", "antisymmetric", "extrapolate 0",
+                                          "extrapolate 1", "extrapolate 2",
+                                          fmt::format("fixed idx({0}) / len({0})", name),
+                                          fmt::format("fixed p / (2 + abs(pos({})))", name), "gradient q/4",
+                                          fmt::format("gradient idx({0}) / (8 * len({0}))", name),
+                                          "robin 1/8, 2, p", "robin p/8, 1, q/4"});
     }
 
     Faces make_faces() {
@@ -119,15 +131,38 @@ private:
         }
     }
 
+    // What such a boundary reads must lie inside the grid.
+    static bool is_formula(const std::string& kind) {
+        const auto is = [&](const char* plain) { return kind.starts_with(plain); };
+        return !kind.empty() && !is("periodic") && !is("fixed") && !is("clamp") && !is("mirror") &&
+               !is("free");
+    }
+    // A field's halo is at most as wide as an offset of an offset.
+    int least_extent(int axis) const {
+        int least = 1;
+        const auto look = [&](const Faces& faces) {
+            const auto& [low, high] = faces.kind[axis];
+            if (is_formula(low) || is_formula(high)) least = 2 * options_.max_radius + 1;
+        };
+        for (const FieldSpec& field : program_.fields)
+            look(field.faces);
+        for (const StatementSpec& statement : program_.statements)
+            look(statement.faces);
+        return least;
+    }
+
     void make_grid() {
         static const std::vector<int> sizes{1, 2, 3, 4, 5, 7, 8, 9, 17, 31, 32, 33, 65, 130};
-        std::int64_t cells = 1;
+        std::int64_t left = options_.max_cells;
+        for (int axis = 0; axis < program_.rank; ++axis)
+            left /= least_extent(axis);
         for (int axis = 0; axis < program_.rank; ++axis) {
-            int size = random_.pick(sizes);
-            while (cells * size > options_.max_cells)
-                size = (size + 1) / 2;
+            const int least = least_extent(axis);
+            int size = std::max(random_.pick(sizes), least);
+            while (size > least * std::max<std::int64_t>(left, 1))
+                size = std::max((size + 1) / 2, least);
             program_.grid[axis] = size;
-            cells *= size;
+            left = left * least / size;
         }
     }
 

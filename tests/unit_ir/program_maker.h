@@ -124,6 +124,7 @@ public:
     // The program with its halos and margins; throws where it is not well formed.
     Program finish() {
         infer_halos(program);
+        infer_reaches(program);
         infer_margins(program);
         const std::vector<std::string> broken = verify(program);
         if (!broken.empty()) throw std::logic_error(broken.front());

@@ -84,7 +84,7 @@ TEST_CASE("text that is no plan is refused with the reason") {
     for (const std::string& bad :
          {std::string(), std::string("{"), std::string("[]"), std::string("{}"), std::string("null"),
           text.substr(0, text.size() / 2), replaced(text, "\"halocline_plan\": 1", "\"halocline_plan\": 99"),
-          replaced(text, "\"periodic\"", "\"round\""), replaced(text, "\"f64\"", "\"f16\""),
+          replaced(text, "\"periodic\"", "\"round\""), replaced(text, "\"f64\"", "\"f17\""),
           replaced(text, "\"rank\": 2", "\"rank\": \"two\""), replaced(text, "\"rank\": 2", "\"rank\": 9"),
           replaced(text, "\"kernels\"", "\"colonels\"")}) {
         INFO(bad.substr(0, 60));

@@ -1,0 +1,122 @@
+// Reads past formula faces, one cell at a time: the definition of what lies there.
+//
+// Periodic axes wrap first. Then the first axis in declaration order that is past its face decides: an image
+// moves the cell along that axis and the next axis is looked at; a fixed face gives its value; a formula is
+// evaluated at the ghost cell, and what it reads may lie past the edges of later axes in turn.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/boundary.h"
+#include "compiler/ir/row_evaluator.h"
+
+namespace halo::ir {
+
+namespace {
+
+std::vector<ExprId> ghosts_of(const Program& program) {
+    std::vector<ExprId> all;
+    for (const Field& field : program.fields)
+        for (const auto& faces : field.boundary)
+            for (const Face& face : faces)
+                if (face.kind == BoundaryKind::formula)
+                    all.insert(all.end(), face.ghosts.begin(), face.ghosts.end());
+    return all;
+}
+
+void check_reach(const Program& program, const Extent& extent) {
+    for (const Field& field : program.fields) {
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            for (const Face& face : field.boundary[axis]) {
+                if (face.reach <= extent[axis]) continue;
+                throw std::invalid_argument(
+                    fmt::format("the boundary of {} along {} reads {} cells, and the grid has {}", field.name,
+                                program.axes[axis].name, face.reach, extent[axis]));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void RowEvaluator::prepare_ghosts() {
+    if (ghosts_of(program_).empty()) return;
+    check_reach(program_, extent_);
+    ghosts_.reset(new RowEvaluator(*this, 1));
+}
+
+// An evaluator of ghosts within `depth` - 1 others. There are no more than axes: each reads along its own.
+RowEvaluator::RowEvaluator(const RowEvaluator& outer, int depth)
+    : program_(outer.program_),
+      extent_(outer.extent_),
+      exact_(outer.exact_),
+      arithmetic_(outer.arithmetic_),
+      is_ghost_(true) {
+    std::vector<ExprId> all = ghosts_of(program_);
+    const std::vector<ExprId> ghosts = all;
+    for (const Axis& axis : program_.axes)
+        step_constants_.insert(step_constants_.end(), {axis.spacing, axis.origin});
+    for (const Field& field : program_.fields)
+        for (int axis = 0; axis < program_.rank(); ++axis)
+            for (const Face& face : field.boundary[axis])
+                if (face.kind == BoundaryKind::fixed) step_constants_.push_back(face.value);
+    all.insert(all.end(), step_constants_.begin(), step_constants_.end());
+    const std::vector<bool> uniform = reachable_exprs(program_, step_constants_);
+    const std::vector<bool> needed = reachable_exprs(program_, all);
+    step_constants_.clear();
+    type_ = outer.type_;
+    constant_ = outer.constant_;
+    rows_.resize(program_.exprs.size());
+    readings_.resize(program_.exprs.size());
+    plans_.resize(program_.exprs.size());
+    for (std::uint32_t i = 0; i < program_.exprs.size(); ++i) {
+        if (!needed[i]) continue;
+        if (uniform[i]) step_constants_.push_back({i});
+        rows_[i].resize(type_[i], 1);
+    }
+    for (ExprId root : ghosts) {
+        if (!plans_[root.index].empty()) continue;
+        const std::vector<bool> wanted = reachable_exprs(program_, {root});
+        for (std::uint32_t i = 0; i <= root.index; ++i)
+            if (wanted[i]) plans_[root.index].push_back({i});
+    }
+    if (depth < program_.rank()) ghosts_.reset(new RowEvaluator(outer, depth + 1));
+}
+
+double RowEvaluator::value_at(ExprId root, const Cell& cell, int level_time) {
+    level_time_ = level_time;
+    std::vector<double> values;
+    evaluate(root, cell[0], cell[1], cell[2], 1, values);
+    return values.front();
+}
+
+double RowEvaluator::ghost(FieldId field, int time, const Cell& cell, int axis, int side,
+                           std::int64_t distance) {
+    const Face& face = program_[field].boundary[axis][side];
+    return ghosts_->value_at(face.ghosts.at(static_cast<std::size_t>(distance - 1)), cell, time);
+}
+
+double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
+    const Field& field = program_[id];
+    for (int axis = 0; axis < program_.rank(); ++axis) {
+        const std::int64_t n = extent_[axis];
+        if (field.boundary[axis][0].kind == BoundaryKind::periodic) cell[axis] = (cell[axis] % n + n) % n;
+    }
+    for (int axis = 0; axis < program_.rank(); ++axis) {
+        const BoundaryKind low = field.boundary[axis][0].kind, high = field.boundary[axis][1].kind;
+        const std::int64_t n = extent_[axis];
+        const std::optional<std::int64_t> source = source_index(low, high, cell[axis], n);
+        if (source) {
+            cell[axis] = *source;
+            continue;
+        }
+        const int side = outside_side(low, high, cell[axis], n);
+        if (field.boundary[axis][side].kind != BoundaryKind::formula) return face_value(field, axis, side);
+        return ghost(id, time, cell, axis, side, side == 0 ? -cell[axis] : cell[axis] - n + 1);
+    }
+    const double* level = surroundings_->levels[id.index].at(static_cast<std::size_t>(1 - time));
+    return level[cell[0] + extent_[0] * (cell[1] + extent_[1] * cell[2])];
+}
+
+}  // namespace halo::ir
