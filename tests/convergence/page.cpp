@@ -6,6 +6,36 @@ namespace halo::test {
 
 namespace {
 
+constexpr const char* kIntroduction = R"(# Accuracy
+
+The orders that schemes have, as found by `scripts/accuracy`, which writes this page; a test holds it to what it finds. Each
+is the logarithm to base 2 of the ratio of two errors: on one grid, and on one twice as fine, against a solution that is
+known, in f64. The formal order is what the scheme has on paper.
+
+## Derivatives
+
+The largest error over a period of a sine wave in two dimensions, with periodic boundaries.
+
+)";
+
+constexpr const char* kTimeSteps = R"(
+## Steps in time
+
+The error at t = 1 of u' = −u², of u'' = −u for leapfrog. All are written as plain statements, with `let`s for stages and
+`u[t-1]`, `u[t-2]`, … for steps before.
+
+)";
+
+constexpr const char* kBoundaries = R"(
+## Boundaries
+
+The error of heat conduction at t = 0.02, and with `extrapolate` of a wave that leaves, at t = 0.2, from a solution for which
+the boundary's condition holds. Steps are Adams–Bashforth 4 and so short that what is left is the error of space. Where the
+solution has the boundary's symmetry, what the boundary makes up is exact and the differences keep their order. Elsewhere a
+boundary can cost order: where it makes up values that are less exact than the differences that read them.
+
+)";
+
 std::string table(const char* head, const std::vector<Measured>& rows) {
     std::string text = fmt::format("| {} | | formal | observed |\n| --- | --- | --- | --- |\n", head);
     for (const Measured& row : rows)
@@ -16,27 +46,8 @@ std::string table(const char* head, const std::vector<Measured>& rows) {
 }  // namespace
 
 std::string accuracy_page() {
-    return "# Accuracy\n\n"
-           "The orders that schemes have, as found by `scripts/accuracy`, which writes this page; a test "
-           "holds it to what\n"
-           "it finds. Each is the logarithm to base 2 of the ratio of two errors: on one grid, and on one "
-           "twice as fine,\n"
-           "against a solution that is known, in f64. The formal order is what the scheme has on paper.\n\n"
-           "## Derivatives\n\n"
-           "The largest error over a period of a sine wave in two dimensions, with periodic boundaries.\n\n" +
-           table("derivative", measure_derivatives()) +
-           "\n## Steps in time\n\n"
-           "The error at t = 1 of u' = −u², of u'' = −u for leapfrog. All are written as plain statements, "
-           "with `let`s for\n"
-           "stages and `u[t-1]`, `u[t-2]`, … for steps before.\n\n" +
-           table("method", measure_time_steps()) +
-           "\n## Boundaries\n\n"
-           "The error of heat conduction at t = 0.02, from a solution for which the boundary's condition "
-           "holds. Steps are\n"
-           "Adams–Bashforth 4 and so short that what is left is the error of space. A boundary can cost "
-           "order where the\n"
-           "values that it makes up are less exact than the differences that read them.\n\n" +
-           table("boundary", measure_boundaries());
+    return kIntroduction + table("derivative", measure_derivatives()) + kTimeSteps +
+           table("method", measure_time_steps()) + kBoundaries + table("boundary", measure_boundaries());
 }
 
 }  // namespace halo::test
