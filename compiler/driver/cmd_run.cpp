@@ -16,6 +16,7 @@
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/stability.h"
+#include "compiler/driver/table_data.h"
 #include "compiler/driver/time_loop.h"
 
 namespace halo::driver {
@@ -243,6 +244,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
 
     start = Clock::now();
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    fill_tables(*engine, stencil.program, run_spec, request, *machine);
     std::vector<std::string> zeros = fill_initial_data(
         *engine, stencil.program, run_spec ? run_spec->init : std::nullopt, request, *machine);
     timings.init = seconds_since(start);

@@ -26,6 +26,9 @@ public:
     void set_coef(const std::string& name, const std::vector<double>& values) override {
         session_.set_coef(name, values);
     }
+    void set_table(const std::string& name, const std::vector<double>& rows) override {
+        session_.set_table(name, rows);
+    }
     void upload(const std::string& field, int time, const FieldValues& values) override {
         if (values.type == rt::ElementType::f32) {
             session_.upload(field, time, std::span<const float>(values.f32));
@@ -108,6 +111,9 @@ public:
     }
     void set_coef(const std::string& name, const std::vector<double>& values) override {
         interpreter_.set_coef(name, values);
+    }
+    void set_table(const std::string& name, const std::vector<double>& rows) override {
+        interpreter_.set_table(name, rows);
     }
     void upload(const std::string& field, int time, const FieldValues& values) override {
         std::vector<double>& level = interpreter_.field(field, time);

@@ -39,6 +39,7 @@ public:
 
     virtual void set_param(const std::string& name, double value) = 0;
     virtual void set_coef(const std::string& name, const std::vector<double>& values) = 0;
+    virtual void set_table(const std::string& name, const std::vector<double>& rows) = 0;  // given columns
     virtual void upload(const std::string& field, int time, const FieldValues& values) = 0;
     virtual FieldValues download(const std::string& field, int time = 0) = 0;
 

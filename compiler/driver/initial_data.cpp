@@ -21,7 +21,9 @@ const ir::Field* find_field(const ir::Program& program, const std::string& name)
     return nullptr;
 }
 
-void set_arguments(Engine& engine, const ir::Program& program, const RunRequest& request) {
+}  // namespace
+
+void set_known_arguments(Engine& engine, const ir::Program& program, const RunRequest& request) {
     for (const auto& [name, value] : request.params) {
         bool known = std::any_of(program.params.begin(), program.params.end(),
                                  [&](const ir::Param& p) { return p.name == name; });
@@ -33,8 +35,6 @@ void set_arguments(Engine& engine, const ir::Program& program, const RunRequest&
         if (known) engine.set_coef(name, values);
     }
 }
-
-}  // namespace
 
 std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& program,
                                            const std::optional<ir::Program>& init, const RunRequest& request,
@@ -48,7 +48,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         CodeOptions options;
         options.strict_fp = request.strict_fp;
         std::unique_ptr<Engine> maker = machine.load(*init, request.extent, options, timings);
-        set_arguments(*maker, *init, request);
+        set_known_arguments(*maker, *init, request);
         maker->run(1, std::nullopt);
         for (const ir::Field& output : init->fields) {
             const ir::Field* field = find_field(program, output.name);

@@ -17,4 +17,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
                                            const std::optional<ir::Program>& init, const RunRequest& request,
                                            Machine& machine);
 
+// The request's params and coefs that the program has.
+void set_known_arguments(Engine& engine, const ir::Program& program, const RunRequest& request);
+
 }  // namespace halo::driver

@@ -48,6 +48,7 @@ public:
         take_params();
         take_coordinates();
         take_loads();
+        check_tables();
         take_saves();
         take_plots();
         check_files();
@@ -151,16 +152,41 @@ private:
         throw_unknown(program_.name, "field", name, names);
     }
 
+    bool is_table(const std::string& name) const {
+        return std::any_of(program_.tables.begin(), program_.tables.end(),
+                           [&](const ir::Table& table) { return table.name == name; });
+    }
+
+    void check_tables() {
+        std::set<std::string> given;
+        for (const Load& load : request_.table_loads)
+            given.insert(load.field);
+        if (run_ != nullptr) {
+            for (const sema::TableFill& fill : run_->tables)
+                given.insert(fill.table);
+        }
+        for (const ir::Table& table : program_.tables) {
+            if (given.contains(table.name)) continue;
+            wrong(fmt::format("nothing gives the rows of the table {}", table.name),
+                  fmt::format("for example --load {0}={0}.npy, or `rows {0} = 100` in the run block",
+                              table.name));
+        }
+    }
+
     void take_loads() {
         std::set<std::string> given;
         for (const std::string& text : arguments_.load) {
             FileArgument argument = parse_file_argument(text, "--load", ".npy");
-            field(argument.field);
+            const bool to_table = is_table(argument.field);
+            if (!to_table) field(argument.field);
             if (!given.insert(argument.field).second)
                 wrong(fmt::format("--load gives {} twice", argument.field));
-            request_.loads.push_back({argument.field, argument.path});
+            (to_table ? request_.table_loads : request_.loads).push_back({argument.field, argument.path});
         }
         if (run_ == nullptr) return;
+        for (const sema::Load& load : run_->table_loads) {
+            if (!given.contains(load.field)) request_.table_loads.push_back({load.field, load.path});
+        }
         for (const sema::Load& load : run_->loads) {
             if (!given.contains(load.field)) request_.loads.push_back({load.field, load.path});
         }

@@ -44,6 +44,7 @@ struct RunRequest {
     std::vector<std::pair<std::string, double>> params;
     std::vector<std::pair<std::string, std::vector<double>>> coefs;
     std::vector<Load> loads;
+    std::vector<Load> table_loads;  // `field` is the table
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
     std::vector<std::string> states;  // of real numbers

@@ -21,6 +21,10 @@ protected:
                                                  "blockIdx.y",  "blockIdx.z",  "gridDim.x",   "gridDim.y"};
         return kNames[static_cast<int>(builtin)];
     }
+    std::string fast_function_name(Function function) const override {
+        const std::string name = function_name(function, Type::f32);
+        return function == Function::rsqrt ? "fast_rsqrt" : "__" + name;
+    }
     std::string barrier() const override { return "__syncthreads();"; }
     std::string shared_qualifier() const override { return "__shared__ "; }
     std::string unroll_pragma(Unroll unroll) const override {
@@ -84,10 +88,11 @@ protected:
 };
 
 // Helpers in the order of the prelude's file.
-constexpr const char* kSections[] = {
-    "load2 float",   "load4 float",   "load2 double", "load4 double", "store2 float", "store4 float",
-    "store2 double", "store4 double", "copy2 float",  "copy4 float",  "copy2 double", "first_image",
-    "face_source",   "keep_min",      "keep_max",     "block_sum",    "block_min",    "block_max"};
+constexpr const char* kSections[] = {"load2 float",  "load4 float",  "load2 double",  "load4 double",
+                                     "store2 float", "store4 float", "store2 double", "store4 double",
+                                     "copy2 float",  "copy4 float",  "copy2 double",  "fast_rsqrt",
+                                     "first_image",  "face_source",  "keep_min",      "keep_max",
+                                     "block_sum",    "block_min",    "block_max"};
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;
@@ -105,6 +110,9 @@ std::string CudaPrinter::prelude(const Program& program) const {
         });
         for_each_expr(function.body, [&](const Expr& expr) {
             if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
+            const auto* function_call = std::get_if<Call>(&expr->kind);
+            if (function_call && function_call->fast && function_call->function == Function::rsqrt)
+                used.insert("fast_rsqrt");
         });
     }
     std::string text;

@@ -63,6 +63,17 @@ __device__ __forceinline__ void copy4(float* to, const float* from) {
 __device__ __forceinline__ void copy2(double* to, const double* from) {
     *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
 }
+// [fast_rsqrt]
+// 1 / sqrt(x) as the hardware approximates it; where x is below the normal numbers it counts as 0.
+__device__ __forceinline__ float fast_rsqrt(float x) {
+#ifdef __CUDA_ARCH__
+    float result;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+#else
+    return rsqrtf(x);
+#endif
+}
 // [first_image]
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) {

@@ -18,6 +18,23 @@ public:
     explicit AccessWalk(const Program& program)
         : program_(program), seen_by_(program.exprs.size(), 0), uniform_(uniform_exprs(program)) {}
 
+    // The sums over tables below a root.
+    template <class Visit>
+    void for_each_sum(ExprId root, Visit&& visit) {
+        if (program_.tables.empty()) return;
+        ++turn_;
+        pending_.assign(1, root);
+        while (!pending_.empty()) {
+            const ExprId id = pending_.back();
+            pending_.pop_back();
+            if (uniform_[id.index] || seen_by_[id.index] == turn_) continue;
+            seen_by_[id.index] = turn_;
+            const Expr& expr = program_[id];
+            if (const auto* sum = std::get_if<TableSum>(&expr.node)) visit(sum->value);
+            for_each_operand(expr, [&](ExprId operand) { pending_.push_back(operand); });
+        }
+    }
+
     template <class Visit>
     void for_each_access(ExprId root, Visit&& visit) {
         ++turn_;
@@ -101,6 +118,17 @@ std::vector<Dependence> find_dependences(const Program& program) {
             if (std::get<Assign>(program.statements[writer]).time != access.time) return;
             dependences.push_back({static_cast<int>(i), writer, is_at_offset(access)});
         });
+        // A sum's pass over its table begins when all that its terms read is there: a stage of its own.
+        std::vector<ExprId> terms;
+        walk.for_each_sum(value_of(program.statements[i]), [&](ExprId term) { terms.push_back(term); });
+        for (ExprId term : terms) {
+            walk.for_each_access(term, [&](const Access& access) {
+                const int writer = writer_of_field[access.field.index];
+                if (writer < 0 || writer >= static_cast<int>(i)) return;
+                if (std::get<Assign>(program.statements[writer]).time != access.time) return;
+                dependences.push_back({static_cast<int>(i), writer, true});
+            });
+        }
     }
     return dependences;
 }
@@ -140,6 +168,12 @@ std::vector<bool> uniform_exprs(const Program& program) {
         uniform[i] = is_uniform;
     }
     return uniform;
+}
+
+std::size_t given_columns(const Table& table) {
+    const auto computed = std::find_if(table.columns.begin(), table.columns.end(),
+                                       [](const Table::Column& column) { return column.value.has_value(); });
+    return static_cast<std::size_t>(computed - table.columns.begin());
 }
 
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots) {

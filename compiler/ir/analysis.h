@@ -39,6 +39,9 @@ struct Stage {
 // Lets that no result needs are in no stage.
 std::vector<Stage> form_stages(const Program& program);
 
+// Columns of a table that the run gives; the computed ones come after them.
+std::size_t given_columns(const Table& table);
+
 // Fields that need an array: all but lets that are read in their own stage only.
 std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages);
 

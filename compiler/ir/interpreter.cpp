@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/ir/row_evaluator.h"
 #include "compiler/support/error.h"
 
@@ -78,6 +79,7 @@ struct Interpreter::State {
     std::vector<std::vector<double>> next;
     std::map<std::string, double> reductions;
     std::int64_t steps_done = 0;
+    std::vector<std::optional<std::vector<double>>> given_tables;  // by table: the given columns' values
 
     State(const Program& source, const Extent& cells, Arithmetic how)
         : program(source),
@@ -89,6 +91,8 @@ struct Interpreter::State {
             params.push_back(param.default_value);
         for (const Coef& coef : program.coefs)
             surroundings.coefs.push_back(coef.defaults);
+        surroundings.tables.resize(program.tables.size());
+        given_tables.resize(program.tables.size());
         for (const Field& field : program.fields) {
             const bool given = field.role == Role::input || field.role == Role::state;
             const std::vector<double> initial(count, given ? 0.0 : kNaN);
@@ -123,7 +127,42 @@ struct Interpreter::State {
             for (const std::vector<double>& level : levels[i])
                 surroundings.levels[i].push_back(level.data());
         }
+        for (std::size_t i = 0; i < given_tables.size(); ++i)
+            place_rows(i);
         evaluator.begin_step(surroundings);
+        for (std::size_t i = 0; i < given_tables.size(); ++i)
+            compute_columns(i);
+    }
+
+    void place_rows(std::size_t index) {
+        const Table& table = program.tables[index];
+        if (!given_tables[index])
+            throw std::invalid_argument(fmt::format("table {} was given no rows", table.name));
+        const std::vector<double>& given = *given_tables[index];
+        const std::size_t width = table.columns.size(), per_row = given_columns(table);
+        TableRows& rows = surroundings.tables[index];
+        rows.rows = static_cast<std::int64_t>(given.size() / per_row);
+        rows.values.assign(static_cast<std::size_t>(rows.rows) * width, 0.0);
+        for (std::size_t i = 0; i < given.size(); ++i) {
+            const std::size_t column = i % per_row;
+            rows.values[i / per_row * width + column] = held_in(table.columns[column].type, given[i]);
+        }
+    }
+
+    void compute_columns(std::size_t index) {
+        const Table& table = program.tables[index];
+        TableRows& rows = surroundings.tables[index];
+        const std::size_t width = table.columns.size();
+        for (std::int64_t row = 0; row < rows.rows; ++row) {
+            for (std::size_t c = given_columns(table); c < width; ++c) {
+                rows.values[static_cast<std::size_t>(row) * width + c] =
+                    evaluator.evaluate_at_row(*table.columns[c].value, row);
+            }
+        }
+    }
+
+    double held_in(Scalar type, double value) const {
+        return type == Scalar::f32 && arithmetic == Arithmetic::declared ? static_cast<float>(value) : value;
     }
 
     // Calls use(index of the first cell, values) for all cells of the region, piece by piece in memory order.
@@ -188,6 +227,15 @@ Interpreter::~Interpreter() = default;
 
 void Interpreter::set_param(const std::string& name, double value) {
     state_->params[find_by_name(state_->program.params, name, "param")] = value;
+}
+
+void Interpreter::set_table(const std::string& name, const std::vector<double>& values) {
+    const std::size_t index = find_by_name(state_->program.tables, name, "table");
+    const std::size_t width = given_columns(state_->program.tables[index]);
+    if (width == 0 || values.size() % width != 0)
+        throw std::invalid_argument(fmt::format(
+            "table {} has {} columns to give; {} values are no whole rows", name, width, values.size()));
+    state_->given_tables[index] = values;
 }
 
 void Interpreter::set_coef(const std::string& name, const std::vector<double>& values) {

@@ -12,6 +12,7 @@
 //               within a bound only. The reduced expression is what is added: for norm2 it is the square
 //               already
 //   min, max    of a region: exact; NaN if any cell is; +inf and -inf of no cells
+//   tables      rows in order, each added to what there is, from +0, in the sum's type
 //   margins     a state keeps its value at t there, an output and a let what they held (NaN before the first
 //   step) functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
@@ -41,6 +42,10 @@ public:
 
     void set_param(const std::string& name, double value);
     void set_coef(const std::string& name, const std::vector<double>& values);
+
+    // The rows of a table, the given columns of one after the other; none are legal. Throws
+    // std::invalid_argument where they are no whole rows. step() does for a table that was given none.
+    void set_table(const std::string& name, const std::vector<double>& values);
 
     // One level of a field, x fastest, no halo: element x + nx * (y + ny * z). time: 0 now (for outputs: last
     // written), -1 … -history the past. Values are kept as doubles that the field's type can hold.

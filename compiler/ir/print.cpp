@@ -241,6 +241,19 @@ private:
             write_coef(coef);
         for (const Field& field : program_.fields)
             write_field(field);
+        for (const Table& table : program_.tables)
+            write_table(table);
+        text_ += '\n';
+    }
+
+    void write_table(const Table& table) {
+        put("table {}", table.name);
+        for (const Table::Column& column : table.columns) {
+            put("{}{}: {}", &column == table.columns.data() ? " " : ", ", column.name, name_of(column.type));
+            if (!column.value) continue;
+            text_ += " = ";
+            write(*column.value, Precedence::select);
+        }
         text_ += '\n';
     }
 

@@ -71,19 +71,32 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
             for (const Face& face : field.boundary[axis])
                 if (face.kind == BoundaryKind::fixed) all.push_back(face.value);
     }
+    for (const Table& table : program.tables) {
+        for (const Table::Column& column : table.columns)
+            if (column.value) all.push_back(*column.value);
+    }
     const std::vector<bool> needed = reachable_exprs(program, all);
     type_.resize(n);
     constant_.resize(n);
     rows_.resize(n);
     readings_.resize(n);
     plans_.resize(n);
+    reads_row_.resize(n);
     for (std::uint32_t i = 0; i < n; ++i) {
         const Expr& expr = program.exprs[i];
         const bool widened = arithmetic == Arithmetic::f64 && expr.type == Scalar::f32;
         type_[i] = widened ? Scalar::f64 : expr.type;
-        bool constant = !std::holds_alternative<Access>(expr.node) && !reads_position(expr);
-        for_each_operand(expr, [&](ExprId operand) { constant = constant && constant_[operand.index]; });
+        bool constant = !std::holds_alternative<Access>(expr.node) && !reads_position(expr) &&
+                        !std::holds_alternative<TableSum>(expr.node);
+        bool reads_row = std::holds_alternative<TableColumn>(expr.node);
+        for_each_operand(expr, [&](ExprId operand) {
+            constant = constant && constant_[operand.index];
+            reads_row = reads_row || reads_row_[operand.index];
+        });
+        if (std::holds_alternative<TableSum>(expr.node)) reads_row = false;
+        constant = constant && !reads_row;
         constant_[i] = constant;
+        reads_row_[i] = reads_row;
         if (!needed[i]) continue;
         rows_[i].resize(type_[i], kMaxCells);
         if (constant) step_constants_.push_back({i});
@@ -93,7 +106,26 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
         const std::vector<bool> wanted = reachable_exprs(program, {root});
         plans_[root.index].clear();
         for (std::uint32_t i = 0; i <= root.index; ++i)
-            if (wanted[i] && !constant_[i]) plans_[root.index].push_back({i});
+            if (wanted[i] && !constant_[i] && !reads_row_[i]) plans_[root.index].push_back({i});
+    }
+    find_terms(needed);
+}
+
+// What a sum over a table computes for each row. The root of a computed column is a term by itself.
+void RowEvaluator::find_terms(const std::vector<bool>& needed) {
+    const auto add = [&](std::uint32_t id, ExprId term) {
+        const std::vector<bool> wanted = reachable_exprs(program_, {term});
+        std::vector<ExprId>& nodes = terms_[id];
+        for (std::uint32_t i = 0; i <= term.index; ++i)
+            if (wanted[i] && reads_row_[i]) nodes.push_back({i});
+    };
+    for (std::uint32_t i = 0; i < needed.size(); ++i) {
+        if (!needed[i]) continue;
+        if (const auto* sum = std::get_if<TableSum>(&program_.exprs[i].node)) add(i, sum->value);
+    }
+    for (const Table& table : program_.tables) {
+        for (const Table::Column& column : table.columns)
+            if (column.value && reads_row_[column.value->index]) add(column.value->index, *column.value);
     }
     prepare_ghosts();
 }
@@ -138,6 +170,16 @@ void RowEvaluator::begin_step(const Surroundings& surroundings) {
         readings_[i].level = levels.at(static_cast<std::size_t>(1 - access->time));
     }
     if (ghosts_) ghosts_->begin_step(surroundings);
+}
+
+double RowEvaluator::evaluate_at_row(ExprId root, std::int64_t row) {
+    cells_ = 1;
+    row_ = row;
+    if (reads_row_[root.index]) {
+        for (ExprId id : terms_.at(root.index))
+            evaluate_node(id);
+    }
+    return step_constant(root);
 }
 
 double RowEvaluator::step_constant(ExprId id) const {
@@ -390,13 +432,25 @@ void RowEvaluator::node(ExprId, const ReductionRef&, T*) {
 }
 
 template <class T>
-void RowEvaluator::node(ExprId, const TableSum&, T*) {
-    throw UnsupportedError("tables are not built yet");
+void RowEvaluator::node(ExprId id, const TableSum& node, T* out) {
+    std::fill_n(out, cells_, T(0));
+    const std::vector<ExprId>& terms = terms_.at(id.index);
+    const T* term = cells_of<T>(node.value).data();
+    const std::int64_t rows = surroundings_->tables[node.table.index].rows;
+    for (row_ = 0; row_ < rows; ++row_) {
+        for (ExprId each : terms)
+            evaluate_node(each);
+        map(out, term, out, cells_, [](T sum, T next) { return sum + next; });
+    }
 }
 
 template <class T>
-void RowEvaluator::node(ExprId, const TableColumn&, T*) {
-    throw UnsupportedError("tables are not built yet");
+void RowEvaluator::node(ExprId, const TableColumn& node, T* out) {
+    const std::vector<double>& values = surroundings_->tables[node.table.index].values;
+    const std::size_t width = program_[node.table].columns.size();
+    std::fill_n(out, cells_,
+                static_cast<T>(
+                    values[static_cast<std::size_t>(row_) * width + static_cast<std::size_t>(node.column)]));
 }
 
 template <class T>

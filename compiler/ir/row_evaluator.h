@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,13 +29,20 @@ struct Row {
     }
 };
 
+// A table's rows, all columns of one after the other. Computed columns are filled by the interpreter.
+struct TableRows {
+    std::int64_t rows = 0;
+    std::vector<double> values;
+};
+
 // What expressions read besides each other.
 struct Surroundings {
     double step = 0;                         // steps done before this one
     std::vector<double> params;              // by ParamId
     std::vector<std::vector<double>> coefs;  // by CoefId
     std::vector<std::vector<const double*>>
-        levels;  // by FieldId, then 1 - time: t+1, t, t-1 …; null where not kept
+        levels;                     // by FieldId, then 1 - time: t+1, t, t-1 …; null where not kept
+    std::vector<TableRows> tables;  // by TableId
 };
 
 // A place on the grid, or past an edge.
@@ -54,6 +62,9 @@ public:
     // `root` for cells (x, y, z) … (x + cells - 1, y, z), as doubles. cells <= kMaxCells.
     void evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
                   std::vector<double>& values);
+
+    // `root`, one of the roots, at one row of a table: it reads params and columns of that table alone.
+    double evaluate_at_row(ExprId root, std::int64_t row);
 
     double step_constant(ExprId id) const;  // after begin_step(); `id` reads no field and no idx or pos
 
@@ -108,6 +119,7 @@ private:
     void node(ExprId id, const PointColumn& node, T* out);
 
     double face_value(const Field& field, int axis, int side) const;
+    void find_terms(const std::vector<bool>& needed);
 
     // ---- ghosts (row_evaluator_ghosts.cpp)
     double read_cell(FieldId field, int time, Cell cell);
@@ -125,10 +137,13 @@ private:
     std::vector<Row> rows_;
     std::vector<Reading> readings_;           // by node; used of accesses alone
     std::vector<std::vector<ExprId>> plans_;  // by root: what it needs besides step constants, in order
+    std::vector<bool> reads_row_;             // by node: it differs from row to row of a table
+    std::map<std::uint32_t, std::vector<ExprId>> terms_;  // by sum over a table: what each row computes
     const Surroundings* surroundings_ = nullptr;
 
     // The piece under evaluation.
     std::int64_t x_ = 0, y_ = 0, z_ = 0, cells_ = 0;
+    std::int64_t row_ = 0;  // of the table that is summed over
 
     // Past formula faces: evaluates one ghost at a time, which may read ghosts of later axes by the next one.
     Arithmetic arithmetic_;

@@ -47,6 +47,7 @@ public:
         }
         for (const Field& field : program_.fields)
             check_field(field);
+        check_tables();
         check_statements();
         return std::move(broken_);
     }
@@ -161,10 +162,21 @@ private:
             expect(i, type_of(argument) == type, "a function's arguments have its result's type");
     }
 
+    void check_node(std::uint32_t i, Scalar type, const TableSum& node) {
+        expect(i, node.table.index < program_.tables.size(), "there is no such table");
+        expect(i, is_floating(type) && type_of(node.value) == type, "a sum has the type of what it adds");
+    }
+    void check_node(std::uint32_t i, Scalar type, const TableColumn& node) {
+        if (node.table.index >= program_.tables.size())
+            return broken("expression {}: there is no such table", i);
+        const Table& table = program_[node.table];
+        if (node.column < 0 || std::cmp_greater_equal(node.column, table.columns.size()))
+            return broken("expression {}: table {} has no column {}", i, table.name, node.column);
+        expect(i, type == table.columns[node.column].type, "a column is read in its type");
+    }
+
     // Features that sema does not make yet; whoever builds one states its promises here.
     void check_node(std::uint32_t i, Scalar, const ReductionRef&) { not_built(i); }
-    void check_node(std::uint32_t i, Scalar, const TableSum&) { not_built(i); }
-    void check_node(std::uint32_t i, Scalar, const TableColumn&) { not_built(i); }
     void check_node(std::uint32_t i, Scalar, const Noise&) { not_built(i); }
     void check_node(std::uint32_t i, Scalar, const PointColumn&) { not_built(i); }
     void not_built(std::uint32_t i) { broken("expression {}: a node that is not built yet", i); }
@@ -242,6 +254,72 @@ private:
     }
     static int face_reach(const Field& field, int axis, int side) { return field.boundary[axis][side].reach; }
 
+    // Which table's row each expression depends on, if any; a sum is over its own row alone, and gives none.
+    void check_tables() {
+        row_of_.assign(program_.exprs.size(), -1);
+        sums_.assign(program_.exprs.size(), false);
+        for (std::uint32_t i = 0; i < program_.exprs.size(); ++i) {
+            const Expr& expr = program_.exprs[i];
+            int row = -1;
+            bool sums = false;
+            for_each_operand(expr, [&](ExprId operand) {
+                const int of_operand = row_of_[operand.index];
+                if (row >= 0 && of_operand >= 0 && row != of_operand)
+                    broken("expression {} reads rows of two tables", i);
+                row = std::max(row, of_operand);
+                sums = sums || sums_[operand.index];
+            });
+            if (const auto* column = std::get_if<TableColumn>(&expr.node))
+                row = static_cast<int>(column->table.index);
+            if (const auto* sum = std::get_if<TableSum>(&expr.node)) {
+                if (sums) broken("expression {} is a sum over a table within another", i);
+                if (row >= 0 && row != static_cast<int>(sum->table.index))
+                    broken("expression {} sums over one table and reads another's row", i);
+                row = -1;
+                sums = true;
+            }
+            row_of_[i] = row;
+            sums_[i] = sums;
+        }
+        for (std::size_t t = 0; t < program_.tables.size(); ++t)
+            check_table(program_.tables[t], static_cast<int>(t));
+    }
+
+    void check_table(const Table& table, int index) {
+        if (table.columns.empty()) broken("table {} has no columns", table.name);
+        bool computed = false;
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            const Table::Column& column = table.columns[c];
+            if (!is_floating(column.type)) broken("column {}.{} holds no numbers", table.name, column.name);
+            if (computed && !column.value)
+                broken("column {}.{} is given and comes after a computed one", table.name, column.name);
+            if (!column.value) continue;
+            computed = true;
+            if (column.value->index >= program_.exprs.size()) {
+                broken("column {}.{} has no expression", table.name, column.name);
+                continue;
+            }
+            if (type_of(*column.value) != column.type)
+                broken("column {}.{} is given a value of another type", table.name, column.name);
+            const std::vector<bool> needed = reachable_exprs(program_, {*column.value});
+            for (std::uint32_t i = 0; i < needed.size(); ++i) {
+                if (!needed[i]) continue;
+                const auto* read = std::get_if<TableColumn>(&program_.exprs[i].node);
+                const bool is_before =
+                    read && static_cast<int>(read->table.index) == index && std::cmp_less(read->column, c);
+                if (!is_before && !uniform_[i] && is_leaf(program_.exprs[i]))
+                    broken("column {}.{} is made of more than params and columns before it", table.name,
+                           column.name);
+            }
+        }
+    }
+
+    static bool is_leaf(const Expr& expr) {
+        bool leaf = true;
+        for_each_operand(expr, [&](ExprId) { leaf = false; });
+        return leaf || std::holds_alternative<TableSum>(expr.node);
+    }
+
     // ---- the step
 
     void check_statements() {
@@ -281,6 +359,8 @@ private:
         if (assign.value.index >= program_.exprs.size())
             return broken("{} is given no expression", field.name);
         check_reads(assign.value, "the statement for " + field.name);
+        if (row_of_[assign.value.index] >= 0)
+            broken("the statement for {} reads a table's row outside of a sum", field.name);
         if (field.role == Role::input) broken("input {} is written", field.name);
         if (assign.time != (field.role == Role::state ? 1 : 0))
             broken("{} {} is written at time {:+}", name_of(field.role), field.name, assign.time);
@@ -294,6 +374,8 @@ private:
         if (reduce.value.index >= program_.exprs.size())
             return broken("reduction {} has no expression", reduce.name);
         check_reads(reduce.value, "reduction " + reduce.name);
+        if (row_of_[reduce.value.index] >= 0)
+            broken("reduction {} reads a table's row outside of a sum", reduce.name);
         if (!is_floating(type_of(reduce.value))) broken("reduction {} is not over numbers", reduce.name);
         if (reduce.square_root && reduce.op != ReduceOp::sum)
             broken("reduction {} takes the root of no sum", reduce.name);
@@ -310,6 +392,8 @@ private:
     std::vector<std::string> broken_;
     std::vector<bool> uniform_;
     std::vector<bool> written_;
+    std::vector<int> row_of_;                // by expression: the table whose row it depends on, or -1
+    std::vector<bool> sums_;                 // by expression: there is a sum over a table in it
     std::vector<std::uint32_t> reached_by_;  // by expression: the last statement that reached it
     std::uint32_t turn_ = 0;
     std::vector<std::string> reductions_;

@@ -125,9 +125,9 @@ Expr select(Expr condition, Expr then, Expr otherwise) {
     const Type type = common_type(then, otherwise);
     return make(type, Select{std::move(condition), std::move(then), std::move(otherwise)});
 }
-Expr call(Function function, std::vector<Expr> arguments) {
+Expr call(Function function, std::vector<Expr> arguments, bool fast) {
     const Type type = arguments.front().type();
-    return make(type, Call{function, std::move(arguments)});
+    return make(type, Call{function, std::move(arguments), fast});
 }
 Expr call_helper(std::string function, std::vector<Expr> arguments, Type type) {
     return make(type, CallHelper{std::move(function), std::move(arguments)});

@@ -17,7 +17,7 @@ Expr element(std::string array, std::vector<Expr> indices, Type type);
 Expr address_of(std::string array, Expr index, Type type);
 Expr convert(Expr operand, Type type);  // the operand itself where it has the type
 Expr select(Expr condition, Expr then, Expr otherwise);
-Expr call(Function function, std::vector<Expr> arguments);
+Expr call(Function function, std::vector<Expr> arguments, bool fast = false);
 Expr call_helper(std::string function, std::vector<Expr> arguments, Type type);
 Expr logical_not(Expr operand);
 

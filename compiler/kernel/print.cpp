@@ -102,6 +102,10 @@ std::string Printer::function_name(Function function, Type type) const {
     return type == Type::f32 ? name + "f" : name;
 }
 
+std::string Printer::fast_function_name(Function function) const {
+    return "fast_" + function_name(function, Type::f32);
+}
+
 std::string Printer::unroll_pragma(Unroll unroll) const {
     return unroll == Unroll::full        ? "unroll"
            : unroll == Unroll::none      ? "no unroll"
@@ -228,7 +232,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                     kConditional, outer);
             },
             [&](const Call& call) -> std::string {
-                return function_name(call.function, expr.type()) + "(" + arguments(call.arguments) + ")";
+                const std::string name =
+                    call.fast ? fast_function_name(call.function) : function_name(call.function, expr.type());
+                return name + "(" + arguments(call.arguments) + ")";
             },
             [&](const CallHelper& call) -> std::string {
                 return call.function + "(" + arguments(call.arguments) + ")";
@@ -256,6 +262,11 @@ std::string Printer::assignment(const Assign& assign) const {
         const auto* start = std::get_if<Variable>(&sum->left->kind);
         if (start && start->name == target->name)
             return fmt::format("{} += {};", target->name, expression(sum->right));
+    }
+    const bool is_element = std::holds_alternative<Element>(assign.target->kind);
+    if (is_element && sum && sum->op == Operator::add && std::holds_alternative<Element>(sum->left->kind)) {
+        const std::string place = expression(assign.target);
+        if (expression(sum->left) == place) return fmt::format("{} += {};", place, expression(sum->right));
     }
     return fmt::format("{} = {};", expression(assign.target), expression(assign.value));
 }

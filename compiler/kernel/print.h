@@ -18,6 +18,7 @@ protected:
     virtual std::string type_name(Type type) const;
     virtual std::string builtin_name(Builtin builtin) const;
     virtual std::string function_name(Function function, Type type) const;
+    virtual std::string fast_function_name(Function function) const;  // f32
     virtual std::string barrier() const { return "barrier();"; }
     virtual std::string shared_qualifier() const { return "shared "; }
     virtual std::string unroll_pragma(Unroll unroll) const;

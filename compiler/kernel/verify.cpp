@@ -305,7 +305,9 @@ private:
         if (expr.type() != type) fault("an address is of {}, not {}", word(expr.type()), word(type));
         const Entity* entity = need(address->array);
         if (!entity) return;
-        if (entity->kind != Entity::Kind::pointer) return fault("`{}` is no parameter's", address->array);
+        const bool is_row = entity->kind == Entity::Kind::array && entity->shared && entity->indices == 1;
+        if (entity->kind != Entity::Kind::pointer && !is_row)
+            return fault("`{}` is no parameter's", address->array);
         if (entity->type != type)
             fault("`{}` holds {}, not {}", address->array, word(entity->type), word(type));
         if (stores && !entity->writable) fault("`{}` is stored to, but not declared for it", address->array);
@@ -403,6 +405,11 @@ private:
     void check(const Call& node, Type type) {
         if (node.arguments.size() != argument_count(node.function))
             fault("a function has {} arguments", node.arguments.size());
+        const bool has_fast = node.function == Function::sin || node.function == Function::cos ||
+                              node.function == Function::exp || node.function == Function::log ||
+                              node.function == Function::rsqrt;
+        if (node.fast && !(has_fast && type == Type::f32))
+            fault("a function of {} has no fast form", word(type));
         const bool of_integers = node.function == Function::min || node.function == Function::max;
         if (!is_real(type) && !(of_integers && is_integer(type))) fault("a function gives {}", word(type));
         for (const Expr& argument : node.arguments)

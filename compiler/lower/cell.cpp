@@ -89,14 +89,22 @@ private:
     // How often each value is read by another of this stage. Reads of a level assigned in the stage count for
     // its value.
     void count_uses(const std::vector<ir::ExprId>& roots) {
-        const std::vector<bool> needed = ir::reachable_exprs(program_, roots);
-        for (std::size_t e = 0; e < needed.size(); ++e) {
-            if (!needed[e] || context_.is_uniform(ir::ExprId{static_cast<std::uint32_t>(e)})) continue;
-            ir::for_each_operand(program_.exprs[e], [&](ir::ExprId operand) { ++uses_[operand.index]; });
-        }
-        for (ir::ExprId root : roots)
+        std::vector<bool> needed(program_.exprs.size());
+        for (ir::ExprId root : roots) {
+            needed[root.index] = true;
             ++uses_[root.index];
+        }
+        for (std::size_t e = needed.size(); e-- > 0;) {  // users come after their operands
+            const ir::ExprId id{static_cast<std::uint32_t>(e)};
+            if (!needed[e] || context_.is_uniform(id) || given(id).has_value()) continue;
+            ir::for_each_operand(program_.exprs[e], [&](ir::ExprId operand) {
+                needed[operand.index] = true;
+                ++uses_[operand.index];
+            });
+        }
     }
+
+    Expr given(ir::ExprId id) const { return sources_.given ? sources_.given(id) : Expr(); }
 
     Expr lower_assign(const ir::Assign& assign) {
         const Level level{assign.target, assign.time};
@@ -128,6 +136,7 @@ private:
 
     // The value under a name, unless it has one already or is a literal or a load.
     Expr lower_named(ir::ExprId id, const std::string& wanted) {
+        if (Expr there = given(id); there.has_value()) return there;
         const auto known = named_.find(id.index);
         if (known != named_.end()) return known->second;
         Expr value = lower_node(id, wanted);
@@ -137,6 +146,7 @@ private:
     }
 
     Expr lower(ir::ExprId id) {
+        if (Expr there = given(id); there.has_value()) return there;
         if (is_leaf(id)) return lower_node(id, "");
         if (uses_[id.index] > 1) return lower_named(id, name_for(id));
         return lower_node(id, name_for(id));
@@ -265,6 +275,11 @@ private:
         std::vector<Expr> arguments;
         for (ir::ExprId argument : call.arguments)
             arguments.push_back(lower(argument));
+        if (call.fast && sources_.fast_functions) {
+            const bool is_root = call.function == ir::Function::rsqrt;
+            return kernel::call(is_root ? kernel::Function::rsqrt : function_of(call.function),
+                                std::move(arguments), true);
+        }
         const Expr value = kernel::call(function_of(call.function), std::move(arguments));
         if (call.function != ir::Function::rsqrt) return value;
         return kernel::real_literal(1, kernel_type(expr.type)) / value;
@@ -273,10 +288,10 @@ private:
         throw InternalError("a reduction is uniform");
     }
     Expr make(const ir::Expr&, const ir::TableSum&, const std::string&) {
-        throw UnsupportedError("tables are not built yet");
+        throw UnsupportedError("a sum over a table needs the direct strategy");
     }
     Expr make(const ir::Expr&, const ir::TableColumn&, const std::string&) {
-        throw UnsupportedError("tables are not built yet");
+        throw InternalError("a table's column is read outside of its row");
     }
     Expr make(const ir::Expr&, const ir::Noise&, const std::string&) {
         throw UnsupportedError("noise is not built yet");
@@ -349,6 +364,32 @@ CellValues lower_cell(Context& context, const CellSources& sources, kernel::Bloc
 std::vector<Expr> lower_values(Context& context, const CellSources& sources,
                                const std::vector<ir::ExprId>& roots, kernel::Block& body) {
     return CellLowering(context, sources, roots, body).lower_roots(roots);
+}
+
+Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body) {
+    return lower_values(context, sources, {id}, body).front();
+}
+
+Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id, const std::string& wanted,
+                 kernel::Block& body) {
+    kernel::Block before;
+    Expr value = lower_inline(context, sources, id, before);
+    const Type type = value.type();
+    const std::string name = context.names().take(wanted);
+    declare_value(name, std::move(before), std::move(value), body);
+    return kernel::variable(name, type);
+}
+
+void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body) {
+    const Type type = value.type();
+    if (before.empty()) {
+        body.push_back(kernel::Declare{type, name, std::move(value)});
+        return;
+    }
+    const Expr start = type == Type::boolean ? kernel::int_literal(0, type) : kernel::real_literal(0, type);
+    body.push_back(kernel::Declare{type, name, start, true});
+    before.push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
+    body.push_back(kernel::Scope{std::move(before)});
 }
 
 Expr inside_margins(Context& context, const ir::Margins& margins, const std::array<Expr, 3>& index) {

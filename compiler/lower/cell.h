@@ -12,8 +12,10 @@ namespace halo::lower {
 // Where a cell's operands come from: what differs between strategies.
 struct CellSources {
     std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the level's element type
-    std::array<kernel::Expr, 3> index;  // the cell's index along each axis, i32
-    bool coefs_as_parameters = false;   // else in constant memory
+    std::array<kernel::Expr, 3> index;              // the cell's index along each axis, i32
+    bool coefs_as_parameters = false;               // else in constant memory
+    std::function<kernel::Expr(ir::ExprId)> given;  // values that are there already; empty for the others
+    bool fast_functions = false;                    // the machine has approximations for `fast` calls
 };
 
 struct CellValues {
@@ -32,6 +34,12 @@ CellValues lower_cell(Context& context, const CellSources& sources, kernel::Bloc
 // The values of `roots`, in order, at one cell; besides that as lower_cell.
 std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,
                                        const std::vector<ir::ExprId>& roots, kernel::Block& body);
+kernel::Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body);
+// Declares a value after the statements that lead to it, which stay in a scope of their own.
+void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body);
+// Under a name, which the kernel keeps.
+kernel::Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id,
+                         const std::string& wanted, kernel::Block& body);
 
 // Cell (index) is inside the margins, i.e. has a value; empty where the margins are none.
 kernel::Expr inside_margins(Context& context, const ir::Margins& margins,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/lower/host_scalar.h"
+#include "compiler/lower/table_sums.h"
 
 namespace halo::lower {
 namespace {
@@ -157,6 +158,32 @@ kernel::Expr Context::coef(const ir::CoefElement& element, bool as_parameter) {
         name = declared;
     }
     return kernel::element(name, {element.element}, type);
+}
+
+std::string Context::table(ir::TableId table, bool writable) {
+    const std::string& wanted = program()[table].name;
+    std::string& name = words_["table " + wanted];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::table;
+        argument.index = static_cast<int>(table.index);
+        const auto kind = writable ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
+        name = declare(writable ? kOutputs : kInputs, {table_shape(program()[table]).type, wanted, kind},
+                       argument);
+    }
+    return name;
+}
+
+kernel::Expr Context::rows(ir::TableId table) {
+    const std::string& wanted = program()[table].name;
+    std::string& name = words_["rows of " + wanted];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::rows;
+        argument.index = static_cast<int>(table.index);
+        name = declare(kStrides, {Type::i32, "n_" + wanted}, argument);
+    }
+    return kernel::variable(name, Type::i32);
 }
 
 kernel::Expr Context::element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z) {

@@ -41,6 +41,8 @@ public:
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
     std::string partials(int reduction);  // name of the pointer; reduction: index within the stage
     kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
+    std::string table(ir::TableId table, bool writable = false);  // the pointer's name
+    kernel::Expr rows(ir::TableId table);                         // i32
 
     // A local's name: the same for the same wish, and unlike all others of the kernel.
     std::string local(const std::string& wanted);

@@ -13,6 +13,7 @@
 #include "compiler/lower/plan.h"
 #include "compiler/lower/reduce.h"
 #include "compiler/lower/strategy.h"
+#include "compiler/lower/table_sums.h"
 
 namespace halo::lower {
 namespace {
@@ -24,9 +25,20 @@ using kernel::Type;
 // Cells of one block where the only axis is split.
 constexpr int kBlockOfLine = 4096;
 
+// Cells of a row that go through a table's rows together.
+constexpr int kStrip = 256;
+
+// Rows of a table whose columns one block computes.
+constexpr int kBlockOfRows = 1024;
+
 // Along all other axes one block has all cells, so that blocks, and reductions' partials, count along one
 // axis.
 constexpr int kWholeAxis = std::numeric_limits<int>::max();
+
+// C++ has no min without a header.
+Expr least(const Expr& a, const Expr& b) {
+    return kernel::select(a < b, a, b);
+}
 
 class CpuLoops {
 public:
@@ -40,7 +52,11 @@ public:
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
         Block row;
         declare_rows(row);
-        row.push_back(inner_loop());
+        if (has_table_sums(context_.stage())) {
+            append(row, strips());
+        } else {
+            row.push_back(inner_loop());
+        }
         Block block;
         begin_reductions(context_, block);
         if (rank == 3) {
@@ -101,15 +117,19 @@ private:
         }
     }
 
-    kernel::Statement inner_loop() {
+    CellSources cell_sources() {
         CellSources sources;
         sources.index = index_;
         sources.coefs_as_parameters = true;
-        sources.load = [&](const Level& level, const ir::Offset& shift) {
+        sources.load = [this](const Level& level, const ir::Offset& shift) {
             return kernel::element(row_name(level, shift[1], shift[2]), {index_[0] + shift[0]},
                                    type_of(level));
         };
-        Block cell;
+        return sources;
+    }
+
+    // Computes a cell and stores it.
+    void finish_cell(const CellSources& sources, Block& cell) {
         const CellValues values = lower_cell(context_, sources, cell);
         for (const Write& write : context_.stage().writes) {
             const Expr inside = inside_store_bounds(context_, write, index_);
@@ -120,18 +140,106 @@ private:
             cell.push_back(std::move(store));
         }
         reduce_cell(context_, values, index_, Expr(), cell);
-        const bool line = context_.rank() == 1;
-        const Expr first = line ? kernel::variable("block", Type::i32) * kBlockOfLine : Expr(0);
-        const Expr last = line ? kernel::select(context_.extent(0) - first < kBlockOfLine, context_.extent(0),
-                                                first + kBlockOfLine)
-                               : context_.extent(0);
-        return kernel::For{"i", first, last, 1, kernel::Unroll::vectorize, std::move(cell)};
+    }
+
+    // The cells along the first axis that one call of the inner loop has.
+    Expr first_cell() const {
+        return context_.rank() == 1 ? kernel::variable("block", Type::i32) * kBlockOfLine : Expr(0);
+    }
+    Expr last_cell() {
+        const Expr first = first_cell();
+        return context_.rank() == 1 ? kernel::select(context_.extent(0) - first < kBlockOfLine,
+                                                     context_.extent(0), first + kBlockOfLine)
+                                    : context_.extent(0);
+    }
+
+    kernel::Statement inner_loop() {
+        Block cell;
+        finish_cell(cell_sources(), cell);
+        return kernel::For{"i", first_cell(), last_cell(), 1, kernel::Unroll::vectorize, std::move(cell)};
+    }
+
+    // Sums over tables: strips of cells go through the rows together, so that a strip's sums stay in the
+    // cache and the cells of one row and strip are vectorised.
+    Block strips() {
+        const Expr count = named_constant(result_.function, "kStrip", kStrip);
+        const Expr cell = kernel::variable("cell", Type::i32), strip = kernel::variable("strip", Type::i32);
+        const Expr cells = kernel::variable("cells", Type::i32);
+        TableSums sums(context_, count, cell);
+        const CellSources sources = cell_sources();
+        const auto over_cells = [&](Block work, bool needs_index) {
+            if (needs_index) work.insert(work.begin(), kernel::Declare{Type::i32, "i", strip + cell});
+            return kernel::For{"cell", 0, cells, 1, kernel::Unroll::vectorize, std::move(work)};
+        };
+        Block before, body;
+        sums.thread_values(sources, before);
+        body.push_back(kernel::Declare{Type::i32, "cells", least(count, last_cell() - strip)});
+        sums.declare_arrays(body);
+        body.push_back(over_cells(sums.begin_cell(sources), true));
+        for (const TablePass& pass : sums.passes()) {
+            const TableShape shape = table_shape(context_.program()[pass.table]);
+            const std::string at = context_.names().take(context_.program()[pass.table].name + "_row");
+            Block row;
+            if (!pass.columns.empty()) {
+                const Expr offset =
+                    kernel::convert(kernel::variable("row", Type::i32), Type::i64) * shape.width;
+                row.push_back(kernel::DeclarePointer{
+                    shape.type, at, kernel::address_of(context_.table(pass.table), offset, shape.type)});
+            }
+            append(row,
+                   sums.row(
+                       pass, sources, [&](int column) { return kernel::element(at, {column}, shape.type); },
+                       [&](Block work) { return over_cells(std::move(work), false); }));
+            body.push_back(
+                kernel::For{"row", 0, context_.rows(pass.table), 1, kernel::Unroll::leave, std::move(row)});
+        }
+        Block last;
+        finish_cell(sums.with_sums(sources), last);
+        body.push_back(over_cells(std::move(last), true));
+        before.push_back(
+            kernel::For{"strip", first_cell(), last_cell(), count, kernel::Unroll::leave, std::move(body)});
+        return before;
     }
 
     Context& context_;
     StrategyResult result_;
     std::array<Expr, 3> index_;
 };
+
+// The kernels of computed columns, before those of the step.
+void add_column_kernels(const ir::Program& program, const ProgramLayout& layout, Names& kernel_names,
+                        Lowered& lowered) {
+    for (std::uint32_t t = 0; t < program.tables.size(); ++t) {
+        const ir::Table& table = program.tables[t];
+        if (!has_computed_columns(table)) continue;
+        const ir::TableId id{t};
+        StageView nothing;
+        nothing.program = &program;
+        Context context(nothing, layout, table_roles());
+        kernel::KernelFunction function;
+        const Expr block = kernel::variable("block", Type::i32), row = kernel::variable("row", Type::i32);
+        Block work{
+            kernel::Declare{Type::i64, "at", kernel::convert(row, Type::i64) * table_shape(table).width}};
+        append(work, column_values(context, id, kernel::variable("at", Type::i64)));
+        Block rows{kernel::For{"row", block * kBlockOfRows,
+                               least(block * kBlockOfRows + kBlockOfRows, context.rows(id)), 1,
+                               kernel::Unroll::leave, std::move(work)}};
+        function.body.push_back(kernel::For{"block",
+                                            kernel::convert(kernel::variable("begin", Type::i64), Type::i32),
+                                            kernel::convert(kernel::variable("end", Type::i64), Type::i32), 1,
+                                            kernel::Unroll::leave, std::move(rows)});
+        function.name = kernel_names.take(program.name + "_" + table.name);
+        function.parameters = context.parameters();
+        rt::KernelPlan kernel;
+        kernel.name = function.name;
+        kernel.tile = {kBlockOfRows, 1, 1};
+        kernel.domain.kind = rt::Domain::Kind::rows;
+        kernel.domain.index = static_cast<int>(t);
+        kernel.arguments = context.arguments({});
+        lowered.plan.kernels.push_back(std::move(kernel));
+        lowered.kernels.functions.push_back(std::move(function));
+    }
+}
 
 }  // namespace
 
@@ -145,8 +253,11 @@ Lowered lower_cpu(const ir::Program& program) {
     Names kernel_names;
     HaloKernels halo_kernels(program, layout, Machine::cpu, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
+    add_column_kernels(program, layout, kernel_names, lowered);
     for (const StageView& stage : views.stages) {
-        Context context(stage, layout, {"begin", "end", "block"});
+        Context context(
+            stage, layout,
+            has_table_sums(stage) ? table_roles() : std::vector<std::string>{"begin", "end", "block"});
         StrategyResult result = CpuLoops(context).lower();
         result.function.name = kernel_names.take(stage.name);
         result.function.parameters = context.parameters();

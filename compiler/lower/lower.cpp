@@ -6,6 +6,7 @@
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/strategy.h"
+#include "compiler/lower/table_sums.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -14,7 +15,8 @@ namespace {
 StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule, Images& images) {
     switch (schedule.strategy) {
         case schedule::Strategy::direct:
-            return lower_direct(context, schedule, images);
+            return has_table_sums(context.stage()) ? lower_table(context, schedule, images)
+                                                   : lower_direct(context, schedule, images);
         case schedule::Strategy::tile:
             return lower_tile(context, schedule, images);
         case schedule::Strategy::stream:
@@ -33,10 +35,40 @@ std::string level_words(Context& context) {
     std::string words;
     if (!reads.empty()) words += "Reads " + reads;
     if (!writes.empty()) words += (words.empty() ? "Writes " : ", writes ") + writes;
+    for (const std::string& table : summed_tables(context.stage()))
+        words += (words.empty() ? "Sums over the rows of " : ", sums over the rows of ") + table;
     for (const ir::Reduce* reduce : context.stage().reductions) {
         words += (words.empty() ? "Reduces to " : ", reduces to ") + reduce->name;
     }
     return words + ".";
+}
+
+// The kernels of computed columns, before those of the step.
+void add_column_kernels(const ir::Program& program, const ProgramLayout& layout, Names& kernel_names,
+                        Lowered& lowered) {
+    for (std::uint32_t t = 0; t < program.tables.size(); ++t) {
+        const ir::Table& table = program.tables[t];
+        if (!has_computed_columns(table)) continue;
+        StageView nothing;
+        nothing.program = &program;
+        Context context(nothing, layout, table_roles());
+        StrategyResult result = lower_columns(context, ir::TableId{t});
+        kernel::KernelFunction& function = result.function;
+        function.name = kernel_names.take(program.name + "_" + table.name);
+        function.comment = {"Computes columns of " + table.name +
+                            ", a row a thread; runs where its rows or the params have changed."};
+        function.threads = result.tile[0];
+        function.parameters = context.parameters();
+        rt::KernelPlan kernel;
+        kernel.name = function.name;
+        kernel.threads = {result.tile[0], 1, 1};
+        kernel.tile = {result.tile[0], 1, 1};
+        kernel.domain.kind = rt::Domain::Kind::rows;
+        kernel.domain.index = static_cast<int>(t);
+        kernel.arguments = context.arguments({});
+        lowered.plan.kernels.push_back(std::move(kernel));
+        lowered.kernels.functions.push_back(std::move(function));
+    }
 }
 
 std::int64_t bytes_per_cell(const StageView& stage) {
@@ -102,9 +134,10 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         kernel_names.take(array.name);
     HaloKernels halo_kernels(program, layout, Machine::cuda, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
+    add_column_kernels(program, layout, kernel_names, lowered);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
-        Context context(stage, layout);
+        Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
         StrategyResult result = lower_stage(context, schedules[s], images);
         kernel::KernelFunction& function = result.function;
         function.name = kernel_names.take(stage.name);

@@ -1,6 +1,7 @@
 #include "compiler/lower/plan.h"
 
 #include "compiler/lower/host_scalar.h"
+#include "compiler/lower/table_sums.h"
 
 namespace halo::lower {
 namespace {
@@ -97,6 +98,17 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
     }
     for (std::size_t f = 0; f < program.fields.size(); ++f) {
         if (views.stored[f]) plan.fields.push_back(plan_field(program, program.fields[f]));
+    }
+    for (const ir::Table& table : program.tables) {
+        const TableShape shape = table_shape(table);
+        rt::TablePlan made;
+        made.name = table.name;
+        made.type = shape.type == kernel::Type::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
+        for (const ir::Table::Column& column : table.columns)
+            made.columns.push_back(column.name);
+        made.given = static_cast<int>(ir::given_columns(table));
+        made.width = shape.width;
+        plan.tables.push_back(std::move(made));
     }
     return plan;
 }

@@ -18,6 +18,15 @@ StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule
 StrategyResult lower_tile(Context& context, const schedule::Schedule& schedule, Images& images);
 StrategyResult lower_stream(Context& context, const schedule::Schedule& schedule, Images& images);
 
+// direct, where the stage sums over tables.
+StrategyResult lower_table(Context& context, const schedule::Schedule& schedule, Images& images);
+
+// The kernel that computes a table's columns, and the work of one row: `from` is the place of its first
+// element.
+bool has_computed_columns(const ir::Table& table);
+StrategyResult lower_columns(Context& context, ir::TableId table);
+kernel::Block column_values(Context& context, ir::TableId table, const kernel::Expr& from);
+
 // ---- shared by them
 // --------------------------------------------------------------------------------------------
 

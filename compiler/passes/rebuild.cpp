@@ -26,7 +26,8 @@ std::vector<bool> reads_data(const ir::Program& program) {
     for (std::size_t i = 0; i < result.size(); ++i) {
         const ir::Expr& expr = program.exprs[i];
         bool reads = std::holds_alternative<ir::Access>(expr.node) ||
-                     std::holds_alternative<ir::CoefElement>(expr.node);
+                     std::holds_alternative<ir::CoefElement>(expr.node) ||
+                     std::holds_alternative<ir::TableColumn>(expr.node);
         ir::for_each_operand(expr, [&](ir::ExprId operand) { reads = reads || result[operand.index]; });
         result[i] = reads;
     }

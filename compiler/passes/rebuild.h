@@ -11,7 +11,8 @@
 namespace halo::passes {
 
 // Calls visit(ExprId&) for each place outside the arena that holds an expression: spacing and origin, values
-// of fixed faces, ghosts of formulas, values of statements. Works on const programs, too.
+// of fixed faces, ghosts of formulas, computed columns of tables, values of statements. Works on const
+// programs, too.
 template <class Program, class Visit>
 void for_each_root(Program& program, Visit&& visit) {
     for (auto& axis : program.axes) {
@@ -27,6 +28,10 @@ void for_each_root(Program& program, Visit&& visit) {
                     visit(ghost);
             }
     }
+    for (auto& table : program.tables) {
+        for (auto& column : table.columns)
+            if (column.value) visit(*column.value);
+    }
     for (auto& statement : program.statements)
         std::visit([&](auto& alternative) { visit(alternative.value); }, statement);
 }
@@ -36,8 +41,8 @@ std::vector<ir::ExprId> roots_of(const ir::Program& program);
 // How often each expression is used by the expressions and roots that are needed; 0 for dead ones.
 std::vector<std::uint32_t> count_uses(const ir::Program& program);
 
-// True for expressions that read a field or a launch-time weight. The others are uniform, or vary with idx
-// and pos alone; arithmetic on those stays as it is written, since whole numbers are exact there and
+// True for expressions that read a field, a launch-time weight or a table. The others are uniform, or vary
+// with idx and pos alone; arithmetic on those stays as it is written, since whole numbers are exact there and
 // conditions such as floor(idx(x)/49) == 1 rely on it.
 std::vector<bool> reads_data(const ir::Program& program);
 
@@ -60,6 +65,8 @@ void map_operands(ir::Expr& expr, Map&& map) {
     } else if (auto* call = std::get_if<ir::Call>(&expr.node)) {
         for (ir::ExprId& argument : call->arguments)
             argument = map(argument);
+    } else if (auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
+        sum->value = map(sum->value);
     }
 }
 

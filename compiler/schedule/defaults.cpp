@@ -1,6 +1,7 @@
 #include "compiler/schedule/defaults.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "compiler/schedule/cost.h"
@@ -56,6 +57,32 @@ std::vector<Lengths> cell_boxes(const Footprint& footprint, Strategy strategy) {
     return boxes;
 }
 
+// Sums, a row and what is the same for all rows stay in registers.
+int blocks_for_tables(const Schedule& schedule, const Target& target) {
+    constexpr int kRegisters = 64;
+    const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+    return std::clamp(target.registers_per_sm / (kRegisters * threads), 1, target.max_blocks_per_sm);
+}
+
+// Where tables are summed the rows are the work: cells a thread share the loading of a row, and blocks must
+// be many enough that all SMs are busy to the end. Relative time for each cell and row.
+double table_weight(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                    const Extent& grid) {
+    constexpr double kRowCost = 0.15;    // of loading a row, against the work of one cell
+    constexpr double kWarpsWanted = 16;  // an SM, to keep its units busy
+    double blocks = 1, cells = 1, block_cells = 1;
+    for (int axis = 0; axis < footprint.rank; ++axis) {
+        const auto extent = static_cast<double>(grid[axis]);
+        blocks *= std::ceil(extent / schedule.tile(axis));
+        cells *= extent;
+        block_cells *= schedule.tile(axis);
+    }
+    const double warps = std::ceil(schedule.threads[0] * schedule.threads[1] * schedule.threads[2] / 32.0);
+    const double busiest = std::ceil(blocks / target.sms);
+    const double idle = std::max(1.0, kWarpsWanted / (busiest * warps));
+    return busiest * target.sms * block_cells / cells * (1 + kRowCost / schedule.cells[0]) * std::sqrt(idle);
+}
+
 // Shapes of a block, in order of preference where nothing else decides.
 std::vector<Lengths> thread_shapes(int axes) {
     if (axes == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}, {32, 1, 1}};
@@ -71,6 +98,7 @@ std::vector<Lengths> thread_shapes(int axes) {
 
 std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
     if (pins.strategy) return {*pins.strategy};
+    if (footprint.table_sums > 0) return {Strategy::direct};
     if (pins.planes && footprint.rank > 1) return {Strategy::stream};
     const bool far = footprint.rank == 3 && footprint.reach(2) >= 2 * kStreamRadius &&
                      footprint.reach(0) + footprint.reach(1) > 0;
@@ -146,6 +174,7 @@ private:
 
     std::vector<Lengths> boxes(Strategy strategy) const {
         if (pins_.cells) return {*pins_.cells};
+        if (footprint_.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
         return cell_boxes(footprint_, strategy);
     }
 
@@ -170,9 +199,16 @@ private:
         schedule.planes = planes;
         if (planes > 0 && !pins_.planes && 2 * planes > grid_[footprint_.rank - 1]) return;
         schedule.shared_padding = pins_.padding.value_or(0);
-        schedule.min_blocks = pins_.min_blocks.value_or(blocks_for_budget(footprint_, schedule, target_));
+        schedule.chunk = pins_.chunk.value_or(0);
+        const bool tables = footprint_.table_sums > 0;
+        schedule.min_blocks = pins_.min_blocks.value_or(
+            tables ? blocks_for_tables(schedule, target_) : blocks_for_budget(footprint_, schedule, target_));
         if (!first_) first_ = schedule;
         if (!is_legal(check(footprint_, schedule, target_, extent_))) return;
+        if (tables) {
+            ranked_.push_back({schedule, table_weight(footprint_, schedule, target_, grid_)});
+            return;
+        }
         const bool spills = estimate_registers(footprint_, schedule).expected > kRegisterBudget;
         const double cost = estimate_cost(footprint_, schedule, target_, grid_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
@@ -226,6 +262,10 @@ std::string Chooser::neighbours() const {
 }
 
 std::string Chooser::explain(const Schedule& schedule) const {
+    if (footprint_.table_sums > 0) {
+        return "sums over tables: " + counted(schedule.cells[0], "cell") +
+               " a thread share each row, which passes through shared memory; bound by arithmetic";
+    }
     const Cost cost = estimate_cost(footprint_, schedule, target_, grid_);
     const int bytes = schedule.cells[0] * footprint_.widest_bytes();
     std::string text = neighbours() + ": ";

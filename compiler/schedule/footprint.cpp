@@ -138,6 +138,13 @@ void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& re
         if (!reached[index] || uniform[index]) continue;
         const ir::Expr& expr = program.exprs[index];
         count(expr, result.operations);
+        if (const auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
+            ++result.table_sums;
+            int bytes = 0;
+            for (const ir::Table::Column& column : program[sum->table].columns)
+                bytes += size_of(column.type);
+            result.row_bytes = std::max(result.row_bytes, bytes);
+        }
         const auto* access = std::get_if<ir::Access>(&expr.node);
         if (access == nullptr) continue;
         const Level level{access->field.index, access->time};

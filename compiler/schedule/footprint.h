@@ -54,6 +54,8 @@ struct Footprint {
     bool star = true;                                       // every read is a star
     Operations operations;
     int reductions = 0;  // that the stage computes
+    int table_sums = 0;  // over the rows of tables
+    int row_bytes = 0;   // of the widest of these tables
 
     // Bytes a cell that must cross the memory bus in one sweep: each level once.
     std::int64_t bytes_read() const;

@@ -65,6 +65,13 @@ private:
         if (is(Strategy::direct) && schedule_.shared_padding != 0) {
             limit(Setting::padding, "direct keeps nothing in shared memory, so there are no rows to pad");
         }
+        if (footprint_.table_sums > 0 && !is(Strategy::direct)) {
+            limit(Setting::strategy, "a stage that sums over a table runs as direct; " +
+                                         name_of(schedule_.strategy) + " has no place for the table's rows");
+        }
+        if (footprint_.table_sums == 0 && schedule_.chunk != 0) {
+            limit(Setting::chunk, "this stage sums over no table, so there are no chunks of rows");
+        }
         if (schedule_.planes < 0) limit(Setting::planes, "planes cannot be negative");
         if (schedule_.shared_padding < 0) limit(Setting::padding, "padding cannot be negative");
         if (schedule_.min_blocks < 0) limit(Setting::min_blocks, "min_blocks cannot be negative");
@@ -130,6 +137,7 @@ private:
     }
 
     void check_vector() {
+        if (footprint_.table_sums > 0) return check_table_cells();
         if (is(Strategy::tile)) return;
         const int width = schedule_.cells[0];
         if (std::ranges::find(kVectorWidths, width) == std::end(kVectorWidths)) {
@@ -145,6 +153,20 @@ private:
                       " bytes of " + (footprint_.widest_bytes() == 8 ? "f64" : "f32") +
                       "; a thread moves at most " + std::to_string(kMostVectorBytes) + " at a time, " +
                       std::to_string(kMostVectorBytes / footprint_.widest_bytes()) + " cells");
+        }
+    }
+
+    void check_table_cells() {
+        if (schedule_.cells[1] * schedule_.cells[2] > 1) {
+            limit(
+                Setting::cells,
+                "where tables are summed a thread's cells lie along the first axis; give 1 along the others");
+        }
+        const std::int64_t bytes = std::int64_t{schedule_.chunk} * (footprint_.row_bytes + 16);
+        if (bytes > target_.static_shared_bytes) {
+            limit(Setting::chunk, "a chunk of " + grouped(schedule_.chunk) + " rows may need " +
+                                      grouped(bytes) + " bytes of shared memory; there are " +
+                                      grouped(target_.static_shared_bytes));
         }
     }
 

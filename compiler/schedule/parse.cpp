@@ -17,7 +17,8 @@ struct Name {
 };
 constexpr Name kNames[] = {{"threads", Setting::threads}, {"cells", Setting::cells},
                            {"tile", Setting::tile},       {"planes", Setting::planes},
-                           {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks}};
+                           {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks},
+                           {"chunk", Setting::chunk}};
 struct StrategyName {
     std::string_view word;
     Strategy strategy;
@@ -171,7 +172,7 @@ private:
             const std::string mend = nearest(word, kNames);
             return mistake(range(begin, word_end),
                            "a schedule has no setting `" + std::string(word) +
-                               "`; there are threads, cells, tile, planes, padding and min_blocks",
+                               "`; there are threads, cells, tile, planes, padding, min_blocks and chunk",
                            mend);
         }
         if (result_.pins.range(found->setting).end != 0) {
@@ -197,6 +198,9 @@ private:
                 break;
             case Setting::min_blocks:
                 result_.pins.min_blocks = read_number(word, value, where, 0);
+                break;
+            case Setting::chunk:
+                result_.pins.chunk = read_number(word, value, where, 1);
                 break;
             case Setting::strategy:
                 break;
@@ -296,7 +300,7 @@ private:
 }  // namespace
 
 bool Pins::any() const {
-    return strategy || threads || cells || tile || planes || padding || min_blocks;
+    return strategy || threads || cells || tile || planes || padding || min_blocks || chunk;
 }
 
 ParsedSchedule parse(std::string_view text, int rank) {
@@ -310,6 +314,7 @@ Schedule apply(const Pins& pins, Schedule base) {
     if (pins.planes) base.planes = *pins.planes;
     if (pins.padding) base.shared_padding = *pins.padding;
     if (pins.min_blocks) base.min_blocks = *pins.min_blocks;
+    if (pins.chunk) base.chunk = *pins.chunk;
     if (pins.tile) {
         for (int axis = 0; axis < 3; ++axis) {
             if ((*pins.tile)[axis] % base.cells[axis] != 0) base.cells[axis] = 1;

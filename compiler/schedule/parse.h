@@ -1,6 +1,7 @@
 // Reading a schedule that a user pins: `--schedule '…'` and the text of a `schedule { … }` block.
 //
 //   stream tile=64x4 threads=16x4 cells=4x1 planes=32 padding=4 min_blocks=2
+//   direct threads=32x4 cells=4 chunk=256
 //
 // A strategy (direct, tile, stream) and settings in any order, between spaces, commas or newlines; `#` starts
 // a comment. Whatever is left out is chosen (defaults.h). Lengths are in the order of the program's axes;
@@ -19,15 +20,15 @@
 
 namespace halo::schedule {
 
-enum class Setting : std::uint8_t { strategy, threads, cells, tile, planes, padding, min_blocks };
-inline constexpr int kSettings = 7;
+enum class Setting : std::uint8_t { strategy, threads, cells, tile, planes, padding, min_blocks, chunk };
+inline constexpr int kSettings = 8;
 
 // What the user wrote. `tile` is set only where threads or cells is not; where two of the three were given,
 // the third is worked out and threads and cells are set.
 struct Pins {
     std::optional<Strategy> strategy;
     std::optional<std::array<int, 3>> threads, cells, tile;
-    std::optional<int> planes, padding, min_blocks;
+    std::optional<int> planes, padding, min_blocks, chunk;
     std::array<SourceRange, kSettings>
         where{};  // of each setting, by its number; empty where it was not written
 

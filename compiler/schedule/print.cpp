@@ -33,6 +33,7 @@ std::string print(const Schedule& schedule, int rank) {
     text += " cells=" + lengths(schedule.cells, axes);
     if (schedule.planes > 0) text += " planes=" + std::to_string(schedule.planes);
     if (schedule.min_blocks > 0) text += " min_blocks=" + std::to_string(schedule.min_blocks);
+    if (schedule.chunk > 0) text += " chunk=" + std::to_string(schedule.chunk);
     if (schedule.shared_padding > 0) text += " padding=" + std::to_string(schedule.shared_padding);
     return text;
 }

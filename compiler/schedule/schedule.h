@@ -22,8 +22,9 @@ struct Schedule {
     // Of a thread. direct and stream: a box of neighbouring cells, cells[0] of them one vector. tile: the
     // cells of the block's tile that lie `threads` apart, so that a warp's are neighbours.
     std::array<int, 3> cells{1, 1, 1};
-    int planes = 0;          // stream: planes a block walks; 0 for all of them
-    int min_blocks = 0;      // blocks an SM that registers are limited for; 0 leaves it to the compiler
+    int planes = 0;      // stream: planes a block walks; 0 for all of them
+    int min_blocks = 0;  // blocks an SM that registers are limited for; 0 leaves it to the compiler
+    int chunk = 0;  // rows of a table that are in shared memory at a time, where tables are summed; 0: 256
     int shared_padding = 0;  // tile and stream: elements added to each row of a shared tile (shared_layout.h)
 
     // A block's cells along an axis. Along the stream axis (the slowest), where threads and cells are 1, a

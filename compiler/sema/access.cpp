@@ -377,7 +377,10 @@ void Evaluator::refuse_field(const Symbol& symbol, SourceRange where) {
            fmt::format("`{}` is {}, which cannot be read here", symbol.name, describe(symbol.kind)))
         .note(place_ == Place::init    ? "`init` computes from coordinates, params and consts"
               : place_ == Place::ghost ? "a boundary computes from coordinates, params and consts"
-                                       : "`until` compares reductions, params and consts");
+              : place_ == Place::row
+                  ? "`init` of a table computes from `row`, the columns before, params and consts"
+              : place_ == Place::column ? "a column is computed from the columns before it, params and consts"
+                                        : "`until` compares reductions, params and consts");
 }
 
 Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, SourceRange where) {

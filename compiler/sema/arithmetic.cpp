@@ -318,7 +318,13 @@ std::optional<Value> Arithmetic::fold_call(Function function, const Value& argum
     return Value::of(function == Function::floor ? below : below + Rational(1));
 }
 
-Value Arithmetic::call(Function function, const std::vector<Value>& arguments, SourceRange where) {
+Value Arithmetic::table_sum(ir::TableId table, const Value& term, SourceRange where) {
+    if (term.is_poison() || !spend(1, where)) return Value();
+    const Scalar type = term.is_uniform() ? compute_type_ : term.type;
+    return leaf(type, ir::TableSum{table, as(term, type, where)}, false, where);
+}
+
+Value Arithmetic::call(Function function, const std::vector<Value>& arguments, SourceRange where, bool fast) {
     bool uniform = true;
     std::vector<const Value*> all;
     for (const Value& argument : arguments) {
@@ -332,7 +338,7 @@ Value Arithmetic::call(Function function, const std::vector<Value>& arguments, S
         if (std::optional<Value> folded = fold_call(function, arguments[0])) return *folded;
     }
     const Scalar type = common_type(arguments);
-    ir::Call node{function, {}};
+    ir::Call node{function, {}, fast && type == Scalar::f32 && !uniform};
     for (const Value& argument : arguments)
         node.arguments.push_back(as(argument, type, where));
     return leaf(type, std::move(node), uniform, where, *position);

@@ -43,7 +43,10 @@ public:
     Value logical_not(const Value& operand, SourceRange where);
     Value power(const Value& base, const Value& exponent, SourceRange where);
     Value select(const Value& condition, const Value& then, const Value& otherwise, SourceRange where);
-    Value call(ir::Function function, const std::vector<Value>& arguments, SourceRange where);
+    // fast: an approximation will do, where the values are f32 and vary.
+    Value call(ir::Function function, const std::vector<Value>& arguments, SourceRange where,
+               bool fast = false);
+    Value table_sum(ir::TableId table, const Value& term, SourceRange where);
 
     Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where,
                Position position = {});

@@ -85,7 +85,8 @@ Value Evaluator::call_builtin(const syntax::CallExpr& node, SourceRange where) {
     for (const syntax::Argument& argument : node.arguments)
         arguments.push_back(number(argument.value));
     if (function.function == ir::Function::pow) return arithmetic_.power(arguments[0], arguments[1], where);
-    return arithmetic_.call(function.function, arguments, where);
+    const bool fast = std::find(fast_.begin(), fast_.end(), function.function) != fast_.end();
+    return arithmetic_.call(function.function, arguments, where, fast);
 }
 
 Value Evaluator::extremum(const syntax::CallExpr& node, SourceRange where) {
@@ -125,6 +126,12 @@ Value Evaluator::coordinate(const syntax::CallExpr& node, SourceRange where) {
     const std::optional<int> axis = axis_argument(node.arguments[0]);
     if (!axis) return Value();
     if (name == "len") return coordinate_of(ir::CoordinateKind::extent, *axis, where);
+    if (place_ == Place::column || place_ == Place::row) {
+        report(DiagnosticKind::misused_name, where,
+               fmt::format("`{}({})` varies over the grid, and a table's rows are no cells of it", name,
+                           symbols_.axes()[*axis]));
+        return Value();
+    }
     if (place_ == Place::setting || place_ == Place::until) {
         if (place_ == Place::until) setting_what_ = "`until`";
         refuse_varying(fmt::format("`{}({})`", name, symbols_.axes()[*axis]), where);

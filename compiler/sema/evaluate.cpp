@@ -109,7 +109,11 @@ Value Evaluator::evaluate_node(const syntax::Expr& expr) {
     if (const auto* node = std::get_if<syntax::BinaryExpr>(&expr.node)) return binary(*node, where);
     if (const auto* node = std::get_if<syntax::Conditional>(&expr.node)) return conditional(*node, where);
     if (const auto* node = std::get_if<syntax::Fold>(&expr.node)) return fold(*node, where);
-    if (std::holds_alternative<syntax::Member>(expr.node)) {
+    if (const auto* node = std::get_if<syntax::TableFold>(&expr.node)) return table_fold(*node, where);
+    if (const auto* node = std::get_if<syntax::Member>(&expr.node)) {
+        const auto* base = std::get_if<syntax::NameUse>(&file_[node->base].node);
+        const Value* local = base ? find_local(base->name) : nullptr;
+        if (local && (local->is_row() || local->is_poison())) return column_of(*node, *local, where);
         report(DiagnosticKind::not_built_yet, where, "components of fields (`v.x`, `f.3`) are not built yet")
             .note("declare one field for each component");
     } else if (std::holds_alternative<syntax::List>(expr.node)) {
@@ -130,6 +134,12 @@ Value Evaluator::condition(syntax::ExprId id) {
 
 bool Evaluator::require_number(const Value& value, SourceRange where) {
     if (value.is_poison()) return false;
+    if (value.is_row()) {
+        report(DiagnosticKind::type_mismatch, where, "this is a row of a table; a number is expected here")
+            .note(fmt::format("its columns are numbers, as in `a.{}`",
+                              program_[value.table].columns.front().name));
+        return false;
+    }
     if (!value.is_boolean()) return true;
     report(DiagnosticKind::type_mismatch, where, "this is true or false; a number is expected here")
         .note("`if … then 1 else 0` makes a number of it");
@@ -138,6 +148,7 @@ bool Evaluator::require_number(const Value& value, SourceRange where) {
 
 bool Evaluator::require_truth(const Value& value, SourceRange where) {
     if (value.is_poison()) return false;
+    if (value.is_row()) return require_number(value, where);
     if (value.is_boolean()) return true;
     report(DiagnosticKind::type_mismatch, where, "this is a number; a condition is expected here")
         .note("compare it with something, as in `u > 0`");
@@ -153,7 +164,8 @@ const Value* Evaluator::find_local(std::string_view name) const {
 
 std::vector<std::string> Evaluator::visible_names() const {
     std::vector<std::string> names = symbols_.names([this](Symbol::Kind kind) {
-        const bool is_known = kind != Symbol::Kind::reduction || place_ == Place::until;
+        const bool is_known =
+            kind != Symbol::Kind::table && (kind != Symbol::Kind::reduction || place_ == Place::until);
         return is_known && (kind != Symbol::Kind::field || place_ == Place::step);
     });
     for (std::size_t i = frame_; i < locals_.size(); ++i)
@@ -227,6 +239,10 @@ void Evaluator::refuse_varying(std::string_view what_varies, SourceRange where) 
 Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
     switch (symbol.kind) {
         case Symbol::Kind::axis:
+            if (place_ == Place::column || place_ == Place::row) {
+                refuse_field(symbol, where);
+                return Value();
+            }
             if (place_ == Place::init)
                 return coordinate_of(ir::CoordinateKind::position, symbol.index, where);
             report(DiagnosticKind::bare_axis, where,
@@ -254,6 +270,11 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
         case Symbol::Kind::function:
             report(DiagnosticKind::misused_name, where,
                    fmt::format("`{0}` is a def: it is called, as in `{0}(…)`", symbol.name));
+            return Value();
+        case Symbol::Kind::table:
+            report(
+                DiagnosticKind::misused_name, where,
+                fmt::format("`{0}` is a table: its rows are summed, as in `sum(a in {0}) …`", symbol.name));
             return Value();
         case Symbol::Kind::reduction:
             break;
@@ -394,6 +415,11 @@ Value Evaluator::conditional(const syntax::Conditional& node, SourceRange where)
     const Value chosen = condition(node.condition);
     const Value then = evaluate(node.then), otherwise = evaluate(node.otherwise);
     if (then.is_poison() || otherwise.is_poison()) return Value();
+    if (then.is_row() || otherwise.is_row()) {
+        require_number(then.is_row() ? then : otherwise,
+                       this->where(then.is_row() ? node.then : node.otherwise));
+        return Value();
+    }
     if (then.is_boolean() != otherwise.is_boolean()) {
         report(DiagnosticKind::type_mismatch, this->where(node.otherwise),
                then.is_boolean() ? "this is a number, and the value after `then` is true or false"

@@ -34,7 +34,9 @@ enum class Place : std::uint8_t {
               // settings
     ghost,    // of a boundary: varies from cell to cell and with time, reads no field
     init,     // of a run: varies from cell to cell, reads no field; axes are coordinates
-    until     // of a run: params and reductions
+    until,    // of a run: params and reductions
+    column,   // computed, of a table: params and the columns before it
+    row       // of a run: fills a table's column; params and `row`
 };
 
 // What is known of a field (or let) while statements are read; parallel to Program::fields.
@@ -105,6 +107,8 @@ public:
     void declare_params();
     void declare_coefs();
     void declare_accuracy();
+    void declare_fast();
+    void declare_tables();
     void check_consts();  // those that nothing used, too
 
     Arithmetic& arithmetic() { return arithmetic_; }
@@ -115,6 +119,8 @@ public:
     DiagnosticSink& sink() { return sink_; }
     void define_let(const Symbol& symbol, Value value) { lets_[symbol.index] = std::move(value); }
     // The statement that is read now writes this; for the mend of `u = u + …`.
+    // A name that expressions see from here on: `row` where a run fills a table.
+    void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
     void set_target(ir::FieldId id, SourceRange where) { target_ = {id, where}; }
     SourceRange where(syntax::ExprId id) const { return file_[id].where; }
 
@@ -207,6 +213,15 @@ private:
     bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);
     std::optional<int> axis_argument(const syntax::Argument& argument);
     Value fold(const syntax::Fold& node, SourceRange where);
+
+    // tables.cpp
+    Value table_fold(const syntax::TableFold& node, SourceRange where);
+    bool changes_with_step(ir::ExprId id) const;
+    bool accept_row_name(const syntax::Name& name, const char* what);
+    Value column_of(const syntax::Member& node, const Value& row, SourceRange where);
+    void declare_table(const Symbol& symbol);
+    void declare_columns(const syntax::ColumnDecl& declaration, ir::TableId id);
+    std::optional<ir::Table::Column> computed_column(const syntax::ColumnDecl& declaration, ir::TableId id);
     struct FoldState;
     bool fold_level(const syntax::Fold& node, std::size_t level, FoldState& state);
 
@@ -277,6 +292,8 @@ private:
     std::unordered_map<int, ir::CoefId> launch_coefs_;  // by Symbol::index
     std::array<Value, ir::kMaxRank> spacing_;
     std::int64_t accuracy_ = 2;
+    std::vector<ir::Function> fast_;  // functions that may be approximations
+    bool in_table_sum_ = false;
     std::map<std::tuple<int, std::int64_t, bool>, std::vector<ir::Tap>>
         differences_;  // by derivative, accuracy and whether it is staggered
 

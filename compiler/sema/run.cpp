@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/sema/evaluator.h"
 
 namespace halo::sema {
@@ -33,9 +36,19 @@ public:
             std::visit([&](const auto& alternative) { read(alternative); }, statement);
         }
         check_cuts();
+        for (auto& [name, fill] : fills_)
+            finish(name, fill);
     }
 
 private:
+    // A table that the run fills row by row.
+    struct Fill {
+        std::optional<std::int64_t> rows;
+        std::unique_ptr<TableFill> made;
+        std::optional<Evaluator> evaluator;  // of made->init
+        SourceRange where;
+    };
+
     // The names that a run shares with its stencil. What is wrong with them has been said there.
     static void declare(Evaluator& evaluator) {
         evaluator.declare_params();
@@ -122,7 +135,130 @@ private:
         return nullptr;
     }
 
+    // ---- tables
+
+    bool is_table(const syntax::Name& name) const {
+        const Symbol* symbol = symbols_.find(name.text);
+        return symbol && symbol->kind == Symbol::Kind::table;
+    }
+
+    // nullptr where there is no such table; that is reported.
+    const Symbol* table_of(const syntax::Name& name) {
+        if (is_table(name)) return symbols_.find(name.text);
+        if (const Symbol* symbol = symbols_.find(name.text)) {
+            sink_.report(
+                DiagnosticKind::misused_name, name.where,
+                fmt::format("`{}` is {}; a table is expected here", name.text, describe(symbol->kind)));
+        } else {
+            settings_.report_unknown(
+                DiagnosticKind::unknown_name, name.text, name.where,
+                fmt::format("`{}` has no table `{}`", result_.stencil, name.text),
+                settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::table; }));
+        }
+        return nullptr;
+    }
+
+    Fill& fill_of(const std::string& table, SourceRange where) {
+        Fill& fill = fills_[table];
+        if (fill.made) return fill;
+        fill.where = where;
+        fill.made = std::make_unique<TableFill>();
+        fill.made->table = table;
+        ir::Program& program = fill.made->init;
+        program.name = result_.stencil + "_" + table;
+        fill.evaluator.emplace(file_, symbols_, Place::row, program, ir::Scalar::f64, sink_);
+        fill.evaluator->declare_params();
+        fill.evaluator->declare_coefs();
+        Arithmetic& arithmetic = fill.evaluator->arithmetic();
+        program.axes.push_back({"row", arithmetic.as_uniform(Value::of(Rational(1)), where),
+                                arithmetic.as_uniform(Value::of(Rational(0)), where)});
+        fill.evaluator->define_local(
+            "row",
+            arithmetic.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::index, 0}, false, where));
+        return fill;
+    }
+
+    void read(const syntax::RowsStatement& rows) {
+        const Symbol* symbol = table_of(rows.table);
+        const auto count =
+            settings_.integer(rows.count, "the number of rows", 0, std::numeric_limits<std::int32_t>::max());
+        if (!symbol || !is_first(fmt::format("the rows of `{}`", symbol->name), rows.where)) return;
+        Fill& fill = fill_of(symbol->name, rows.where);
+        fill.rows = count.value_or(0);
+    }
+
+    void read_column(const syntax::InitStatement& init) {
+        const Symbol* symbol = table_of(init.field);
+        if (!symbol) return;
+        const ir::Table& table = stencil_.tables[static_cast<std::size_t>(symbol->index)];
+        const std::size_t given = ir::given_columns(table);
+        if (!init.member) {
+            sink_
+                .report(DiagnosticKind::misused_name, init.field.where,
+                        fmt::format("`{}` is a table; `init` fills its columns one by one", table.name))
+                .note(fmt::format("as in `init {}.{} = …`", table.name, table.columns.front().name));
+            return;
+        }
+        const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                         [&](const auto& each) { return each.name == init.member->text; });
+        if (column == table.columns.end() ||
+            static_cast<std::size_t>(column - table.columns.begin()) >= given) {
+            std::vector<std::string> names;
+            for (std::size_t i = 0; i < given; ++i)
+                names.push_back(table.columns[i].name);
+            const bool computed = column != table.columns.end();
+            sink_
+                .report(
+                    DiagnosticKind::unknown_column, init.member->where,
+                    computed
+                        ? fmt::format("the column `{}` of `{}` is computed", init.member->text, table.name)
+                        : fmt::format("the table `{}` has no column `{}`", table.name, init.member->text))
+                .note(fmt::format("these are given: {}", fmt::join(names, ", ")));
+            return;
+        }
+        const std::string what = fmt::format("the column `{}` of `{}`", column->name, table.name);
+        if (!is_first(what, init.field.where)) return;
+        Fill& fill = fill_of(table.name, init.where);
+        const Value value = fill.evaluator->number(init.value);
+        fill.evaluator->define_local(init.member->text, value);  // columns after it can use it
+        if (value.is_poison()) return;
+        ir::Program& program = fill.made->init;
+        ir::Field field;
+        field.name = column->name;
+        field.type = column->type;
+        field.storage = ir::natural_storage(column->type);
+        field.role = ir::Role::output;
+        field.where = init.field.where;
+        ir::Assign assign;
+        assign.target = ir::FieldId{static_cast<std::uint32_t>(program.fields.size())};
+        assign.value = fill.evaluator->arithmetic().as(value, field.type, settings_.where(init.value));
+        assign.where = init.where;
+        program.fields.push_back(std::move(field));
+        program.statements.emplace_back(assign);
+    }
+
+    void finish(const std::string& name, Fill& fill) {
+        if (!fill.rows) {
+            sink_
+                .report(DiagnosticKind::rows_needed, fill.where, fmt::format("how many rows has `{}`?", name))
+                .note(fmt::format("`rows {} = 1000` says so", name));
+            return;
+        }
+        for (const Load& load : result_.table_loads) {
+            if (load.field != name) continue;
+            sink_
+                .report(DiagnosticKind::duplicate_setting, load.where,
+                        fmt::format("`{}` is both loaded and filled by `init`", name))
+                .label(fill.where, "filled here");
+        }
+        fill.evaluator.reset();
+        fill.made->rows = *fill.rows;
+        fill.made->where = fill.where;
+        result_.tables.push_back(std::move(*fill.made));
+    }
+
     void read(const syntax::InitStatement& init) {
+        if (init.member || is_table(init.field)) return read_column(init);
         const Symbol* symbol = field_of(init.field);
         const bool is_new =
             !symbol || is_first(fmt::format("the start of `{}`", init.field.text), init.field.where);
@@ -170,6 +306,13 @@ private:
     }
 
     void read(const syntax::LoadStatement& load) {
+        if (is_table(load.field)) {
+            const bool is_csv = load.path.text.ends_with(".csv");
+            if ((is_csv || check_path(load.path, ".npy")) &&
+                is_first(fmt::format("the rows of `{}`", load.field.text), load.where))
+                result_.table_loads.push_back({load.field.text, load.path.text, load.where});
+            return;
+        }
         const Symbol* symbol = field_of(load.field);
         const bool valid = check_path(load.path, ".npy");
         if (!symbol || !is_first(fmt::format("the start of `{}`", load.field.text), load.field.where) ||
@@ -289,7 +432,8 @@ private:
     DiagnosticSink& sink_;
     ir::Program scratch_;  // of settings_: its expressions are known before launch and kept nowhere
     Evaluator settings_;
-    std::optional<Evaluator> init_;  // fills result_.init
+    std::optional<Evaluator> init_;      // fills result_.init
+    std::map<std::string, Fill> fills_;  // by table
     std::map<std::string, SourceRange> seen_;
     std::vector<SourceRange> cut_where_;  // of result_.plots
 };

@@ -57,6 +57,15 @@ struct Plot {
     SourceRange where;
 };
 
+// `rows atoms = 4000` and `init atoms.x = …`. The program's one axis is the rows; its outputs are the columns
+// to fill, by name; its params and coefs are the stencil's. Columns that nothing fills are zero.
+struct TableFill {
+    std::string table;
+    std::int64_t rows = 0;
+    ir::Program init;
+    SourceRange where;
+};
+
 struct RunSpec {
     std::string stencil;
     std::optional<std::array<std::int64_t, ir::kMaxRank>>
@@ -70,6 +79,8 @@ struct RunSpec {
     // starts at rest). Computed in f64 and rounded at the end. Fields that nothing fills are zero.
     std::optional<ir::Program> init;
     std::vector<Load> loads;
+    std::vector<Load> table_loads;  // `field` is the table: rows × given columns, .npy or .csv
+    std::vector<TableFill> tables;
     std::vector<Save> saves;
     std::vector<Plot> plots;
     SourceRange where;

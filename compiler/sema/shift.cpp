@@ -28,6 +28,8 @@ void map_operands(ir::Expr& expr, const std::function<ExprId(ExprId)>& map) {
     } else if (ir::Call* call = std::get_if<ir::Call>(&expr.node)) {
         for (ExprId& argument : call->arguments)
             argument = map(argument);
+    } else if (ir::TableSum* sum = std::get_if<ir::TableSum>(&expr.node)) {
+        sum->value = map(sum->value);
     }
 }
 
@@ -68,7 +70,8 @@ Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRang
             continue;
         }
         ir::Expr expr = program_[id];  // a copy: the arena grows below
-        if (is_uniform_[id.index] || std::holds_alternative<ir::CoefElement>(expr.node)) {
+        if (is_uniform_[id.index] || std::holds_alternative<ir::CoefElement>(expr.node) ||
+            std::holds_alternative<ir::TableColumn>(expr.node)) {
             done.emplace(id.index, id);
             pending.pop_back();
             continue;

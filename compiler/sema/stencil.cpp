@@ -37,6 +37,8 @@ public:
         evaluator_.declare_coefs();
         evaluator_.declare_axes();
         evaluator_.declare_accuracy();
+        evaluator_.declare_fast();
+        evaluator_.declare_tables();
         declare_fields(evaluator_);
         for (const syntax::StencilStatement& statement : symbols_.stencil().statements) {
             if (const auto* assignment = std::get_if<syntax::Assignment>(&statement))
@@ -308,7 +310,8 @@ private:
         bool result = false;
         for_each_leaf(value, [&](const ir::Expr& expr) {
             result = result || std::holds_alternative<ir::Access>(expr.node) ||
-                     std::holds_alternative<ir::CoefElement>(expr.node);
+                     std::holds_alternative<ir::CoefElement>(expr.node) ||
+                     std::holds_alternative<ir::TableSum>(expr.node);
         });
         return result;
     }

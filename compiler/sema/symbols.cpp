@@ -25,6 +25,8 @@ std::string_view describe(Symbol::Kind kind) {
             return "a def";
         case Symbol::Kind::reduction:
             return "a reduction";
+        case Symbol::Kind::table:
+            return "a table";
     }
     return "a name";
 }
@@ -112,6 +114,10 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, Diagn
         Symbol symbol = make(Symbol::Kind::let);
         symbol.let = let;
         declare(std::move(symbol), let->name, sink);
+    } else if (const auto* table = std::get_if<syntax::TableDecl>(&statement)) {
+        Symbol symbol = make(Symbol::Kind::table);
+        symbol.table = table;
+        declare(std::move(symbol), table->name, sink);
     } else if (const auto* reduce = std::get_if<syntax::ReduceDecl>(&statement)) {
         declare(make(Symbol::Kind::reduction), reduce->name, sink);
     }

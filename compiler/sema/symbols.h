@@ -14,7 +14,7 @@
 namespace halo::sema {
 
 struct Symbol {
-    enum class Kind : std::uint8_t { axis, param, constant, coef, field, let, function, reduction };
+    enum class Kind : std::uint8_t { axis, param, constant, coef, field, let, function, reduction, table };
     Kind kind = Kind::param;
     std::string name;
     SourceRange where;  // of the name in its declaration
@@ -26,6 +26,7 @@ struct Symbol {
     const syntax::FieldDecl* field = nullptr;
     const syntax::LetDecl* let = nullptr;
     const syntax::DefDecl* function = nullptr;
+    const syntax::TableDecl* table = nullptr;
 };
 
 std::string_view describe(Symbol::Kind kind);  // "a param", "an axis"
@@ -65,7 +66,7 @@ private:
     std::unordered_map<std::string, std::size_t> by_name_;
     std::unordered_set<std::string> unread_;
     std::vector<std::string> axes_;
-    int counts_[8] = {};
+    int counts_[9] = {};
 };
 
 }  // namespace halo::sema

@@ -12,11 +12,13 @@ struct Value {
         poison,  // its mistake has been reported; what is computed from it is poison, silently
         number,
         truth,
-        expr
+        expr,
+        row  // of a table, while it is summed over: its columns are values
     };
     Kind kind = Kind::poison;
     Rational number;
     bool truth = false;
+    ir::TableId table;  // of row
     ir::ExprId id;
     ir::Scalar type = ir::Scalar::f64;  // of expr
     bool uniform = true;                // of expr: one value per launch (program.h); then f64 or boolean
@@ -34,6 +36,12 @@ struct Value {
         value.truth = known;
         return value;
     }
+    static Value of(ir::TableId row_of) {
+        Value value;
+        value.kind = Kind::row;
+        value.table = row_of;
+        return value;
+    }
     static Value of(ir::ExprId id, ir::Scalar type, bool uniform, Position position = {}) {
         Value value;
         value.kind = Kind::expr;
@@ -46,6 +54,7 @@ struct Value {
 
     bool is_poison() const { return kind == Kind::poison; }
     bool is_number() const { return kind == Kind::number; }
+    bool is_row() const { return kind == Kind::row; }
     bool is_expr() const { return kind == Kind::expr; }
     bool is_boolean() const { return kind == Kind::truth || (is_expr() && type == ir::Scalar::boolean); }
     bool is_uniform() const { return !is_expr() || uniform; }

@@ -78,6 +78,8 @@ std::optional<StencilStatement> Parser::declaration() {
         return coef(begin, false);
     }
     if (at_statement("field")) return field(begin);
+    if (at_statement("table")) return table(begin);
+    if (at_statement("fast")) return fast(begin);
     if (at_statement("def")) return def(begin);
     if (at_statement("let")) return let(begin);
     if (at_statement("reduce")) return reduce(begin);
@@ -270,6 +272,52 @@ BoundaryEntry Parser::boundary_entry() {
         while (result.values.size() < kRobinValues && accept(TokenKind::comma))
             result.values.push_back(expression());
     }
+    result.where = since(begin);
+    return result;
+}
+
+TableDecl Parser::table(std::uint32_t begin) {
+    TableDecl result;
+    advance();
+    result.name = name("the name of the table");
+    const std::uint32_t opening = opening_brace("`{` and the columns, as in `{ x, y, q: f32 }`");
+    if (failing_) return result;
+    std::vector<std::string> unread_names;
+    statements(Block::table, unread_names, [&] {
+        ColumnDecl read = column();
+        if (failing_) {
+            unread_names.push_back(result.name.text);
+        } else {
+            result.columns.push_back(std::move(read));
+        }
+    });
+    unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    close_block(opening);
+    result.where = since(begin);
+    return result;
+}
+
+ColumnDecl Parser::column() {
+    ColumnDecl result;
+    do {
+        result.names.push_back(name("the name of a column"));
+    } while (accept(TokenKind::comma));
+    result.type = optional_type();
+    if (failing_) return result;
+    if (result.names.size() == 1 && accept(TokenKind::assign)) {
+        result.value = expression();
+    } else if (!result.type) {
+        fail_expected("`:` and the type of the columns, or `=` and what the column is computed from");
+    }
+    return result;
+}
+
+FastDecl Parser::fast(std::uint32_t begin) {
+    FastDecl result;
+    advance();
+    do {
+        result.functions.push_back(name("the name of a function, as in `fast sin, cos`"));
+    } while (accept(TokenKind::comma));
     result.where = since(begin);
     return result;
 }

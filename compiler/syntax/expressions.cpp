@@ -75,6 +75,10 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
                     visit(index.high);
                 }
                 visit(node.body);
+            } else if constexpr (std::is_same_v<Node, TableFold>) {
+                for (const RowLet& let : node.lets)
+                    visit(let.value);
+                visit(node.body);
             } else if constexpr (std::is_same_v<Node, List>) {
                 for (ExprId element : node.elements)
                     visit(element);
@@ -310,6 +314,9 @@ ExprId Parser::fold() {
         RangeIndex index;
         index.name = name("the name of an index");
         expect_word("in", "and a range, as in `i in 1..4`");
+        // One name and no range: the rows of a table.
+        if (node.indices.empty() && is(TokenKind::identifier) && ahead(1).kind == TokenKind::right_paren)
+            return table_fold(token, opening, std::move(index.name));
         index.low = bound();
         expect(TokenKind::dot_dot, "`..` and the last value of the index");
         index.high = bound();
@@ -319,6 +326,54 @@ ExprId Parser::fold() {
     node.body = binary(kMultiplicative);
     if (failing_) return node.body;
     return make({since(token.where.begin), false, std::move(node)});
+}
+
+ExprId Parser::table_fold(const Token& token, std::uint32_t opening, Name row) {
+    TableFold node{std::move(row), name("the name of a table"), {}, {}};
+    close(opening, TokenKind::right_paren);
+    if (text(token) != "sum") {
+        fail(DiagnosticKind::not_built_yet, token.where,
+             fmt::format("`{}` over a table is not built yet", text(token)))
+            .note("`sum` over a table is");
+    }
+    if (failing_) return missing();
+    if (!is(TokenKind::left_brace)) {
+        node.body = binary(kMultiplicative);
+    } else {
+        const std::uint32_t brace = opening_brace("`{`");
+        node.is_block = true;
+        open_.push_back(brace);  // where a mistake is, reading goes on after it
+        if (!read_row_lets(node)) return missing();
+        node.body = expression();
+        while (!failing_ && accept(TokenKind::semicolon)) {
+        }
+        if (!failing_ && !is(TokenKind::right_brace)) {
+            fail_expected("`}` after what is summed")
+                .label(tokens_[brace].where, "the sum's block begins here");
+        }
+        if (!failing_) open_.pop_back();
+        accept(TokenKind::right_brace);
+    }
+    if (failing_) return node.body;
+    return make({since(token.where.begin), false, std::move(node)});
+}
+
+// let NAME = expression, each on a line of its own or ended by `;`.
+bool Parser::read_row_lets(TableFold& node) {
+    while (is_word("let") && ahead(1).kind == TokenKind::identifier) {
+        advance();
+        RowLet let;
+        let.name = name("a name");
+        expect(TokenKind::assign, "`=` and an expression");
+        let.value = expression();
+        if (!failing_ && !is(TokenKind::semicolon) && !peek().newline_before) {
+            fail_expected("the end of the line, or `;`, after this `let`");
+        }
+        while (!failing_ && accept(TokenKind::semicolon)) {
+        }
+        node.lets.push_back(std::move(let));
+    }
+    return !failing_;
 }
 
 ExprId Parser::bound() {

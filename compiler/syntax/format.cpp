@@ -64,12 +64,32 @@ private:
         if (const auto* call = std::get_if<CallExpr>(&expr.node))
             roles_.callees.insert(call->callee.where.begin);
         if (std::holds_alternative<Fold>(expr.node)) roles_.callees.insert(expr.where.begin);
+        if (const auto* fold = std::get_if<TableFold>(&expr.node)) {
+            roles_.callees.insert(expr.where.begin);
+            add_terms(*fold);
+        }
         if (std::holds_alternative<UnaryExpr>(expr.node)) roles_.signs.insert(expr.where.begin);
+    }
+    // The lines of a sum's block: its lets, which begin with the word before their name, and the term.
+    void add_terms(const TableFold& fold) {
+        for (const RowLet& let : fold.lets) {
+            const std::size_t word = source_.text().rfind("let", let.name.where.begin);
+            roles_.statements.insert(static_cast<std::uint32_t>(word));
+        }
+        if (!fold.is_block) return;
+        const Expr& body = file_[fold.body];
+        const std::size_t begin =
+            body.parenthesised ? source_.text().rfind('(', body.where.begin) : body.where.begin;
+        roles_.statements.insert(static_cast<std::uint32_t>(begin));
     }
     void add(const StencilStatement& statement) {
         std::visit([&](const auto& node) { roles_.statements.insert(node.where.begin); }, statement);
         if (const auto* field = std::get_if<FieldDecl>(&statement)) add_position(field->at);
         if (const auto* let = std::get_if<LetDecl>(&statement)) add_position(let->at);
+        if (const auto* table = std::get_if<TableDecl>(&statement)) {
+            for (const ColumnDecl& column : table->columns)
+                roles_.statements.insert(column.names.front().where.begin);
+        }
         if (const auto* def = std::get_if<DefDecl>(&statement)) roles_.callees.insert(def->name.where.begin);
         if (const auto* reduce = std::get_if<ReduceDecl>(&statement)) {
             roles_.callees.insert(reduce->operation.where.begin);

@@ -5,13 +5,14 @@
 namespace halo::syntax {
 
 const std::vector<std::string>& stencil_words() {
-    static const std::vector<std::string> words{"param", "const", "spacing", "origin",   "coef",    "field",
-                                                "def",   "let",   "reduce",  "accuracy", "schedule"};
+    static const std::vector<std::string> words{"param",  "const",    "spacing", "origin", "coef",
+                                                "field",  "table",    "fast",    "def",    "let",
+                                                "reduce", "accuracy", "schedule"};
     return words;
 }
 
 const std::vector<std::string>& run_words() {
-    static const std::vector<std::string> words{"grid", "steps", "init", "load", "save", "plot"};
+    static const std::vector<std::string> words{"grid", "steps", "rows", "init", "load", "save", "plot"};
     return words;
 }
 
@@ -21,8 +22,7 @@ const std::vector<std::string>& field_words() {
 }
 
 const std::vector<std::string>& future_words() {
-    static const std::vector<std::string> words{"table", "points", "inject", "sample",
-                                                "where", "on",     "for",    "state"};
+    static const std::vector<std::string> words{"points", "inject", "sample", "where", "on", "for", "state"};
     return words;
 }
 

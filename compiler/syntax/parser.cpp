@@ -239,8 +239,9 @@ void Parser::unknown_statement(Block block) {
             diagnostic.mend(token.where, *meant);
         } else {
             diagnostic.note(
-                is_run ? "expected grid, steps, init, load, save, plot, or a parameter's value `dt = 0.1`"
-                       : "expected a declaration or an assignment such as `u[t+1] = …`");
+                is_run
+                    ? "expected grid, steps, rows, init, load, save, plot, or a parameter's value `dt = 0.1`"
+                    : "expected a declaration or an assignment such as `u[t+1] = …`");
         }
     }
 }

@@ -26,7 +26,7 @@ public:
 
 private:
     // What a block's statements are; also the words that may begin one.
-    enum class Block : std::uint8_t { stencil, run, field };
+    enum class Block : std::uint8_t { stencil, run, field, table };
 
     // ---- tokens (cursor.cpp)
     const Token& peek() const { return failing_ ? tokens_.back() : tokens_[at_]; }
@@ -74,6 +74,8 @@ private:
     ExprId conditional();
     bool at_fold() const;
     ExprId fold();
+    ExprId table_fold(const Token& token, std::uint32_t opening, Name row);
+    bool read_row_lets(TableFold& node);
     ExprId call();
     ExprId value_or_list();
     ExprId bound();                           // of a range: low..high
@@ -103,6 +105,9 @@ private:
     TypeRef type();
     CoefDecl coef(std::uint32_t begin, bool is_param);
     FieldDecl field(std::uint32_t begin);
+    TableDecl table(std::uint32_t begin);
+    ColumnDecl column();
+    FastDecl fast(std::uint32_t begin);
     LetDecl let(std::uint32_t begin);
     DefDecl def(std::uint32_t begin);
     ReduceDecl reduce(std::uint32_t begin);
@@ -120,6 +125,7 @@ private:
     void run_statement(Run& result);
     std::optional<RunStatement> run_keyword();
     StepsStatement steps(std::uint32_t begin);
+    InitStatement init(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
     std::optional<ExprId> every();

@@ -33,15 +33,16 @@ std::optional<RunStatement> Parser::run_keyword() {
         refuse_equals(keyword);
         return steps(begin);
     }
-    if (at_statement("init")) {
+    if (at_statement("rows")) {
         advance();
-        InitStatement result;
-        result.field = name("the field to fill");
-        expect(TokenKind::assign, "`=` and an expression");
-        result.value = expression();
+        RowsStatement result;
+        result.table = name("the name of a table");
+        expect(TokenKind::assign, "`=` and the number of rows");
+        result.count = expression();
         result.where = since(begin);
         return result;
     }
+    if (at_statement("init")) return init(begin);
     if (at_statement("load")) {
         advance();
         LoadStatement result;
@@ -63,6 +64,17 @@ std::optional<RunStatement> Parser::run_keyword() {
     }
     if (at_statement("plot")) return plot(begin);
     return std::nullopt;
+}
+
+InitStatement Parser::init(std::uint32_t begin) {
+    InitStatement result;
+    advance();
+    result.field = name("the field to fill");
+    if (accept(TokenKind::dot)) result.member = name("the column to fill");
+    expect(TokenKind::assign, "`=` and an expression");
+    result.value = expression();
+    result.where = since(begin);
+    return result;
 }
 
 std::vector<ExprId> Parser::expression_list() {

@@ -100,6 +100,18 @@ struct Fold {  // sum(i in a..b, j in c..d) body; the last index runs fastest
     ExprId body;
 };
 
+struct RowLet {  // let e = expression, within a sum over a table
+    Name name;
+    ExprId value;
+};
+struct TableFold {  // sum(a in atoms) body; sum(s in samples) { let e = …; body }
+    Name row;
+    Name table;
+    std::vector<RowLet> lets;
+    ExprId body;
+    bool is_block = false;  // in braces
+};
+
 struct List {  // [4/5, -1/5]; only as the value of a coef
     std::vector<ExprId> elements;
 };
@@ -108,7 +120,7 @@ struct Expr {
     SourceRange where;           // without the parentheses around it
     bool parenthesised = false;  // (a + b)
     std::variant<Missing, Number, NameUse, Member, Index, CallExpr, UnaryExpr, BinaryExpr, Conditional, Fold,
-                 List>
+                 TableFold, List>
         node;
 };
 
@@ -187,6 +199,22 @@ struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic }
     SourceRange where;
 };
 
+struct ColumnDecl {               // x, y, q: f32; rmu = rphi*rd + iphi*id
+    std::vector<Name> names;      // one where it has a value
+    std::optional<TypeRef> type;  // none: that of the value
+    std::optional<ExprId> value;  // computed once for each row
+};
+struct TableDecl {  // table atoms { x, y, z, q: f32 }
+    Name name;
+    std::vector<ColumnDecl> columns;
+    SourceRange where;
+};
+
+struct FastDecl {  // fast sin, cos
+    std::vector<Name> functions;
+    SourceRange where;
+};
+
 struct DefDecl {  // def f(a, b) = expression
     Name name;
     std::vector<Name> parameters;
@@ -226,8 +254,9 @@ struct ScheduleBlock {  // schedule { stream tile=64x4 }
     SourceRange where;
 };
 
-using StencilStatement = std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl,
-                                      DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock>;
+using StencilStatement =
+    std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl, TableDecl, FastDecl,
+                 DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock>;
 
 struct Stencil {
     Name name;
@@ -250,8 +279,14 @@ struct StepsStatement {  // steps 5000 [until change < 1e-6]
     std::optional<ExprId> until;
     SourceRange where;
 };
-struct InitStatement {  // init u = expression
-    Name field;
+struct RowsStatement {  // rows atoms = 4000
+    Name table;
+    ExprId count;
+    SourceRange where;
+};
+struct InitStatement {           // init u = expression; init atoms.x = expression
+    Name field;                  // or table
+    std::optional<Name> member;  // a table's column
     ExprId value;
     SourceRange where;
 };
@@ -260,7 +295,7 @@ struct FilePath {  // a string, without its quotes
     SourceRange where;
 };
 struct LoadStatement {  // load u from "start.npy"
-    Name field;
+    Name field;         // or table
     FilePath path;
     SourceRange where;
 };
@@ -289,8 +324,8 @@ struct OverrideStatement {  // dt = 0.1; c = [1, 2]
     SourceRange where;
 };
 
-using RunStatement = std::variant<GridStatement, StepsStatement, InitStatement, LoadStatement, SaveStatement,
-                                  PlotStatement, OverrideStatement>;
+using RunStatement = std::variant<GridStatement, StepsStatement, RowsStatement, InitStatement, LoadStatement,
+                                  SaveStatement, PlotStatement, OverrideStatement>;
 
 struct Run {
     Name name;  // of the stencil

@@ -78,6 +78,9 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 break;
         }
     }
+    if (kernel.domain.kind == Domain::Kind::rows)
+        require(in_range(kernel.domain.index, plan.tables), "kernel '{}' is over the rows of table {}",
+                kernel.name, kernel.domain.index);
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
     if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
@@ -98,6 +101,17 @@ void check_field(const LaunchPlan& plan, const FieldPlan& field) {
             if (face.kind == BoundaryKind::fixed && axis < plan.rank) check_scalar(plan, face.value);
         }
     }
+}
+
+void check_table(const TablePlan& table) {
+    const auto columns = static_cast<int>(table.columns.size());
+    require(table.type == ElementType::f32 || table.type == ElementType::f64,
+            "table '{}' holds no real numbers", table.name);
+    require(table.given >= 1 && table.given <= columns && columns <= table.width && table.width <= 65536,
+            "table '{}' has {} columns, {} of them given, in rows of {}", table.name, columns, table.given,
+            table.width);
+    require(table.rows_multiple >= 1, "table '{}' has rows in multiples of {}", table.name,
+            table.rows_multiple);
 }
 
 }  // namespace
@@ -129,6 +143,8 @@ void check_plan(const LaunchPlan& plan) {
         require(element_count(coef) == static_cast<std::int64_t>(coef.defaults.size()),
                 "'{}' has {} weights in ranges for {}", coef.name, coef.defaults.size(), element_count(coef));
     }
+    for (const TablePlan& table : plan.tables)
+        check_table(table);
     for (const KernelPlan& kernel : plan.kernels)
         check_kernel(plan, kernel);
     for (const ReductionPlan& reduction : plan.reductions)

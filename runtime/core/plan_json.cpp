@@ -319,6 +319,23 @@ CoefPlan coef_from(const Json& json) {
     return coef;
 }
 
+Json table_json(const TablePlan& table) {
+    return {{"name", table.name},       {"type", name_of(table.type, kElementTypes)},
+            {"columns", table.columns}, {"given", table.given},
+            {"width", table.width},     {"rows_multiple", table.rows_multiple}};
+}
+
+TablePlan table_from(const Json& json) {
+    TablePlan table;
+    table.name = json.at("name");
+    table.type = value_of<ElementType>(json.at("type"), kElementTypes, "element type");
+    table.columns = json.at("columns").get<std::vector<std::string>>();
+    table.given = json.at("given");
+    table.width = json.at("width");
+    table.rows_multiple = json.at("rows_multiple");
+    return table;
+}
+
 Json reduction_json(const ReductionPlan& reduction) {
     return {{"name", reduction.name},
             {"op", name_of(reduction.op, kReductions)},
@@ -349,6 +366,7 @@ LaunchPlan plan_from(const Json& json) {
     plan.params = list_from(json.at("params"), param_from);
     plan.coefs = list_from(json.at("coefs"), coef_from);
     plan.fields = list_from(json.at("fields"), field_from);
+    if (json.contains("tables")) plan.tables = list_from(json.at("tables"), table_from);
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
     return plan;
@@ -357,18 +375,19 @@ LaunchPlan plan_from(const Json& json) {
 }  // namespace
 
 std::string plan_to_json(const LaunchPlan& plan) {
-    const Json json = {{"halocline_plan", kFormat},
-                       {"name", plan.name},
-                       {"rank", plan.rank},
-                       {"axes", plan.axes},
-                       {"halo", plan.halo},
-                       {"spacing", list_json(plan.spacing, scalar_json)},
-                       {"origin", list_json(plan.origin, scalar_json)},
-                       {"params", list_json(plan.params, param_json)},
-                       {"coefs", list_json(plan.coefs, coef_json)},
-                       {"fields", list_json(plan.fields, field_json)},
-                       {"kernels", list_json(plan.kernels, kernel_json)},
-                       {"reductions", list_json(plan.reductions, reduction_json)}};
+    Json json = {{"halocline_plan", kFormat},
+                 {"name", plan.name},
+                 {"rank", plan.rank},
+                 {"axes", plan.axes},
+                 {"halo", plan.halo},
+                 {"spacing", list_json(plan.spacing, scalar_json)},
+                 {"origin", list_json(plan.origin, scalar_json)},
+                 {"params", list_json(plan.params, param_json)},
+                 {"coefs", list_json(plan.coefs, coef_json)},
+                 {"fields", list_json(plan.fields, field_json)},
+                 {"kernels", list_json(plan.kernels, kernel_json)},
+                 {"reductions", list_json(plan.reductions, reduction_json)}};
+    if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     return json.dump(2) + "\n";
 }
 

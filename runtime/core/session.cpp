@@ -195,6 +195,10 @@ void download_values(Device& device, const Geometry& geometry, ElementType type,
 
 }  // namespace
 
+void Session::set_table(const std::string& name, std::span<const double> values) {
+    state_->set_table(find_named(state_->plan.tables, name, "table", state_->plan.name), values);
+}
+
 void Session::upload(const std::string& field, int time, std::span<const double> values) {
     State& s = *state_;
     const int index = s.find_field(field, time);

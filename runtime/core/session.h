@@ -65,6 +65,10 @@ public:
     double param(const std::string& name) const;  // throws where it has neither a value nor a default
     void set_coef(const std::string& name, std::span<const double> values);  // row-major over its ranges
 
+    // The rows of a table, the given columns of one after the other; none are legal, and another number than
+    // before. Values are rounded to the table's type. Every table must have been given before the first step.
+    void set_table(const std::string& name, std::span<const double> values);
+
     // One level of a field. time: 0, or -1 … -history. Values convert to and from the field's type. Uploaded
     // levels get their halos before the next step.
     void upload(const std::string& field, int time, std::span<const double> values);

@@ -50,6 +50,7 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
         cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
     changing = changes_with_step();
     check_reaches();
+    tables.resize(plan.tables.size());
     find_kernels();
     check_memory();
     allocate_fields();
@@ -215,10 +216,14 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
             value.address = coef_arrays[argument.index].address();
             break;
         case Argument::Kind::table:
+            value.address = tables[argument.index].memory.address();
+            break;
         case Argument::Kind::rows:
+            value.i32 = static_cast<std::int32_t>(tables[argument.index].rows);
+            break;
         case Argument::Kind::points:
         case Argument::Kind::count:
-            throw Error(ErrorCode::bad_argument, "tables and points are not built yet");
+            throw Error(ErrorCode::bad_argument, "points are not built yet");
     }
     return value;
 }
@@ -247,7 +252,9 @@ PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
 // Computes all scalars anew and sets the constants past fixed faces in every level, also in those that
 // kernels write later: kernels leave them alone.
 void Session::State::prepare() {
+    if (columns_due && !scalars_due) compute_columns();
     if (!scalars_due) return;
+    check_tables();
     const std::vector<double> values = param_values();
     recording.reset();
     watched_recording.reset();
@@ -265,6 +272,7 @@ void Session::State::prepare() {
     }
     refill_formulas();
     scalars_due = false;
+    compute_columns();
 }
 
 bool Session::State::changes_with_step() const {
@@ -305,6 +313,7 @@ void Session::State::run_step(std::int64_t step) {
     auto& step_launches = launches[step % cycle];
     for (std::size_t kernel = 0; kernel < step_launches.size(); ++kernel) {
         if (!runs_in_step(plan.kernels[kernel])) continue;
+        if (plan.kernels[kernel].domain.kind == Domain::Kind::rows) continue;  // compute_columns() runs it
         PreparedLaunch& launch = step_launches[kernel];
         if (!launch.changing.empty()) update(launch, plan.kernels[kernel], step, values);
         device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());

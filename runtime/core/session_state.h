@@ -29,6 +29,12 @@ struct FieldState {
     std::vector<int> fillers;      // kernels that fill a level's halo instead, in order
 };
 
+struct TableState {
+    DeviceMemory memory;    // rows × TablePlan::width elements, at least one row
+    std::int64_t rows = 0;  // as given
+    bool given = false;
+};
+
 // A kernel with its arguments in one phase. `pointers` point into `values`: move it, do not copy.
 struct PreparedLaunch {
     union Value {
@@ -70,6 +76,8 @@ struct Session::State {
     std::vector<std::optional<double>> params;
     std::vector<std::vector<double>> coefs;
     std::vector<DeviceMemory> coef_arrays;  // by CoefPlan; empty where no kernel takes a pointer
+    std::vector<TableState> tables;         // by TablePlan
+    bool columns_due = false;               // tables or params changed since columns were computed
     std::int64_t cycle = 1;
     std::int64_t steps_done = 0;
     bool changing = false;                              // changes_with_step()
@@ -114,6 +122,11 @@ struct Session::State {
     void fill_by_kernels(int field, int time);
     void refill_formulas();  // those of the levels that steps read, when a param changed
     bool runs_in_step(const KernelPlan& kernel) const;
+
+    // session_tables.cpp
+    void set_table(int index, std::span<const double> values);
+    void check_tables() const;  // throws where one was given no rows
+    void compute_columns();     // runs the kernels over rows
 
     // session_until.cpp
     struct Watch {

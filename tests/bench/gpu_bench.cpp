@@ -2,6 +2,7 @@
 // bin/gpu_bench`.
 //
 //   gpu_bench                 the table of docs/performance.md
+//   gpu_bench --sums          sums over tables alone
 //   gpu_bench --try NAME 'direct threads=32x4 cells=4x2x4' …   one stencil by the schedules given
 //
 // Every line is checked twice before it is timed: on an awkward small grid against the reference interpreter,
@@ -11,7 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
@@ -74,6 +77,25 @@ std::vector<Stencil> stencils() {
     return all;
 }
 
+// Sums over tables: an example's spec on a large grid. flops: of one row at one cell, as they are usually
+// counted (CUDA's case studies); calls: of the special function units, which bound them.
+struct Sums {
+    std::string name;
+    Extent extent;
+    std::int64_t rows;
+    int flops, calls;
+};
+
+std::vector<Sums> sums() {
+    return {{"mri_fhd", {128, 128, 128}, 20000, 13, 2}, {"coulomb", {512, 512, 64}, 20000, 9, 1}};
+}
+
+std::string example(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(std::string(HALO_SOURCE_DIR "/dsl_examples/") + name + ".halo").rdbuf();
+    return text.str();
+}
+
 class Bench {
 public:
     Bench() : device_(rt::open_cuda_device()) { measure_copy(); }
@@ -113,6 +135,46 @@ public:
                    schedule::print(schedules[0], program.rank()), cells / seconds / 1e9, rate / 1e12,
                    100 * rate / copy_, info.registers, info.spill_bytes);
         std::fflush(stdout);
+    }
+
+    void run(const Sums& what, const std::optional<std::string>& pinned) {
+        constexpr double kFastBound =
+            300 * 0x1p-17;  // of sums of 300 rows, where functions are approximations
+        constexpr double kClock = 1.98e9, kCallsPerClock = 16;  // of an SM
+        const ir::Program program = load_program(example(what.name));
+        schedule::Pins pins;
+        if (pinned) pins = schedule::parse(*pinned, program.rank()).pins;
+        const ir::Stage stage = ir::form_stages(program).front();
+        const schedule::Schedule chosen =
+            schedule::choose(program, stage, schedule::Target{}, what.extent, pins).schedule;
+        const lower::Lowered lowered = lower::lower_cuda(program, {chosen});
+        const Reference reference(program, {67, 35, 3}, 1, 3);
+        const std::string wrong = difference(
+            reference, lowered, *device_, [&](const auto& code, auto&) { return load(code); }, kFastBound);
+        if (!wrong.empty()) return fmt::print("{}: WRONG: {}\n", what.name, wrong);
+        rt::Session session(lowered.plan, what.extent, *device_, load(lowered));
+        Random random(7);
+        const rt::TablePlan& table = lowered.plan.tables.front();
+        std::vector<double> rows(static_cast<std::size_t>(what.rows * table.given));
+        for (double& value : rows)
+            value = static_cast<double>(random.next() >> 40) / static_cast<double>(1 << 24);
+        session.set_table(table.name, rows);
+        const double seconds = time(session, 1);
+        const double terms = static_cast<double>(session.cells()) * static_cast<double>(what.rows) / seconds;
+        const double bound = kCallsPerClock * kClock * device_->info().multiprocessors / what.calls;
+        const int kernel = static_cast<int>(lowered.plan.kernels.size()) - 1;
+        const rt::KernelInfo info = session.kernel_info(kernel);
+        fmt::print("| {} {} rows | {} | {:.0f} | {:.1f} | {:.1f} % | {} | {} |\n", what.name, what.rows,
+                   schedule::print(chosen, program.rank()), terms / 1e9, terms * what.flops / 1e12,
+                   100 * terms / bound, info.registers, info.spill_bytes);
+        std::fflush(stdout);
+    }
+
+    static void head_of_sums() {
+        fmt::print(
+            "\n| sums over tables | schedule | 10⁹ terms/s | TFLOP/s | of the special function units | "
+            "registers | "
+            "spilled |\n| --- | --- | --- | --- | --- | --- | --- |\n");
     }
 
 private:
@@ -211,8 +273,20 @@ int main(int argc, char** argv) {
             }
             return 0;
         }
+        if (argc > 1 && std::strcmp(argv[1], "--sums") == 0) {
+            Bench::head_of_sums();
+            for (const Sums& each : sums()) {
+                bench.run(each, std::nullopt);
+                for (int n = 2; n < argc; ++n)
+                    bench.run(each, argv[n]);
+            }
+            return 0;
+        }
         for (const Stencil& stencil : stencils())
             bench.run(stencil, std::nullopt);
+        Bench::head_of_sums();
+        for (const Sums& each : sums())
+            bench.run(each, std::nullopt);
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", error.what());
         return 1;

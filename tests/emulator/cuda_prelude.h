@@ -263,6 +263,19 @@ __forceinline__ float rsqrtf(float x) {
 __forceinline__ float rsqrt(float x) {
     return rsqrtf(x);
 }
+// The approximations are the accurate functions here: what is tested is all but them.
+__forceinline__ float __sinf(float x) {
+    return __builtin_sinf(x);
+}
+__forceinline__ float __cosf(float x) {
+    return __builtin_cosf(x);
+}
+__forceinline__ float __expf(float x) {
+    return __builtin_expf(x);
+}
+__forceinline__ float __logf(float x) {
+    return __builtin_logf(x);
+}
 __forceinline__ double abs(double x) {
     return __builtin_fabs(x);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analyzed.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/passes/pipeline.h"
 #include "runtime/core/session.h"
@@ -13,8 +14,9 @@ namespace halo::test {
 namespace {
 
 // A cell that is NaN in the reference has no defined value.
-bool agrees(double expected, double got) {
-    return expected == got || std::isnan(expected);
+bool agrees(double expected, double got, double bound = 0) {
+    return expected == got || std::isnan(expected) ||
+           std::abs(expected - got) <= bound * (1 + std::abs(expected));
 }
 
 double param_value(const ir::Param& param, std::size_t number) {
@@ -40,6 +42,10 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
     for (std::size_t n = 0; n < program.params.size(); ++n) {
         interpreter.set_param(program.params[n].name, param_value(program.params[n], n));
     }
+    for (const ir::Table& table : program.tables) {
+        tables_.emplace_back(table.name, table_rows(seed, ir::given_columns(table)));
+        interpreter.set_table(table.name, tables_.back().second);
+    }
     for (const ir::Field& field : program.fields) {
         if (field.role == ir::Role::intermediate) continue;
         for (int time = 0; time >= -field.history; --time) {
@@ -61,7 +67,7 @@ double Reference::reduction(const std::string& name) const {
 }
 
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
-                       const Load& load) {
+                       const Load& load, double tolerance) {
     rt::SessionOptions options;
     options.poison = true;
     rt::Session session(lowered.plan, reference.extent, device, load(lowered, device), options);
@@ -69,6 +75,8 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
     for (std::size_t n = 0; n < program.params.size(); ++n) {
         session.set_param(program.params[n].name, param_value(program.params[n], n));
     }
+    for (const auto& [name, rows] : reference.tables())
+        session.set_table(name, rows);
     for (const Reference::Level& level : reference.levels()) {
         session.upload(level.field, level.time, std::span<const double>(level.start));
     }
@@ -79,7 +87,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
         for (std::int64_t n = 0; n < nx * ny * nz; ++n) {
             const double expected = level.end[static_cast<std::size_t>(n)],
                          got = values[static_cast<std::size_t>(n)];
-            if (agrees(expected, got)) continue;
+            if (agrees(expected, got, tolerance)) continue;
             return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field,
                                level.time, n % nx, n / nx % ny, n / nx / ny, got, expected);
         }

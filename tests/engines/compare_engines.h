@@ -33,6 +33,7 @@ public:
         std::vector<double> start, end;
     };
     const std::vector<Level>& levels() const { return levels_; }
+    const std::vector<std::pair<std::string, std::vector<double>>>& tables() const { return tables_; }
     double reduction(const std::string& name) const;
 
     const ir::Program& program;
@@ -43,14 +44,16 @@ private:
     struct State;
     std::unique_ptr<State> state_;
     std::vector<Level> levels_;
+    std::vector<std::pair<std::string, std::vector<double>>> tables_;  // name and rows
 };
 
 // Makes the modules of a lowered program on a device.
 using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower::Lowered&, rt::Device&)>;
 
 // Empty where all fields agree bit for bit (a cell that is NaN in the reference has no value) and all
-// reductions within rounding; else what differs first.
+// reductions within rounding; else what differs first. tolerance: how far values may differ, relative to 1 and to
+// themselves, where functions are the device's own.
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
-                       const Load& load);
+                       const Load& load, double tolerance = 0);
 
 }  // namespace halo::test

@@ -15,6 +15,7 @@ namespace {
 GeneratorOptions small_programs() {
     GeneratorOptions options;
     options.max_cells = 1200;
+    options.tables = true;
     return options;
 }
 

@@ -1,6 +1,7 @@
 #include "random_schedule.h"
 
 #include "compiler/ir/analysis.h"
+#include "compiler/schedule/footprint.h"
 #include "compiler/schedule/legality.h"
 
 namespace halo::test {
@@ -9,7 +10,7 @@ namespace {
 using schedule::Schedule;
 using schedule::Strategy;
 
-Schedule draw(int rank, Strategy strategy, Random& random) {
+Schedule draw(int rank, Strategy strategy, bool sums_tables, Random& random) {
     Schedule drawn;
     drawn.strategy = strategy;
     const std::vector<std::array<int, 3>> threads =
@@ -26,6 +27,10 @@ Schedule draw(int rank, Strategy strategy, Random& random) {
             drawn.threads[0] *= 2;
         drawn.planes = random.pick(std::vector<int>{0, 1, 4, 7});
     }
+    if (sums_tables) {
+        drawn.cells[1] = drawn.cells[2] = 1;
+        drawn.chunk = random.pick(std::vector<int>{0, 1, 16, 100});
+    }
     drawn.shared_padding = strategy == Strategy::direct ? 0 : random.pick(std::vector<int>{0, 1, 4});
     return drawn;
 }
@@ -39,7 +44,8 @@ bool is_legal(const ir::Program& program, const ir::Stage& stage, const Schedule
 std::vector<Schedule> random_schedules(const ir::Program& program, Strategy strategy, Random& random) {
     std::vector<Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program)) {
-        Schedule drawn = draw(program.rank(), strategy, random);
+        Schedule drawn =
+            draw(program.rank(), strategy, schedule::footprint(program, stage).table_sums > 0, random);
         if (!is_legal(program, stage, drawn)) {
             drawn.cells = {1, 1, 1};
             drawn.threads = {32, 1, 1};

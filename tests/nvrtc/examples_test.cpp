@@ -35,7 +35,12 @@ const schedule::Schedule& schedule_of(const rt::KernelUsage& usage, const lower:
     const auto kernel = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const rt::KernelPlan& each) { return each.name == usage.name; });
     REQUIRE(kernel != kernels.end());
-    return schedules.at(kernel - kernels.begin());
+    const auto is_of_stage = [](const rt::KernelPlan& each) {
+        return each.domain.kind == rt::Domain::Kind::grid && !each.fills_halo;
+    };
+    static const schedule::Schedule others;  // kernels of halos and of a table's columns
+    if (!is_of_stage(*kernel)) return others;
+    return schedules.at(static_cast<std::size_t>(std::count_if(kernels.begin(), kernel, is_of_stage)));
 }
 
 // A block's threads get their registers, in the hardware's portions of eight, and the kernel needs no others.

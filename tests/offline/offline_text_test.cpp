@@ -21,7 +21,8 @@ std::string expression(const std::vector<rt::HostScalar::Step>& steps) {
     rt::HostScalar scalar;
     scalar.steps = steps;
     const emit::HostNames names{[](int index) { return std::string("p") + std::to_string(index); },
-                                [](int axis) { return std::string("n") + std::to_string(axis); }};
+                                [](int axis) { return std::string("n") + std::to_string(axis); },
+                                [] { return std::string("step"); }};
     return emit::print_host_scalar(scalar, names);
 }
 

@@ -27,6 +27,9 @@ public:
         put("\n    coef weight[1..4] = [4/5, -1/5, 4/105, -1/280]\n");
         put("    param coef launched[1..4] = [0.8, -0.2, 0.04, -0.004]\n");
         put("    def blend(a_, b_) = a_/2 + (b_ - a_*b_/4)/4\n");
+        if (std::any_of(program_.statements.begin(), program_.statements.end(),
+                        [](const StatementSpec& each) { return sums_table(each.value); }))
+            put("    table rows_ {{ a, b: f32; c: f64; m = p*a*b + 1/2 }}\n");
         for (const FieldSpec& field : program_.fields) {
             if (!is_used(field.name)) continue;
             put("    field {}: {}{}\n", field.name, field.f64 ? "f64" : "f32", faces(field.faces));
@@ -48,6 +51,11 @@ private:
         if (node.kind == Node::Kind::chosen && node.name.starts_with(name + " ")) return true;
         return std::any_of(node.operands.begin(), node.operands.end(),
                            [&](const Node& operand) { return mentions(operand, name); });
+    }
+
+    static bool sums_table(const Node& node) {
+        return node.kind == Node::Kind::table_sum ||
+               std::any_of(node.operands.begin(), node.operands.end(), sums_table);
     }
 
     bool is_used(const std::string& field) const {
@@ -160,6 +168,9 @@ private:
                 return fmt::format("d2({}, {}, order={})", a(), axis, node.order);
             case Kind::laplacian:
                 return fmt::format("laplacian({}, order={})", a(), node.order);
+            case Kind::table_sum:
+                return fmt::format("(sum(s_ in rows_) {{ let e_ = {}; (s_.{} * e_ + s_.a) / 512 }})", a(),
+                                   node.name);
         }
         return "0";
     }

@@ -399,7 +399,17 @@ private:
         }
     }
 
+    Generated table_sum(int depth) {
+        in_table_ = true;
+        Generated a = expression(depth - 1);
+        in_table_ = false;
+        Node node = unary(Kind::table_sum, tamed(std::move(a), 1));
+        node.name = random_.pick<std::string>({"m", "m", "a", "b", "c"});
+        return {std::move(node), 1.5};
+    }
+
     Generated special(int depth) {
+        if (options_.tables && !in_table_ && random_.chance(30)) return table_sum(depth);
         Generated a = expression(depth - 1);
         switch (random_.between(0, 6)) {
             case 0:
@@ -500,6 +510,7 @@ private:
     RandomProgram program_;
     int radius_ = 0;
     bool all_periodic_ = false;
+    bool in_table_ = false;
     std::vector<Readable> readable_;
     std::vector<std::string> unassigned_;
 };
@@ -508,6 +519,15 @@ private:
 
 RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options) {
     return Generator(seed, options).run();
+}
+
+std::vector<double> table_rows(std::uint64_t seed, std::size_t columns) {
+    Random random(seed * 16 + 11);
+    const int rows = random.pick<int>({0, 1, 7, 30, 257, 300});
+    std::vector<double> values(static_cast<std::size_t>(rows) * columns);
+    for (double& value : values)
+        value = static_cast<float>(static_cast<double>(random.next() >> 40) / 8388608.0 - 1.0);
+    return values;
 }
 
 std::vector<double> initial_cells(std::uint64_t seed, const std::string& field, int time, std::size_t count) {

@@ -40,6 +40,7 @@ struct GeneratorOptions {
     bool f64 = true;                 // some fields in f64
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
+    bool tables = false;  // sums over a table, whose rows are table_rows()
 };
 
 using Cells = std::array<int, 3>;
@@ -67,7 +68,8 @@ struct Node {
                    // is 1
         derivative,  // d(a, axis), of accuracy `order`
         second_derivative,
-        laplacian
+        laplacian,
+        table_sum  // over the program's one table, of (a column * a + another) / 512
     };
     Kind kind = Kind::number;
     std::vector<Node> operands;
@@ -117,6 +119,10 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
 // shrinking the grid, that still fails. `still_fails` says false for texts that are refused.
 RandomProgram shrink(RandomProgram failing, const std::function<bool(const RandomProgram&)>& still_fails,
                      int max_attempts = 3000);
+
+// Rows of a table with `columns` columns to give: within [-1, 1], each a float; none, few, or more than a
+// chunk.
+std::vector<double> table_rows(std::uint64_t seed, std::size_t columns);
 
 // Initial cells of a field: within [-1, 1], each a float.
 std::vector<double> initial_cells(std::uint64_t seed, const std::string& field, int time, std::size_t count);

@@ -57,6 +57,12 @@ struct Dumper {
         }
         return text + " " + (*this)(node.body) + ")";
     }
+    std::string operator()(const TableFold& node) const {
+        std::string text = fmt::format("(rows {}:{}", node.row.text, node.table.text);
+        for (const RowLet& let : node.lets)
+            text += fmt::format(" {}={}", let.name.text, (*this)(let.value));
+        return text + " " + (*this)(node.body) + ")";
+    }
     std::string operator()(const List& node) const { return "[" + all(node.elements) + " ]"; }
 };
 

@@ -146,7 +146,6 @@ TEST_CASE("mistakes in statements") {
 TEST_CASE("what is to come is said to be to come") {
     CHECK(in_stencil("where u > 0 { v = 1 }") == "2:1 not-built-yet");
     CHECK(in_stencil("for i in 0..18 {\n f = 1\n}") == "2:1 not-built-yet");
-    CHECK(in_stencil("table atoms { x, y: f32 }") == "2:1 not-built-yet");
     CHECK(in_stencil("inject p[t+1] at shots += 2") == "2:1 not-built-yet");
     CHECK(in_stencil("field v: (x: f32, y: f32)") == "2:10 not-built-yet");
     CHECK(in_stencil("field f: f32[19]") == "2:13 not-built-yet");

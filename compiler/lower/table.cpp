@@ -1,0 +1,360 @@
+// direct, for a stage with sums over tables: each thread has several cells along the first axis, a block's
+// threads apart so that a warp's are neighbours, and takes all of them through the rows together. Rows pass
+// through shared memory, a chunk after the other, so that each is read from memory once a block.
+//
+// Also the kernels of computed columns: a thread has one row.
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/lower/cell.h"
+#include "compiler/lower/reduce.h"
+#include "compiler/lower/strategy.h"
+#include "compiler/lower/table_sums.h"
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Block;
+using kernel::Builtin;
+using kernel::Expr;
+using kernel::Type;
+
+constexpr Builtin kThreadIndex[] = {Builtin::thread_x, Builtin::thread_y, Builtin::thread_z};
+constexpr Builtin kBlockIndex[] = {Builtin::block_x, Builtin::block_y, Builtin::block_z};
+constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
+
+Expr variable(const char* name) {
+    return kernel::variable(name, Type::i32);
+}
+
+// Where a row's columns lie while a pass works on it.
+struct StagedRow {
+    std::vector<int> columns;  // of the table, by place
+    int width = 1;             // elements from row to row
+    bool whole = false;        // the table's own layout: copied in vectors
+    int vector = 1;            // elements loaded at a time
+};
+
+StagedRow staged_row(const TablePass& pass, const TableShape& shape) {
+    StagedRow row;
+    const int used = static_cast<int>(pass.columns.size());
+    row.whole = used > 0 && pass.columns.back() == used - 1 && padded_width(used, shape.type) == shape.width;
+    row.columns = pass.columns;
+    row.width = std::max(1, padded_width(used, shape.type));
+    row.vector = row.width >= 4 && shape.type != Type::f64 ? 4 : std::min(row.width, 2);
+    return row;
+}
+
+class TableStage {
+public:
+    TableStage(Context& context, const schedule::Schedule& schedule, Images& images)
+        : context_(context), schedule_(schedule), images_(images) {}
+
+    StrategyResult lower() {
+        declare_constants();
+        const Expr cell = cells_ > 1 ? variable("cell") : Expr(0);
+        TableSums sums(context_, count_, cell);
+        declare_first_cells();
+        CellSources sources = cell_sources(cell);
+        begin_reductions(context_, body());
+        body().push_back(kernel::Comment{"What the rows of the tables do not change."});
+        sums.thread_values(sources, body());
+        sums.declare_arrays(body());
+        append(body(), over_cells(sums.begin_cell(sources)));
+        for (const TablePass& pass : sums.passes())
+            add_pass(sums, pass, sources);
+        body().push_back(kernel::BlankLine{});
+        append(body(), over_cells(finish_cell(sums.with_sums(sources), cell)));
+        store_images();
+        finish_reductions(context_, body());
+        return std::move(result_);
+    }
+
+private:
+    Block& body() { return result_.function.body; }
+    Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+
+    void declare_constants() {
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            result_.tile[axis] = schedule_.tile(axis);
+            if (schedule_.cells[axis] != 1 && axis > 0)
+                throw UnsupportedError(
+                    "where tables are summed a thread's cells lie along the first axis; give 1 along the "
+                    "others");
+            threads_[axis] =
+                named_constant(result_.function, kThreadConstants[axis], schedule_.threads[axis]);
+        }
+        cells_ = schedule_.cells[0];
+        count_ = named_constant(result_.function, "kCellsX", cells_);
+    }
+
+    Expr thread(int axis) const {
+        return schedule_.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
+    }
+
+    void declare_first_cells() {
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            const Expr tile = axis == 0 ? threads_[0] * count_ : threads_[axis];
+            body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
+                                             kernel::builtin(kBlockIndex[axis]) * tile + thread(axis)});
+            first_[axis] = variable(Context::kIndexNames[axis]);
+        }
+        body().push_back(kernel::BlankLine{});
+    }
+
+    std::array<Expr, 3> index_of(const Expr& cell) const {
+        std::array<Expr, 3> index = first_;
+        index[0] = index[0] + cell * threads_[0];
+        return index;
+    }
+
+    // Threads past the grid run along with the others: what they read is that of the last cells.
+    CellSources cell_sources(const Expr& cell) {
+        CellSources sources;
+        sources.index = index_of(cell);
+        sources.fast_functions = true;
+        sources.load = [this, index = sources.index](const Level& level, const ir::Offset& shift) {
+            std::array<Expr, 3> at;
+            for (int axis = 0; axis < context_.rank(); ++axis)
+                at[axis] = kernel::min(index[axis], context_.extent(axis) - 1) + shift[axis];
+            return kernel::element(context_.array(level), {context_.element_offset(at[0], at[1], at[2])},
+                                   type_of(level));
+        };
+        return sources;
+    }
+
+    Block over_cells(Block work) {
+        if (cells_ == 1) return work;
+        return {kernel::For{"cell", 0, count_, 1, kernel::Unroll::full, std::move(work)}};
+    }
+
+    // ---- a pass over one table
+    // ---------------------------------------------------------------------------------
+
+    void add_pass(TableSums& sums, const TablePass& pass, const CellSources& sources) {
+        const ir::Table& table = context_.program()[pass.table];
+        const TableShape shape = table_shape(table);
+        const StagedRow staged = staged_row(pass, shape);
+        const Expr rows = context_.rows(pass.table);
+        body().push_back(kernel::BlankLine{});
+        if (staged.columns.empty()) {  // every row adds the same
+            Block each =
+                sums.row(pass, sources, nullptr, [&](Block work) { return loop_of(std::move(work)); });
+            body().push_back(kernel::For{"row", 0, rows, 1, kernel::Unroll::leave, std::move(each)});
+            return;
+        }
+        const std::string chunk = context_.names().take(table.name + "_chunk");
+        const Expr chunk_rows =
+            named_constant(result_.function, context_.names().take("kRowsOf_" + table.name),
+                           schedule_.chunk > 0 ? schedule_.chunk : 256);
+        kernel::DeclareArray array{shape.type, chunk, {chunk_rows * staged.width}};
+        array.memory = kernel::Memory::shared;
+        array.alignment = 16;
+        body().push_back(kernel::Comment{"The rows of " + table.name + ", a chunk after the other."});
+        body().push_back(std::move(array));
+        Block step{kernel::Declare{Type::i32, "rows", kernel::min(chunk_rows, rows - variable("first"))},
+                   kernel::Barrier{}};
+        step.push_back(load_chunk(pass, shape, staged, chunk));
+        step.push_back(kernel::Barrier{});
+        Block each;
+        const std::string values = context_.names().take(table.name + "_row");
+        each.push_back(kernel::DeclareArray{shape.type, values, {staged.width}});
+        for (int at = 0; at < staged.width; at += staged.vector)
+            load_values(shape, staged, values, chunk, at, each);
+        append(each, sums.row(
+                         pass, sources,
+                         [&](int column) {
+                             const auto found =
+                                 std::find(staged.columns.begin(), staged.columns.end(), column);
+                             const int place = static_cast<int>(found - staged.columns.begin());
+                             return kernel::element(values, {place}, shape.type);
+                         },
+                         [&](Block work) { return loop_of(std::move(work)); }));
+        step.push_back(kernel::For{"row", 0, variable("rows"), 1, kernel::Unroll::leave, std::move(each)});
+        body().push_back(kernel::For{"first", 0, rows, chunk_rows, kernel::Unroll::leave, std::move(step)});
+    }
+
+    kernel::Statement loop_of(Block work) {
+        return kernel::For{"cell", 0, count_, 1, kernel::Unroll::full, std::move(work)};
+    }
+
+    Expr thread_number() const {
+        Expr number = thread(0);
+        Expr stride = threads_[0];
+        for (int axis = 1; axis < context_.rank(); ++axis) {
+            number = number + stride * thread(axis);
+            stride = stride * threads_[axis];
+        }
+        return number;
+    }
+    Expr thread_count() const {
+        Expr count = threads_[0];
+        for (int axis = 1; axis < context_.rank(); ++axis)
+            count = count * threads_[axis];
+        return count;
+    }
+
+    kernel::Statement load_chunk(const TablePass& pass, const TableShape& shape, const StagedRow& staged,
+                                 const std::string& chunk) {
+        const std::string table = context_.table(pass.table);
+        const Expr row = variable("row");
+        const Expr from = kernel::convert(variable("first") + row, Type::i64) * shape.width;
+        Block copy;
+        if (staged.whole && staged.vector > 1) {
+            for (int at = 0; at < staged.width; at += staged.vector) {
+                copy.push_back(
+                    kernel::CopyVector{kernel::element(chunk, {row * staged.width + at}, shape.type),
+                                       kernel::address_of(table, from + at, shape.type), staged.vector});
+            }
+        } else {
+            for (std::size_t place = 0; place < staged.columns.size(); ++place) {
+                const int at = static_cast<int>(place);
+                copy.push_back(
+                    kernel::Assign{kernel::element(chunk, {row * staged.width + at}, shape.type),
+                                   kernel::element(table, {from + staged.columns[place]}, shape.type)});
+            }
+        }
+        return kernel::For{"row",          thread_number(),       variable("rows"),
+                           thread_count(), kernel::Unroll::leave, std::move(copy)};
+    }
+
+    static void load_values(const TableShape& shape, const StagedRow& staged, const std::string& values,
+                            const std::string& chunk, int at, Block& body) {
+        const Expr place = variable("row") * staged.width + at;
+        if (staged.vector == 1) {
+            body.push_back(kernel::Assign{kernel::element(values, {at}, shape.type),
+                                          kernel::element(chunk, {place}, shape.type)});
+            return;
+        }
+        body.push_back(kernel::LoadVector{kernel::element(values, {at}, shape.type),
+                                          kernel::address_of(chunk, place, shape.type), staged.vector});
+    }
+
+    // ---- the end
+    // -----------------------------------------------------------------------------------------------
+
+    Block finish_cell(CellSources sources, const Expr& cell) {
+        const std::array<Expr, 3> index = index_of(cell);
+        Expr inside;
+        for (int axis = 0; axis < context_.rank(); ++axis)
+            inside = inside && index[axis] < context_.extent(axis);
+        Block work;
+        const Expr offset = context_.element_offset(index[0], index[1], index[2]);
+        work.push_back(kernel::Declare{offset.type(), "at", offset});
+        const Expr at = kernel::variable("at", offset.type());
+        sources.load = [&](const Level& level, const ir::Offset& shift) {
+            Expr place = at;
+            if (shift[2]) place = shifted(place, shift[2], context_.slice());
+            if (shift[1]) place = shifted(place, shift[1], context_.pitch());
+            return kernel::element(context_.array(level), {place + shift[0]}, type_of(level));
+        };
+        const CellValues values = lower_cell(context_, sources, work);
+        for (const Write& write : context_.stage().writes) {
+            kernel::Statement store =
+                kernel::Assign{kernel::element(context_.array(write.level), {at}, type_of(write.level)),
+                               stored_value(context_.stage(), write, values)};
+            if (const Expr bounds = inside_store_bounds(context_, write, index); bounds.has_value())
+                store = kernel::If{bounds, {std::move(store)}, {}};
+            work.push_back(std::move(store));
+        }
+        reduce_cell(context_, values, index, Expr(), work);
+        return {kernel::If{inside, std::move(work), {}}};
+    }
+
+    // A thread without a cell in the grid has no images to store.
+    void store_images() {
+        const auto& writes = context_.stage().writes;
+        if (std::none_of(writes.begin(), writes.end(),
+                         [&](const Write& write) { return Images::needed(context_, write); }))
+            return;
+        Expr inside;
+        for (int axis = 0; axis < context_.rank(); ++axis)
+            inside = inside && first_[axis] < context_.extent(axis);
+        Block images;
+        images_.append(context_, first_, {cells_, 1, 1}, {schedule_.threads[0], 1, 1}, images);
+        body().push_back(kernel::BlankLine{});
+        body().push_back(kernel::If{inside, std::move(images), {}});
+    }
+
+    Context& context_;
+    const schedule::Schedule& schedule_;
+    Images& images_;
+    StrategyResult result_;
+    int cells_ = 1;
+    Expr count_ = 1;
+    std::array<Expr, 3> threads_{1, 1, 1}, first_;
+};
+
+}  // namespace
+
+StrategyResult lower_table(Context& context, const schedule::Schedule& schedule, Images& images) {
+    return TableStage(context, schedule, images).lower();
+}
+
+Block column_values(Context& context, ir::TableId id, const Expr& from) {
+    const ir::Program& program = context.program();
+    const ir::Table& table = program[id];
+    const std::string name = context.table(id, true);
+    const Type type = table_shape(table).type;
+    std::vector<ir::ExprId> computed;
+    for (const ir::Table::Column& column : table.columns) {
+        if (column.value) computed.push_back(*column.value);
+    }
+    const std::vector<bool> needed = ir::reachable_exprs(program, computed);
+    Block body;
+    std::map<std::uint32_t, Expr> values;
+    for (std::size_t e = 0; e < needed.size(); ++e) {
+        const auto* read = std::get_if<ir::TableColumn>(&program.exprs[e].node);
+        if (!needed[e] || !read || table.columns[static_cast<std::size_t>(read->column)].value) continue;
+        const std::string local = context.names().take(
+            table.name + "_" + table.columns[static_cast<std::size_t>(read->column)].name);
+        const Type own = kernel_type(program.exprs[e].type);
+        const Expr place = kernel::element(name, {from + read->column}, type);
+        body.push_back(kernel::Declare{own, local, kernel::convert(place, own)});
+        values.emplace(static_cast<std::uint32_t>(e), kernel::variable(local, own));
+    }
+    CellSources sources;
+    sources.coefs_as_parameters = true;
+    sources.given = [&](ir::ExprId expr) {
+        const auto known = values.find(expr.index);
+        return known == values.end() ? Expr() : known->second;
+    };
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const ir::Table::Column& column = table.columns[c];
+        if (!column.value) continue;
+        const Expr value = lower_value(context, sources, *column.value, table.name + "_" + column.name, body);
+        for (std::size_t e = 0; e < needed.size(); ++e) {
+            const auto* read = std::get_if<ir::TableColumn>(&program.exprs[e].node);
+            if (needed[e] && read && read->column == static_cast<int>(c))
+                values.emplace(static_cast<std::uint32_t>(e), value);
+        }
+        const Expr place = kernel::element(name, {from + static_cast<int>(c)}, type);
+        body.push_back(kernel::Assign{place, kernel::convert(value, type)});
+    }
+    return body;
+}
+
+bool has_computed_columns(const ir::Table& table) {
+    return std::any_of(table.columns.begin(), table.columns.end(),
+                       [](const ir::Table::Column& column) { return column.value.has_value(); });
+}
+
+StrategyResult lower_columns(Context& context, ir::TableId table) {
+    constexpr int kThreads = 128;
+    StrategyResult result;
+    result.tile[0] = kThreads;
+    const Expr threads = named_constant(result.function, "kThreadsX", kThreads);
+    const Expr row = variable("row");
+    Block& body = result.function.body;
+    body.push_back(kernel::Declare{
+        Type::i32, "row", kernel::builtin(Builtin::block_x) * threads + kernel::builtin(Builtin::thread_x)});
+    body.push_back(kernel::If{row >= context.rows(table), {kernel::Return{}}, {}});
+    body.push_back(kernel::BlankLine{});
+    const Expr from = kernel::convert(row, Type::i64) * table_shape(context.program()[table]).width;
+    body.push_back(kernel::Declare{Type::i64, "at", from});
+    append(body, column_values(context, table, kernel::variable("at", Type::i64)));
+    return result;
+}
+
+}  // namespace halo::lower
