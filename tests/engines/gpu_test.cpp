@@ -1,5 +1,6 @@
 // The examples and random programs on a GPU, by every strategy, through NVRTC.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "compiler/schedule/defaults.h"
 #include "property.h"
 #include "random_schedule.h"
+#include "runtime/core/session.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/nvrtc/nvrtc.h"
 #include "skip.h"
@@ -94,4 +96,53 @@ TEST_CASE("random programs on the GPU, tile") {
 
 TEST_CASE("random programs on the GPU, stream") {
     check_random(schedule::Strategy::stream, seeds_from_environment(13001, 100));
+}
+
+TEST_CASE("fast functions stay within their stated bounds") {
+    const ir::Program program = load_program(
+        "stencil fast_functions(x) {\n    fast sin, cos, exp, log, rsqrt\n    field u, w: f32\n"
+        "    field s, c, e, l, r: f32\n    s = sin(u)\n    c = cos(u)\n    e = exp(u)\n    l = log(w)\n"
+        "    r = rsqrt(w)\n}\n");
+    const Extent extent{1 << 22, 1, 1};
+    std::vector<schedule::Schedule> schedules;
+    for (const ir::Stage& stage : ir::form_stages(program))
+        schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);
+    const lower::Lowered lowered = lower::lower_cuda(program, schedules);
+    rt::Session session(lowered.plan, extent, gpu(), load(lowered, gpu()));
+    Random random(3);
+    std::vector<float> u(1 << 22), w(1 << 22);
+    for (std::size_t n = 0; n < u.size(); ++n) {
+        const double unit = static_cast<double>(random.next() >> 40) / (1 << 24) - 0.5;
+        u[n] = static_cast<float>(n % 2 ? 2 * 3.14159265 * unit : 160 * unit);
+        w[n] = static_cast<float>(n % 2 ? 0.5 + 3 * (unit + 0.5) / 2 : std::exp(160 * unit));
+    }
+    session.upload("u", 0, std::span<const float>(u));
+    session.upload("w", 0, std::span<const float>(w));
+    session.step();
+    // The largest error, as a multiple of its bound.
+    const auto worst = [&](const char* field, const auto& exact, const auto& bound,
+                           const std::vector<float>& from) {
+        const std::vector<double> values = session.download(field);
+        double most = 0;
+        for (std::size_t n = 0; n < from.size(); ++n) {
+            const double x = from[n];
+            const double right = exact(x);
+            most = std::max(most, std::abs(values[n] - right) / bound(x, right));
+        }
+        INFO(field << " is off by " << most << " of its bound");
+        CHECK(most <= 1);
+    };
+    const auto ulp = [](double value) { return std::ldexp(1.0, std::max(std::ilogb(value), -126) - 23); };
+    const auto circular = [](double x, double) { return 0x1p-21 + 0x1p-23 * std::abs(x); };
+    worst("s", [](double x) { return std::sin(x); }, circular, u);
+    worst("c", [](double x) { return std::cos(x); }, circular, u);
+    worst(
+        "e", [](double x) { return std::exp(x); },
+        [&](double x, double value) { return (2 + 1.2 * std::abs(x)) * ulp(value); }, u);
+    worst(
+        "l", [](double x) { return std::log(x); },
+        [&](double x, double value) { return x >= 0.5 && x <= 2 ? 0x1p-21 : 3 * ulp(value); }, w);
+    worst(
+        "r", [](double x) { return 1 / std::sqrt(x); }, [&](double, double value) { return 2 * ulp(value); },
+        w);
 }
