@@ -107,6 +107,16 @@ std::string describe_operations(const schedule::Operations& operations) {
 }
 
 // The shared memory of a block: a picture of each staged level, and what its accesses cost.
+// The kernel that computes a stage: those of halos and of tables' columns stand between them. Empty: none.
+std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
+    std::size_t stage = 0;
+    for (const rt::KernelPlan& kernel : plan.kernels) {
+        if (kernel.domain.kind != rt::Domain::Kind::grid || kernel.fills_halo) continue;
+        if (stage++ == index) return kernel.name;
+    }
+    return "";
+}
+
 std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
     schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
     if (layout.levels.empty())
@@ -179,16 +189,20 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     std::string text = fmt::format("stage {} of {}\n", index + 1, all.stages.size());
     text += entry("reads", describe_reads(all.program, footprint), width);
     text += entry("writes", describe_writes(all.program, stage), width);
-    text += entry(
-        "per cell",
-        fmt::format("{} bytes ({} read, {} written), {} flops ({}), {:.2f} flops per byte", footprint.bytes(),
-                    footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
-                    describe_operations(footprint.operations), footprint.flops_per_byte()),
-        width);
-    text += entry("bound",
-                  fmt::format("{} at {:.2f} TB/s, if each value crosses the bus once", format_rate(bound),
-                              all.options.target.dram_bandwidth / 1e12),
+    text += entry("per cell",
+                  fmt::format("{} bytes ({} read, {} written), {} flops ({}), {}", footprint.bytes(),
+                              footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
+                              describe_operations(footprint.operations),
+                              footprint.table_sums > 0
+                                  ? std::string("most of them for each row of a table")
+                                  : fmt::format("{:.2f} flops per byte", footprint.flops_per_byte())),
                   width);
+    if (footprint.table_sums == 0) {
+        text += entry("bound",
+                      fmt::format("{} at {:.2f} TB/s, if each value crosses the bus once", format_rate(bound),
+                                  all.options.target.dram_bandwidth / 1e12),
+                      width);
+    }
     text +=
         entry("schedule",
               schedule::print(stage.schedule, all.program.rank()) + (stage.pinned ? " (pinned)" : ""), width);
@@ -196,8 +210,7 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     for (const std::string& note : stage.notes)
         text += entry("note", note, width);
     text += explain_shared(all.program, stage, width);
-    if (index < all.code.lowered.plan.kernels.size()) {
-        const std::string& kernel = all.code.lowered.plan.kernels[index].name;
+    if (const std::string kernel = kernel_of_stage(all.code.lowered.plan, index); !kernel.empty()) {
         text += entry("kernel", kernel, width);
         text += entry("compiled", describe_usage(find_usage(all.compiled, kernel)), width);
     }
@@ -218,8 +231,8 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     json["flops"] = footprint.operations.flops();
     json["bound_gstencil_per_s"] = schedule::cells_per_second_bound(footprint, all.options.target) / 1e9;
     json["shared_bytes"] = layout.bytes;
-    if (index >= all.code.lowered.plan.kernels.size()) return json;
-    const std::string& kernel = all.code.lowered.plan.kernels[index].name;
+    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    if (kernel.empty()) return json;
     json["kernel"] = kernel;
     if (const rt::KernelUsage* usage = find_usage(all.compiled, kernel)) {
         json["registers"] = usage->registers;

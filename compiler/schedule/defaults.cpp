@@ -263,8 +263,8 @@ std::string Chooser::neighbours() const {
 
 std::string Chooser::explain(const Schedule& schedule) const {
     if (footprint_.table_sums > 0) {
-        return "sums over tables: " + counted(schedule.cells[0], "cell") +
-               " a thread share each row, which passes through shared memory; bound by arithmetic";
+        return "sums over tables: rows pass through shared memory, and each is loaded for " +
+               counted(schedule.cells[0], "cell") + " a thread; bound by arithmetic";
     }
     const Cost cost = estimate_cost(footprint_, schedule, target_, grid_);
     const int bytes = schedule.cells[0] * footprint_.widest_bytes();

@@ -300,7 +300,8 @@ private:
         if (right.kind == TokenKind::right_brace)
             return left.kind != TokenKind::left_brace || closed.is_multi_line;
         if (left.kind == TokenKind::left_brace || right.kind == TokenKind::left_brace) return true;
-        if (left.kind == TokenKind::right_brace) return true;
+        if (left.kind == TokenKind::right_brace)  // of a sum's block, perhaps within brackets
+            return !is_closer(right.kind) && right.kind != TokenKind::comma;
         if (!blocks_.empty() && blocks_.back().is_schedule) return right.space_before;
         if (is_tight(left) || is_tight(right)) return false;
         if (is_opener(left.kind) || is_closer(right.kind)) return false;

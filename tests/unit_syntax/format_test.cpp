@@ -63,6 +63,12 @@ TEST_CASE("declarations have one form") {
     CHECK(statement("def  avg ( a,b )=(a+b)/2") == "def avg(a, b) = (a+b)/2");
     CHECK(statement("reduce  c=max ( abs(u) )") == "reduce c = max(abs(u))");
     CHECK(statement("boundary = 1") == "boundary = 1");
+    CHECK(statement("table  atoms{x,y :f32}") == "table atoms { x, y: f32 }");
+    CHECK(statement("table atoms{x:f32;m=2*x}") == "table atoms {\n        x: f32\n        m = 2*x\n    }");
+    CHECK(statement("fast  sin ,cos") == "fast sin, cos");
+    CHECK(statement("v=2 * sum (a in atoms){let d=pos(x)-a.x;a.q/d}+1") ==
+          "v = 2 * sum(a in atoms) {\n        let d = pos(x) - a.x\n        a.q/d\n    } + 1");
+    CHECK(statement("v=(sum(a in atoms) {a.q} )") == "v = (sum(a in atoms) { a.q })");
     CHECK(statement("schedule{stream   tile=64x4 cells=4x2}") == "schedule { stream tile=64x4 cells=4x2 }");
     CHECK(statement("schedule {\nstream # why\ntile=64x4 }") ==
           "schedule {\n        stream  # why\n        tile=64x4\n    }");

@@ -143,6 +143,17 @@ TEST_CASE("mistakes in statements") {
     CHECK(in_run("u[t+1] = 1") == "2:1 unknown-statement");
 }
 
+TEST_CASE("mistakes in tables and in sums over them") {
+    CHECK(in_stencil("table atoms { x, y }") == "2:20 unexpected-token");
+    CHECK(in_stencil("table atoms : f32") == "2:13 unexpected-token");
+    CHECK(in_stencil("u = sum(a in atoms) { let b = a.q b }\nv = 1 +") ==
+          "2:35 unexpected-token; 3:7 unexpected-token");
+    CHECK(in_stencil("u = sum(a in atoms) { a.q b }") == "2:27 unexpected-token");
+    CHECK(in_stencil("u = max(a in atoms) a.q") == "2:5 not-built-yet");
+    CHECK(in_stencil("fast 3") == "2:6 unexpected-token");
+    CHECK(in_run("rows atoms 4") == "2:12 unexpected-token");
+}
+
 TEST_CASE("what is to come is said to be to come") {
     CHECK(in_stencil("where u > 0 { v = 1 }") == "2:1 not-built-yet");
     CHECK(in_stencil("for i in 0..18 {\n f = 1\n}") == "2:1 not-built-yet");

@@ -98,6 +98,10 @@ TEST_CASE("a fold takes products and ends at a sum") {
           "(- (* 2 (max i:(neg n)..(- n 1) j:0..1 (^ u 2))) 1)");
     CHECK(expression("prod(i in 1..2) sum(j in 1..2) a") == "(prod i:1..2 (sum j:1..2 a))");
     CHECK(expression("-sum(i in 1..2) a") == "(neg (sum i:1..2 a))");
+    CHECK(expression("sum(a in atoms) a.q * b + 1") == "(+ (rows a:atoms (* (. a q) b)) 1)");
+    CHECK(expression("2 * sum(a in atoms) { let d = a.x; let e = d*d\n e / a.q } - 1") ==
+          "(- (* 2 (rows a:atoms d=(. a x) e=(* d d) (/ e (. a q)))) 1)");
+    CHECK(expression("sum(a in atoms) { a.q }") == "(rows a:atoms (. a q))");
 }
 
 TEST_CASE("lines go on in brackets and after or before an operator") {
@@ -175,7 +179,8 @@ TEST_CASE("a misspelt boundary is kept for sema") {
             only_statement<FieldDecl>(parsed_stencil("field u: f32 { boundary " + text + " }"));
         REQUIRE(field.boundaries.size() == 1);
         const BoundaryEntry& entry = field.boundaries[0];
-        return (entry.face ? entry.face->axis.text + ":" : "") + entry.kind.text + (entry.values.empty() ? "" : "=");
+        return (entry.face ? entry.face->axis.text + ":" : "") + entry.kind.text +
+               (entry.values.empty() ? "" : "=");
     };
     CHECK(kind("perodic") == "perodic");
     CHECK(kind("fixd 10") == "fixd=");
