@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/driver/groups.h"
 #include "runtime/io/npy.h"
 
 namespace halo::driver {
@@ -41,8 +42,10 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
                                            Machine& machine) {
     std::set<std::string> filled;
     std::set<std::string> loaded;
-    for (const Load& load : request.loads)
-        loaded.insert(load.field);
+    for (const Load& load : request.loads) {
+        const FieldSet set = find_fields(program, load.field);
+        loaded.insert(set.fields.begin(), set.fields.end());
+    }
     if (init) {
         LoadTimings timings;
         CodeOptions options;
@@ -58,11 +61,21 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         }
     }
     for (const Load& load : request.loads) {
-        const ir::Field* field = find_field(program, load.field);
-        rt::NpyArray array = rt::read_npy(load.path, request.npy_shape(), "field " + load.field);
-        auto type = field->type == ir::Scalar::f32 ? rt::ElementType::f32 : rt::ElementType::f64;
-        upload_all_levels(engine, *field, FieldValues::rounded(type, std::move(array.values)));
-        filled.insert(load.field);
+        const FieldSet set = find_fields(program, load.field);
+        rt::NpyArray array =
+            rt::read_npy(load.path, set.npy_shape(request.npy_shape()), "field " + load.field);
+        std::vector<std::vector<double>> values;
+        if (set.is_single()) {
+            values.push_back(std::move(array.values));
+        } else {
+            values = separate(array.values, set.fields.size());
+        }
+        for (std::size_t i = 0; i < set.fields.size(); ++i) {
+            const ir::Field* field = find_field(program, set.fields[i]);
+            auto type = field->type == ir::Scalar::f32 ? rt::ElementType::f32 : rt::ElementType::f64;
+            upload_all_levels(engine, *field, FieldValues::rounded(type, std::move(values[i])));
+            filled.insert(field->name);
+        }
     }
     std::vector<std::string> zeros;
     for (const ir::Field& field : program.fields) {

@@ -56,7 +56,15 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
 }
 
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
-    std::map<std::string, FieldValues> fields;  // each is fetched once
+    std::map<std::string, FieldValues> fields;  // each is fetched once, by name
+    const auto fetch = [&](const std::string& name) -> const FieldValues& {
+        auto [entry, is_new] = fields.try_emplace(name);
+        if (is_new) {
+            entry->second = engine.download(name);
+            look_for_trouble(name, entry->second, done);
+        }
+        return entry->second;
+    };
     for (const Output& output : request_.outputs) {
         std::vector<std::string> paths;
         if (output.every > 0 && done > 0 && done % output.every == 0) {
@@ -65,25 +73,30 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
         if (last) paths.push_back(output.path);
         for (const std::string& path : paths) {
             if (was_written(path)) continue;
-            auto [entry, is_new] = fields.try_emplace(output.field);
-            if (is_new) {
-                entry->second = engine.download(output.field);
-                look_for_trouble(output.field, entry->second, done);
+            if (output.field.is_single()) {
+                write_file(output, path, fetch(output.field.fields.front()), done);
+                continue;
             }
-            write_file(output, path, entry->second, done);
+            std::vector<FieldValues> parts;
+            for (const std::string& field : output.field.fields)
+                parts.push_back(fetch(field));
+            write_file(output, path, interleave(parts), done);
         }
     }
 }
 
 void Outputs::write_file(const Output& output, const std::string& path, const FieldValues& values,
                          std::int64_t done) {
-    if (output.kind == Output::Kind::save) {
-        rt::write_npy(path, request_.npy_shape(), values.data(), static_cast<std::size_t>(values.bytes()),
-                      values.type);
+    if (output.kind == Output::Kind::save && output.field.is_complex) {
+        rt::write_npy_complex(path, request_.npy_shape(), values.data(),
+                              static_cast<std::size_t>(values.bytes()), values.type);
+    } else if (output.kind == Output::Kind::save) {
+        rt::write_npy(path, output.field.npy_shape(request_.npy_shape()), values.data(),
+                      static_cast<std::size_t>(values.bytes()), values.type);
     } else {
         write_field_picture(path, request_, output, values, done);
     }
-    written_.push_back({output.field, path, done});
+    written_.push_back({output.field.name, path, done});
 }
 
 bool Outputs::was_written(const std::string& path) const {

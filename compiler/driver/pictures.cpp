@@ -36,7 +36,7 @@ void write_curve(const std::string& path, const std::string& title, const RunReq
     rt::Curve curve;
     curve.title = title;
     curve.across = picture_axis(request, 0);
-    curve.value_label = output.field;
+    curve.value_label = output.field.name;
     for (std::int64_t i = 0; i < values.size(); ++i)
         curve.values.push_back(values.at(i));
     rt::write_picture(path, curve);
@@ -58,7 +58,7 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
         std::array<std::int64_t, 3> stride{1, request.extent[0], request.extent[0] * request.extent[1]};
         first = cut.index * stride[static_cast<std::size_t>(cut.axis)];
     }
-    std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field, where, done);
+    std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
     if (request.rank() == 1) return write_curve(path, title, request, output, values);
     rt::Picture picture;
     picture.title = title;
@@ -67,7 +67,7 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
     picture.values = plane_values(request, values, across, up, first);
     picture.across = picture_axis(request, across);
     picture.up = picture_axis(request, up);
-    picture.value_label = output.field;
+    picture.value_label = output.field.name;
     rt::write_picture(path, picture);
 }
 

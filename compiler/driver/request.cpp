@@ -136,8 +136,13 @@ private:
         request_.params.emplace_back(name, value);
     }
 
-    const ir::Field& field(const std::string& name) const {
+    // The field, component or group of this name.
+    FieldSet field(const std::string& name) const {
         std::vector<std::string> names;
+        for (const ir::Group& group : program_.groups) {
+            if (group.name == name) return find_fields(program_, name);
+            names.push_back(group.name);
+        }
         for (const ir::Field& field : program_.fields) {
             if (field.role == ir::Role::intermediate) {
                 if (field.name == name) {
@@ -146,7 +151,7 @@ private:
                 }
                 continue;
             }
-            if (field.name == name) return field;
+            if (field.name == name) return find_fields(program_, name);
             names.push_back(field.name);
         }
         throw_unknown(program_.name, "field", name, names);
@@ -173,6 +178,16 @@ private:
         }
     }
 
+    FieldSet plotted(const std::string& name) const {
+        FieldSet set = field(name);
+        if (!set.is_single()) {
+            wrong(fmt::format("--plot {}: a picture shows one number in each cell, and {} has {}", name, name,
+                              set.fields.size()),
+                  fmt::format("draw one of them, such as {}", set.fields.front()));
+        }
+        return set;
+    }
+
     void take_loads() {
         std::set<std::string> given;
         for (const std::string& text : arguments_.load) {
@@ -196,15 +211,15 @@ private:
         std::set<std::string> given;
         for (const std::string& text : arguments_.save) {
             FileArgument argument = parse_file_argument(text, "--save", ".npy");
-            field(argument.field);
             given.insert(argument.field);
-            request_.outputs.push_back({Output::Kind::save, argument.field, argument.path, std::nullopt, 0});
+            request_.outputs.push_back(
+                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, 0});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Save& save : run_->saves) {
             if (!given.contains(save.field)) {
                 request_.outputs.push_back(
-                    {Output::Kind::save, save.field, save.path, std::nullopt, save.every});
+                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.every});
             }
         }
     }
@@ -213,18 +228,18 @@ private:
         std::set<std::string> given;
         for (const std::string& text : arguments_.plot) {
             FileArgument argument = parse_plot_argument(text);
-            field(argument.field);
+            const FieldSet shown = plotted(argument.field);
             given.insert(argument.field);
             std::optional<Cut> cut;
             if (argument.axis) cut = command_line_cut(argument);
             request_.outputs.push_back(
-                {Output::Kind::plot, argument.field, argument.path, usual_cut(cut), 0});
+                {Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Plot& plot : run_->plots) {
             if (given.contains(plot.field)) continue;
             request_.outputs.push_back(
-                {Output::Kind::plot, plot.field, plot.path, usual_cut(run_block_cut(plot)), plot.every});
+                {Output::Kind::plot, field(plot.field), plot.path, usual_cut(run_block_cut(plot)), plot.every});
         }
     }
 

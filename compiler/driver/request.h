@@ -10,6 +10,7 @@
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/groups.h"
 #include "compiler/driver/spec.h"
 
 namespace halo::driver {
@@ -22,7 +23,7 @@ struct Cut {  // the cells of a slice: index `index` along `axis`
 struct Output {
     enum class Kind : std::uint8_t { save, plot };
     Kind kind = Kind::save;
-    std::string field;
+    FieldSet field;
     std::string path;
     std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
     std::int64_t every = 0;  // steps between files; 0: at the end only

@@ -186,6 +186,9 @@ std::optional<Subscripts> Evaluator::subscripts(const syntax::Expr& expr, const 
 
 Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
     const SourceRange where = expr.where;
+    bool failed = false;
+    if (const std::optional<Reference> field = reference(expr, failed)) return read_reference(*field, where);
+    if (failed) return Value();
     const auto* name = std::get_if<syntax::NameUse>(&file_[node.base].node);
     const Symbol* symbol = name && !find_local(name->name) ? symbols_.find(name->name) : nullptr;
     if (symbol) {
@@ -196,11 +199,6 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
                    fmt::format("`{}` is {} and has no neighbours", name->name, describe(symbol->kind)))
                 .label(symbol->where, "declared here");
             return Value();
-        }
-        if (symbol->kind == Symbol::Kind::field && place_ == Place::step) {
-            const std::optional<Subscripts> at = subscripts(expr, name->name);
-            if (!at) return Value();
-            return read_point(FieldId{static_cast<std::uint32_t>(symbol->index)}, *at, where);
         }
     }
     return index_computed(node, expr, name ? name->name : "u");
@@ -270,31 +268,38 @@ Value Evaluator::index_computed(const syntax::Index& node, const syntax::Expr& e
     const std::optional<Subscripts> at = subscripts(expr, name);
     const Halves half = at ? at->half : Halves{0};
     const Value base =
-        half == 0 ? number(node.base) : evaluate_at(node.base, static_cast<Halves>(wanted_ ^ half));
-    if (base.is_poison() || !at || !require_number(base, this->where(node.base))) return Value();
-    const Value level = at->time == 0 ? base : retime(base, at->time, where);
-    ir::Offset offset = at->offset;
-    Position position = base.position;
+        half == 0 ? quantity(node.base) : evaluate_at(node.base, static_cast<Halves>(wanted_ ^ half));
+    if (base.is_poison() || !at || !require_quantity(base, this->where(node.base))) return Value();
+    return moved(at->time == 0 ? base : retime(base, at->time, where), *at, name, where);
+}
+
+Value Evaluator::moved(const Value& value, const Subscripts& at, const std::string& name, SourceRange where) {
+    if (value.has_parts())
+        return map_parts(value, [&](const Value& part) { return moved(part, at, name, where); });
+    ir::Offset offset = at.offset;
+    Position position = value.position;
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        if ((half & axis_bit(axis)) == 0) continue;
-        if (!is_staggered_ || (base.position.fixed & axis_bit(axis)) == 0) {
+        if ((at.half & axis_bit(axis)) == 0) continue;
+        if (!is_staggered_ || (value.position.fixed & axis_bit(axis)) == 0) {
             report(DiagnosticKind::no_point_here, where,
                    fmt::format("`{}` has no points between the cells", name));
             return Value();
         }
-        const bool to_half = !base.position.is_half(axis);
+        const bool to_half = !value.position.is_half(axis);
         if (to_half) ++offset[axis];
         position = position.moved_to(axis, to_half);
     }
-    Value moved = arithmetic_.shift(
-        level, offset, where,
+    Value result = arithmetic_.shift(
+        value, offset, where,
         [this](const ir::Access& access, SourceRange range) { return accept(access, range); });
-    if (moved.is_expr()) moved.position = position;
-    return moved;
+    if (result.is_expr()) result.position = position;
+    return result;
 }
 
 // Another time level of what a def's parameter stands for.
 Value Evaluator::retime(const Value& value, int time, SourceRange where) {
+    if (value.has_parts())
+        return map_parts(value, [&](const Value& part) { return retime(part, time, where); });
     const ir::Access* access = value.is_expr() ? std::get_if<ir::Access>(&program_[value.id].node) : nullptr;
     if (access && access->time == 0) {
         Value level = read_field(access->field, time, access->offset, where);
@@ -312,8 +317,10 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
     }
     if (const auto found = lets_.find(symbol.index); found != lets_.end()) return found->second;
     report(DiagnosticKind::read_before_written, where,
-           fmt::format("`{}` is read before its `let`", symbol.name))
-        .label(symbol.where, "it has its value from here on");
+           symbol.is_in_loop ? fmt::format("`{}` has no value here: its `let` is within a `for`", symbol.name)
+                             : fmt::format("`{}` is read before its `let`", symbol.name))
+        .label(symbol.where, symbol.is_in_loop ? "it has its value from here to the end of that `for`"
+                                               : "it has its value from here on");
     return Value();
 }
 
@@ -321,7 +328,7 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
 bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
     FieldInfo& info = fields_[id.index];
     const ir::Field& field = program_[id];
-    if (symbols_.is_unread(field.name)) return true;  // the statement that says more could not be read
+    if (are_targets_unknown_ || symbols_.is_unread(info.symbol->name)) return true;  // the statement that says more could not be read
     if (time > 1) {
         report(DiagnosticKind::time_level, where,
                fmt::format("a step writes level t+1; there is no level t+{}", time));
@@ -364,7 +371,8 @@ bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
     diagnostic.label(info.written_where, "written here, within the step")
         .note(fmt::format("if `{0}` goes on from step to step, assign its new level: `{0}[t+1] = …`",
                           field.name));
-    if (target_ && target_->first == id) diagnostic.mend(target_->second, field.name + "[t+1]");
+    if (target_ && target_->first == info.symbol && !info.shape)
+        diagnostic.mend(target_->second, field.name + "[t+1]");
     return false;
 }
 
@@ -426,7 +434,8 @@ bool Evaluator::accept(const ir::Access& access, SourceRange where) {
 
 void Evaluator::ask_for_boundary(FieldInfo& info, int axis, int side, SourceRange where) {
     if (info.asked_for_boundary) return;
-    info.asked_for_boundary = true;
+    for (FieldInfo& other : fields_)  // one of several components is enough
+        other.asked_for_boundary = other.asked_for_boundary || other.symbol == info.symbol;
     const std::string& name = info.symbol->name;
     report(DiagnosticKind::boundary_needed, where,
            fmt::format("`{}` is read past the face {}.{}, where it needs a boundary of its own", name,

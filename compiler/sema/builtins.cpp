@@ -19,16 +19,15 @@ constexpr std::array<BuiltinFunction, 19> kFunctions{{
     {"atan2", Function::atan2, 2},
 }};
 
-constexpr std::array<std::string_view, 11> kOperators{
-    "d", "d2", "laplacian", "biharmonic", "upwind", "interpolate", "pos", "idx", "len", "min", "max"};
-constexpr std::array<std::string_view, 3> kFutureFunctions{"grad", "div", "curl"};
-constexpr std::array<std::string_view, 9> kFutureTypes{"f16",  "bf16", "i32",  "i64",    "u8",
-                                                       "bool", "c64",  "c128", "complex"};
+constexpr std::array<std::string_view, 21> kOperators{
+    "d",   "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad", "div",  "curl", "pos", "idx",
+    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",   "conj", "arg"};
+constexpr std::array<std::string_view, 6> kFutureTypes{"f16", "bf16", "i32", "i64", "u8", "bool"};
 
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 31> kTranslations{{
+constexpr std::array<Translation, 35> kTranslations{{
     {"avg", "interpolate"},
     {"average", "interpolate"},
     {"interp", "interpolate"},
@@ -53,6 +52,10 @@ constexpr std::array<Translation, 31> kTranslations{{
     {"float32", "f32"},
     {"float64", "f64"},
     {"real", "f64"},
+    {"complex", "c64"},
+    {"complex64", "c64"},
+    {"complex128", "c128"},
+    {"imag", "im"},
     {"dirichlet", "fixed"},
     {"neumann", "clamp"},
     {"reflect", "mirror"},
@@ -78,12 +81,9 @@ const BuiltinFunction* find_builtin(std::string_view name) {
 bool is_kept_name(std::string_view name, bool as_function) {
     if (name == "t" || name == "pi" || name == "true" || name == "false") return true;
     return as_function &&
-           (find_builtin(name) || contains(kOperators, name) || contains(kFutureFunctions, name));
+           (find_builtin(name) || contains(kOperators, name));
 }
 
-bool is_future_function(std::string_view name) {
-    return contains(kFutureFunctions, name);
-}
 bool is_future_type(std::string_view name) {
     return contains(kFutureTypes, name);
 }
@@ -106,7 +106,7 @@ const std::vector<std::string>& function_names() {
 }
 
 const std::vector<std::string>& type_names() {
-    static const std::vector<std::string> names{"f32", "f64"};
+    static const std::vector<std::string> names{"f32", "f64", "c64", "c128"};
     return names;
 }
 

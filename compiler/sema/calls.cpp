@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t kMaxCalls = 64;  // defs within defs
 
+bool is_algebraic(std::string_view name) {
+    return name == "dot" || name == "cross" || name == "norm" || name == "re" || name == "im" ||
+           name == "conj" || name == "arg";
+}
 bool is_coordinate(std::string_view name) {
     return name == "pos" || name == "idx" || name == "len";
 }
@@ -29,13 +33,15 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     if (is_differential(name)) return differential(node, where);
     for (const syntax::Argument& argument : node.arguments) {
         if (!argument.keyword ||
-            !(find_builtin(name) || is_coordinate(name) || name == "min" || name == "max"))
+            !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) || name == "min" ||
+              name == "max"))
             continue;
         report(DiagnosticKind::unknown_argument, argument.keyword->where,
                fmt::format("`{}` takes no argument by name", name));
         return Value();
     }
     if (is_coordinate(name)) return coordinate(node, where);
+    if (is_algebraic(name)) return algebraic(node, where);
     if (name == "min" || name == "max") return extremum(node, where);
     if (find_builtin(name)) return call_builtin(node, where);
     return unknown_call(node, where);
@@ -43,11 +49,6 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
 
 Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
     const std::string& name = node.callee.text;
-    if (is_future_function(name)) {
-        report(DiagnosticKind::not_built_yet, node.callee.where, fmt::format("`{}` is not built yet", name))
-            .note("`d`, `d2` and `laplacian` are; a `def` can name what is made of them");
-        return Value();
-    }
     const Symbol* symbol = symbols_.find(name);
     if (symbol || find_local(name)) {
         Diagnostic& diagnostic = report(DiagnosticKind::misused_name, node.callee.where,
@@ -81,11 +82,22 @@ bool Evaluator::require_arguments(const syntax::CallExpr& node, std::size_t coun
 Value Evaluator::call_builtin(const syntax::CallExpr& node, SourceRange where) {
     const BuiltinFunction& function = *find_builtin(node.callee.text);
     if (!require_arguments(node, static_cast<std::size_t>(function.arity), where)) return Value();
+    const bool fast = std::find(fast_.begin(), fast_.end(), function.function) != fast_.end();
+    if (function.function == ir::Function::abs || function.function == ir::Function::exp) {
+        const Value argument = quantity(node.arguments[0].value);
+        if (argument.is_complex())
+            return function.function == ir::Function::abs ? algebra_.norm(argument, where)
+                                                          : algebra_.exponential(argument, where);
+        if (!require_number(argument, this->where(node.arguments[0].value))) return Value();
+        return arithmetic_.call(function.function, {argument}, where, fast);
+    }
+    if (function.function == ir::Function::pow) {
+        const Value base = quantity(node.arguments[0].value);
+        return algebra_.power(base, quantity(node.arguments[1].value), where);
+    }
     std::vector<Value> arguments;
     for (const syntax::Argument& argument : node.arguments)
         arguments.push_back(number(argument.value));
-    if (function.function == ir::Function::pow) return arithmetic_.power(arguments[0], arguments[1], where);
-    const bool fast = std::find(fast_.begin(), fast_.end(), function.function) != fast_.end();
     return arithmetic_.call(function.function, arguments, where, fast);
 }
 
@@ -207,13 +219,6 @@ Value Evaluator::call_def(const Symbol& symbol, const syntax::CallExpr& node, So
 // ---- sums and the like
 // -----------------------------------------------------------------------------------------
 
-struct Evaluator::FoldState {
-    BinaryOp op = BinaryOp::add;
-    SourceRange where;
-    std::optional<Value> result;
-    std::int64_t terms = 0;
-};
-
 namespace {
 
 const char* name_of(syntax::FoldKind kind) {
@@ -226,38 +231,50 @@ const char* name_of(syntax::FoldKind kind) {
             return "min";
         case syntax::FoldKind::max:
             return "max";
+        case syntax::FoldKind::list:
+            return "list";
     }
     return "sum";
 }
 
 }  // namespace
 
-// One index of the range, and those after it, inside. False where something is reported.
-bool Evaluator::fold_level(const syntax::Fold& node, std::size_t level, FoldState& state) {
-    if (level == node.indices.size()) {
-        if (++state.terms > kMaxTerms) {
-            report(DiagnosticKind::too_many_terms, state.where,
-                   fmt::format("this has more than {} terms, and each is written out", kMaxTerms));
-            return false;
-        }
-        const Value term = number(node.body);
-        state.result = state.result ? arithmetic_.binary(state.op, *state.result, term, state.where) : term;
-        return !state.result->is_poison();
+// Indices of a sum or a `for`: their names must leave the axes alone.
+bool Evaluator::check_indices(const std::vector<syntax::RangeIndex>& indices) {
+    for (const syntax::RangeIndex& index : indices) {
+        const Symbol* symbol = symbols_.find(index.name.text);
+        const bool hides = (symbol && symbol->kind == Symbol::Kind::axis) || index.name.text == "t";
+        if (!hides) continue;
+        report(DiagnosticKind::reserved_name, index.name.where,
+               fmt::format("the index of a range cannot be called `{}`, like {}", index.name.text,
+                           symbol ? "the axis" : "the time level"));
+        return false;
     }
-    const syntax::RangeIndex& index = node.indices[level];
+    return true;
+}
+
+// One index of the range, and those after it, inside.
+bool Evaluator::repeat_level(const std::vector<syntax::RangeIndex>& indices, std::size_t level,
+                             SourceRange where, std::int64_t& terms, const std::function<bool()>& body) {
+    if (level == indices.size()) {
+        if (++terms <= kMaxTerms) return body();
+        report(DiagnosticKind::too_many_terms, where,
+               fmt::format("this has more than {} terms, and each is written out", kMaxTerms));
+        return false;
+    }
+    const syntax::RangeIndex& index = indices[level];
     constexpr std::int64_t kLimit = 1'000'000'000;
     const std::optional<std::int64_t> low = integer(index.low, "the start of a range", -kLimit, kLimit);
     const std::optional<std::int64_t> high = integer(index.high, "the end of a range", -kLimit, kLimit);
     if (!low || !high) return false;
+    const SourceRange range{this->where(index.low).begin, this->where(index.high).end};
     if (*high < *low - 1) {  // low..low-1 is the empty range of a formula whose limit is a const
-        report(DiagnosticKind::empty_range, SourceRange{where(index.low).begin, where(index.high).end},
-               fmt::format("the range {}..{} runs backwards", *low, *high))
-            .mend(SourceRange{where(index.low).begin, where(index.high).end},
-                  fmt::format("{}..{}", *high, *low));
+        report(DiagnosticKind::empty_range, range, fmt::format("the range {}..{} runs backwards", *low, *high))
+            .mend(range, fmt::format("{}..{}", *high, *low));
         return false;
     }
     if (*high - *low >= kMaxTerms) {
-        report(DiagnosticKind::too_many_terms, SourceRange{where(index.low).begin, where(index.high).end},
+        report(DiagnosticKind::too_many_terms, range,
                fmt::format("this has {} terms; a range has {} at most, for each is written out",
                            *high - *low + 1, kMaxTerms));
         return false;
@@ -266,32 +283,60 @@ bool Evaluator::fold_level(const syntax::Fold& node, std::size_t level, FoldStat
     const std::size_t slot = locals_.size() - 1;
     bool valid = true;
     for (std::int64_t i = *low; i <= *high && valid; ++i) {
-        if (!arithmetic_.spend(1, state.where)) valid = false;
+        if (!arithmetic_.spend(1, where)) valid = false;
         locals_[slot].value = Value::of(Rational(i));
-        valid = valid && fold_level(node, level + 1, state);
+        valid = valid && repeat_level(indices, level + 1, where, terms, body);
     }
     locals_.resize(slot);
     return valid;
 }
 
+bool Evaluator::repeat(const std::vector<syntax::RangeIndex>& indices, SourceRange where,
+                       const std::function<bool()>& body) {
+    std::int64_t terms = 0;
+    return check_indices(indices) && repeat_level(indices, 0, where, terms, body);
+}
+
+std::vector<LoopIndex> Evaluator::loop_indices() const {
+    std::vector<LoopIndex> result;
+    for (const Local& local : locals_)
+        result.push_back({local.name, *local.value.number.as_int64()});
+    return result;
+}
+
+void Evaluator::set_loop_indices(const std::vector<LoopIndex>& indices) {
+    locals_.clear();
+    for (const LoopIndex& index : indices)
+        locals_.push_back({index.name, Value::of(Rational(index.value))});
+}
+
+// [body for i in a..b]: a vector of as many parts as the range has.
+Value Evaluator::comprehension(const syntax::Fold& node, SourceRange where) {
+    std::vector<Value> parts;
+    const bool valid = repeat(node.indices, where, [&] {
+        parts.push_back(quantity(node.body));
+        return !parts.back().is_poison();
+    });
+    if (!valid) return Value();
+    if (!parts.empty()) return Value::vector_of(std::move(parts));
+    report(DiagnosticKind::empty_range, where, "a vector has one component at least");
+    return Value();
+}
+
 Value Evaluator::fold(const syntax::Fold& node, SourceRange where) {
-    for (const syntax::RangeIndex& index : node.indices) {
-        const Symbol* symbol = symbols_.find(index.name.text);
-        const bool hides = (symbol && symbol->kind == Symbol::Kind::axis) || index.name.text == "t";
-        if (!hides) continue;
-        report(DiagnosticKind::reserved_name, index.name.where,
-               fmt::format("the index of a range cannot be called `{}`, like {}", index.name.text,
-                           symbol ? "the axis" : "the time level"));
-        return Value();
-    }
-    FoldState state;
-    state.where = where;
-    state.op = node.kind == syntax::FoldKind::sum    ? BinaryOp::add
-               : node.kind == syntax::FoldKind::prod ? BinaryOp::mul
-               : node.kind == syntax::FoldKind::min  ? BinaryOp::min
-                                                     : BinaryOp::max;
-    if (!fold_level(node, 0, state)) return Value();
-    if (state.result) return *state.result;
+    const BinaryOp op = node.kind == syntax::FoldKind::sum    ? BinaryOp::add
+                        : node.kind == syntax::FoldKind::prod ? BinaryOp::mul
+                        : node.kind == syntax::FoldKind::min  ? BinaryOp::min
+                                                              : BinaryOp::max;
+    if (node.kind == syntax::FoldKind::list) return comprehension(node, where);
+    std::optional<Value> result;
+    const bool valid = repeat(node.indices, where, [&] {
+        const Value term = quantity(node.body);
+        result = result ? algebra_.binary(op, *result, term, where) : term;
+        return !result->is_poison();
+    });
+    if (!valid) return Value();
+    if (result) return *result;
     if (node.kind == syntax::FoldKind::sum) return Value::of(Rational(0));
     if (node.kind == syntax::FoldKind::prod) return Value::of(Rational(1));
     report(DiagnosticKind::empty_range, where,

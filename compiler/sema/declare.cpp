@@ -66,7 +66,7 @@ void Evaluator::declare_params() {
     for (const Symbol& symbol : symbols_.all()) {
         if (symbol.kind != Symbol::Kind::param) continue;
         const syntax::Definition& definition = *symbol.definition;
-        if (definition.type) resolve_type(*definition.type, *this);
+        if (definition.type) resolve_real_type(*definition.type, "a param", *this);
         ir::Param param;
         param.name = symbol.name;
         param.where = symbol.where;
@@ -79,7 +79,7 @@ void Evaluator::declare_params() {
 void Evaluator::check_consts() {
     for (const Symbol& symbol : symbols_.all()) {
         if (symbol.kind != Symbol::Kind::constant) continue;
-        if (symbol.definition->type) resolve_type(*symbol.definition->type, *this);
+        if (symbol.definition->type) resolve_real_type(*symbol.definition->type, "a const", *this);
         constant(symbol);
     }
 }
@@ -195,7 +195,7 @@ void Evaluator::declare_launch_time_coef(const Symbol& symbol, const Coef& coef)
     made.name = symbol.name;
     made.where = symbol.where;
     made.type = arithmetic_.compute_type();
-    if (symbol.coef->type) made.type = resolve_type(*symbol.coef->type, *this).value_or(made.type);
+    if (symbol.coef->type) made.type = resolve_real_type(*symbol.coef->type, "a weight", *this).value_or(made.type);
     made.low = coef.low;
     made.high = coef.high;
     for (const Value& element : coef.elements) {
@@ -241,7 +241,7 @@ void Evaluator::declare_coefs() {
             declare_launch_time_coef(symbol, coef);
             coef.is_valid = launch_coefs_.contains(symbol.index);
         } else if (symbol.coef->type) {
-            resolve_type(*symbol.coef->type, *this);
+            resolve_real_type(*symbol.coef->type, "a weight", *this);
         }
         coefs_.emplace(symbol.index, std::move(coef));
     }

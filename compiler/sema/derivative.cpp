@@ -93,6 +93,11 @@ Value Evaluator::centre_weight(const std::vector<ir::Tap>& taps, int axis, int d
 Value Evaluator::differentiate(const Value& operand, int axis, int derivative, std::int64_t accuracy,
                                SourceRange where) {
     if (operand.is_poison()) return operand;
+    if (operand.has_parts()) {
+        return map_parts(operand, [&](const Value& part) {
+            return differentiate(part, axis, derivative, accuracy, where);
+        });
+    }
     if (operand.is_uniform()) return Value::of(Rational(0));
     Pairs pairs{axis, derivative};
     pairs.to_half = (wanted_ & axis_bit(axis)) != 0;
@@ -107,6 +112,8 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
 }
 
 Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accuracy, SourceRange where) {
+    if (operand.has_parts())
+        return map_parts(operand, [&](const Value& part) { return interpolated(part, axis, accuracy, where); });
     const bool is_placed = operand.is_expr() && (operand.position.fixed & axis_bit(axis)) != 0;
     if (!is_placed) return operand;  // the same half a cell further
     Pairs pairs{axis, 0};
@@ -119,6 +126,8 @@ Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accur
 // `beyond` nodes of them lie on the other side.
 Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRange where) {
     if (operand.is_poison()) return operand;
+    if (operand.has_parts())
+        return map_parts(operand, [&](const Value& part) { return one_sided(part, form, where); });
     if (operand.is_uniform()) return Value::of(Rational(0));
     const bool to_half = (wanted_ & axis_bit(form.axis)) != 0;
     const bool is_placed = (operand.position.fixed & axis_bit(form.axis)) != 0;
@@ -153,6 +162,8 @@ Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRan
 
 Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRange where) {
     if (operand.is_poison()) return operand;
+    if (operand.has_parts())
+        return map_parts(operand, [&](const Value& part) { return laplacian(part, accuracy, where); });
     if (operand.is_uniform()) return Value::of(Rational(0));
     const std::vector<ir::Tap>& taps = difference(2, accuracy, false);
     Value centre = Value::of(Rational(0));

@@ -25,13 +25,16 @@ struct Operator {
     const char* form;
 };
 constexpr std::size_t kAny = 64;
-constexpr std::array<Operator, 6> kOperators{{
+constexpr std::array<Operator, 9> kOperators{{
     {"d", 2, kAny, "d(u, x)"},
     {"d2", 2, 2, "d2(u, x)"},
     {"laplacian", 1, 1, "laplacian(u)"},
     {"biharmonic", 1, 1, "biharmonic(u)"},
     {"upwind", 3, 3, "upwind(u, x, v)"},
     {"interpolate", 2, 4, "interpolate(u, x)"},
+    {"grad", 1, 1, "grad(u)"},
+    {"div", 1, 1, "div(v)"},
+    {"curl", 1, 1, "curl(v)"},
 }};
 
 const Operator* find_operator(std::string_view name) {
@@ -121,6 +124,8 @@ std::optional<std::vector<Evaluator::AxisCount>> Evaluator::axes_of(const syntax
 }
 
 Value Evaluator::biharmonic(const Value& operand, std::int64_t accuracy, SourceRange where) {
+    if (operand.has_parts())
+        return map_parts(operand, [&](const Value& part) { return biharmonic(part, accuracy, where); });
     Value sum = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         sum = arithmetic_.binary(BinaryOp::add, sum, differentiate(operand, axis, 4, accuracy, where), where);
@@ -140,6 +145,9 @@ Value Evaluator::biharmonic(const Value& operand, std::int64_t accuracy, SourceR
 Value Evaluator::upwind(const Value& operand, const Value& velocity, int axis, std::int64_t order,
                         SourceRange where) {
     if (velocity.is_poison()) return velocity;
+    if (operand.has_parts())
+        return map_parts(operand,
+                         [&](const Value& part) { return upwind(part, velocity, axis, order, where); });
     const int beyond = order == 3 ? 1 : order == 5 ? 2 : 0;
     const Value low = one_sided(operand, {axis, 1, order, -1, beyond}, where);
     const Value high = one_sided(operand, {axis, 1, order, 1, beyond}, where);
@@ -147,6 +155,72 @@ Value Evaluator::upwind(const Value& operand, const Value& velocity, int axis, s
     const Value is_up = arithmetic_.binary(BinaryOp::greater, velocity, zero, where);
     const Value slope = arithmetic_.select(is_up, low, high, where);
     return arithmetic_.binary(BinaryOp::mul, velocity, slope, where);
+}
+
+// A vector's component along each axis: by name where its components are called like the axes, else in order.
+// nullopt where it has not one for each; that is reported.
+std::optional<std::vector<Value>> Evaluator::along_axes(const Value& vector, const std::string& what,
+                                                        SourceRange where) {
+    const std::vector<std::string>& axes = symbols_.axes();
+    if (!vector.is_vector() || vector.parts.size() != axes.size()) {
+        report(DiagnosticKind::component_mismatch, where,
+               fmt::format("this is {}; `{}` is of a vector with a component for each axis", describe(vector),
+                           what));
+        return std::nullopt;
+    }
+    const bool is_named = std::is_permutation(axes.begin(), axes.end(), vector.names.begin(), vector.names.end());
+    std::vector<Value> result;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+        result.push_back(vector.parts[is_named ? *find_part(vector, axes[axis], axes) : axis]);
+    return result;
+}
+
+Value Evaluator::gradient(const Value& operand, std::int64_t accuracy, SourceRange where) {
+    if (operand.is_vector()) {
+        report(DiagnosticKind::component_mismatch, where,
+               fmt::format("this is {}; `grad` is of a number in each cell", describe(operand)))
+            .note("`d(v, x)` is the derivative of all components along one axis");
+        return Value();
+    }
+    std::vector<Value> parts;
+    for (int axis = 0; axis < symbols_.rank(); ++axis)
+        parts.push_back(differentiate(operand, axis, 1, accuracy, where));
+    return Value::vector_of(std::move(parts), symbols_.axes());
+}
+
+Value Evaluator::divergence(const Value& operand, std::int64_t accuracy, SourceRange where) {
+    const std::optional<std::vector<Value>> parts = along_axes(operand, "div", where);
+    if (!parts) return Value();
+    Value sum = Value::of(Rational(0));
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        const Value term = differentiate((*parts)[static_cast<std::size_t>(axis)], axis, 1, accuracy, where);
+        sum = algebra_.binary(BinaryOp::add, sum, term, where);
+    }
+    return sum;
+}
+
+// Three axes: a vector. Two: of a vector the component that stands upright, of a number the vector in the
+// plane that it turns about.
+Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange where) {
+    const std::vector<std::string>& axes = symbols_.axes();
+    if (axes.size() == 1) {
+        report(DiagnosticKind::component_mismatch, where, "`curl` needs two or three axes");
+        return Value();
+    }
+    if (axes.size() == 2 && !operand.is_vector()) {
+        return Value::vector_of({differentiate(operand, 1, 1, accuracy, where),
+                                 algebra_.negate(differentiate(operand, 0, 1, accuracy, where), where)},
+                                axes);
+    }
+    const std::optional<std::vector<Value>> parts = along_axes(operand, "curl", where);
+    if (!parts) return Value();
+    const auto about = [&](int from, int to) {
+        const Value first = differentiate((*parts)[static_cast<std::size_t>(to)], from, 1, accuracy, where);
+        const Value second = differentiate((*parts)[static_cast<std::size_t>(from)], to, 1, accuracy, where);
+        return algebra_.binary(BinaryOp::sub, first, second, where);
+    };
+    if (axes.size() == 2) return about(0, 1);
+    return Value::vector_of({about(1, 2), about(2, 0), about(0, 1)}, axes);
 }
 
 Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {
@@ -171,7 +245,11 @@ Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {
     }
     Value result = evaluate_at(plain[0], static_cast<Halves>(wanted_ ^ along));
     const Value velocity = name == "upwind" ? number(plain[2]) : Value::of(Rational(0));
-    if (!require_number(result, this->where(plain[0])) || !options || !axes) return Value();
+    if (!require_quantity(result, this->where(plain[0])) || !options || !axes) return Value();
+    const SourceRange operand = this->where(plain[0]);
+    if (name == "grad") return gradient(result, options->accuracy, operand);
+    if (name == "div") return divergence(result, options->accuracy, operand);
+    if (name == "curl") return curl(result, options->accuracy, operand);
     if (name == "laplacian") return laplacian(result, options->accuracy, where);
     if (name == "biharmonic") return biharmonic(result, options->accuracy, where);
     if (name == "upwind") return upwind(result, velocity, axes->front().axis, options->accuracy, where);

@@ -55,7 +55,8 @@ Evaluator::Evaluator(const syntax::File& file, const Symbols& symbols, Place pla
       place_(place),
       program_(program),
       sink_(sink),
-      arithmetic_(program, compute_type, sink) {
+      arithmetic_(program, compute_type, sink),
+      algebra_(arithmetic_, sink) {
     spacing_.fill(Value::of(Rational(1)));
 }
 
@@ -101,7 +102,10 @@ Value Evaluator::evaluate(syntax::ExprId id) {
 
 Value Evaluator::evaluate_node(const syntax::Expr& expr) {
     const SourceRange where = expr.where;
-    if (const auto* number = std::get_if<syntax::Number>(&expr.node)) return Value::of(number->value);
+    if (const auto* number = std::get_if<syntax::Number>(&expr.node)) {
+        Value value = Value::of(number->value);
+        return number->is_imaginary ? Value::complex_of(Value::of(Rational(0)), std::move(value)) : value;
+    }
     if (const auto* name = std::get_if<syntax::NameUse>(&expr.node)) return name_use(name->name, where);
     if (const auto* access = std::get_if<syntax::Index>(&expr.node)) return index(*access, expr);
     if (const auto* node = std::get_if<syntax::CallExpr>(&expr.node)) return call(*node, where);
@@ -110,15 +114,8 @@ Value Evaluator::evaluate_node(const syntax::Expr& expr) {
     if (const auto* node = std::get_if<syntax::Conditional>(&expr.node)) return conditional(*node, where);
     if (const auto* node = std::get_if<syntax::Fold>(&expr.node)) return fold(*node, where);
     if (const auto* node = std::get_if<syntax::TableFold>(&expr.node)) return table_fold(*node, where);
-    if (const auto* node = std::get_if<syntax::Member>(&expr.node)) {
-        const auto* base = std::get_if<syntax::NameUse>(&file_[node->base].node);
-        const Value* local = base ? find_local(base->name) : nullptr;
-        if (local && (local->is_row() || local->is_poison())) return column_of(*node, *local, where);
-        report(DiagnosticKind::not_built_yet, where, "components of fields (`v.x`, `f.3`) are not built yet")
-            .note("declare one field for each component");
-    } else if (std::holds_alternative<syntax::List>(expr.node)) {
-        report(DiagnosticKind::type_mismatch, where, "a list is the value of a `coef` and of nothing else");
-    }
+    if (const auto* node = std::get_if<syntax::Member>(&expr.node)) return member(*node, expr);
+    if (const auto* node = std::get_if<syntax::List>(&expr.node)) return list(*node, where);
     return Value();  // Missing: the parser has said what
 }
 
@@ -127,12 +124,27 @@ Value Evaluator::number(syntax::ExprId id) {
     return require_number(value, where(id)) ? value : Value();
 }
 
+Value Evaluator::quantity(syntax::ExprId id) {
+    Value value = evaluate(id);
+    return require_quantity(value, where(id)) ? value : Value();
+}
+
 Value Evaluator::condition(syntax::ExprId id) {
     Value value = evaluate(id);
     return require_truth(value, where(id)) ? value : Value();
 }
 
 bool Evaluator::require_number(const Value& value, SourceRange where) {
+    if (!require_quantity(value, where)) return false;
+    if (!value.has_parts()) return true;
+    report(DiagnosticKind::component_mismatch, where,
+           fmt::format("this is {}; a number is expected here", describe(value)))
+        .note(value.is_complex() ? "`re(z)`, `im(z)` and `abs(z)` are real"
+                                 : "a component (`v.x`), `norm(v)` and `dot(v, w)` are numbers");
+    return false;
+}
+
+bool Evaluator::require_quantity(const Value& value, SourceRange where) {
     if (value.is_poison()) return false;
     if (value.is_row()) {
         report(DiagnosticKind::type_mismatch, where, "this is a row of a table; a number is expected here")
@@ -150,7 +162,8 @@ bool Evaluator::require_truth(const Value& value, SourceRange where) {
     if (value.is_poison()) return false;
     if (value.is_row()) return require_number(value, where);
     if (value.is_boolean()) return true;
-    report(DiagnosticKind::type_mismatch, where, "this is a number; a condition is expected here")
+    report(DiagnosticKind::type_mismatch, where,
+           fmt::format("this is {}; a condition is expected here", describe(value)))
         .note("compare it with something, as in `u > 0`");
     return false;
 }
@@ -264,7 +277,9 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
                 refuse_field(symbol, where);
                 return Value();
             }
-            return read_field(ir::FieldId{static_cast<std::uint32_t>(symbol.index)}, 0, {}, where);
+            return read_reference({&symbol, symbol.name, &layouts_[symbol.index].shape,
+                                   layouts_[symbol.index].first, nullptr},
+                                  where);
         case Symbol::Kind::let:
             return read_let(symbol, where);
         case Symbol::Kind::function:
@@ -345,7 +360,7 @@ Value Evaluator::past_face(syntax::ExprId id, const std::string& what) {
     place_ = Place::ghost;
     setting_what_ = what;
     frame_ = locals_.size();
-    return number(id);
+    return quantity(id);
 }
 
 std::optional<Rational> Evaluator::rational(syntax::ExprId id, const std::string& what) {
@@ -394,21 +409,40 @@ std::optional<double> Evaluator::known(syntax::ExprId id, const std::string& wha
 Value Evaluator::unary(const syntax::UnaryExpr& node, SourceRange where) {
     if (node.kind == syntax::UnaryKind::logical_not)
         return arithmetic_.logical_not(condition(node.operand), where);
-    Value operand = number(node.operand);
-    return node.kind == syntax::UnaryKind::negate ? arithmetic_.negate(operand, where) : operand;
+    Value operand = quantity(node.operand);
+    return node.kind == syntax::UnaryKind::negate ? algebra_.negate(operand, where) : operand;
 }
 
 Value Evaluator::binary(const syntax::BinaryExpr& node, SourceRange where) {
     const bool is_logical =
         node.kind == syntax::BinaryKind::logical_and || node.kind == syntax::BinaryKind::logical_or;
-    const Value left = is_logical ? condition(node.left) : number(node.left);
-    const Value right = is_logical ? condition(node.right) : number(node.right);
+    if (node.kind == syntax::BinaryKind::power) {
+        if (const std::optional<Value> square = square_of_length(node, where)) return *square;
+    }
+    const Value left = is_logical ? condition(node.left) : quantity(node.left);
+    const Value right = is_logical ? condition(node.right) : quantity(node.right);
     if (left.is_expr() && right.is_expr() && left.position.conflict(right.position) != 0) {
         refuse_apart(left, node.left, right, node.right, where);
         return Value();
     }
-    if (node.kind == syntax::BinaryKind::power) return arithmetic_.power(left, right, where);
-    return arithmetic_.binary(op_of(node.kind), left, right, where);
+    if (node.kind == syntax::BinaryKind::power) return algebra_.power(left, right, where);
+    return algebra_.binary(op_of(node.kind), left, right, where);
+}
+
+// abs(z)^2 and norm(v)^2 take no root.
+std::optional<Value> Evaluator::square_of_length(const syntax::BinaryExpr& node, SourceRange where) {
+    const auto* exponent = std::get_if<syntax::Number>(&file_[node.right].node);
+    const auto* length = std::get_if<syntax::CallExpr>(&file_[node.left].node);
+    if (!exponent || exponent->is_imaginary || !(exponent->value == Rational(2)) || !length) return std::nullopt;
+    const bool is_length = length->callee.text == "abs" || length->callee.text == "norm";
+    if (!is_length || length->arguments.size() != 1 || length->arguments[0].keyword) return std::nullopt;
+    const SourceRange inside = this->where(length->arguments[0].value);
+    const Value operand = evaluate(length->arguments[0].value);
+    if (operand.is_complex() || (operand.is_vector() && length->callee.text == "norm"))
+        return algebra_.norm_squared(operand, where);
+    if (!require_number(operand, inside)) return Value();
+    const Value absolute = arithmetic_.call(ir::Function::abs, {operand}, file_[node.left].where);
+    return arithmetic_.power(absolute, Value::of(Rational(2)), where);
 }
 
 Value Evaluator::conditional(const syntax::Conditional& node, SourceRange where) {
@@ -426,7 +460,7 @@ Value Evaluator::conditional(const syntax::Conditional& node, SourceRange where)
                                  : "this is true or false, and the value after `then` is a number");
         return Value();
     }
-    return arithmetic_.select(chosen, then, otherwise, where);
+    return algebra_.select(chosen, then, otherwise, where);
 }
 
 }  // namespace halo::sema

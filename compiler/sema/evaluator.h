@@ -5,6 +5,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -14,8 +16,10 @@
 #include <vector>
 
 #include "compiler/ir/finite_difference.h"
+#include "compiler/sema/algebra.h"
 #include "compiler/sema/arithmetic.h"
 #include "compiler/sema/ghosts.h"
+#include "compiler/sema/shape.h"
 #include "compiler/sema/symbols.h"
 #include "compiler/syntax/tree.h"
 
@@ -42,6 +46,8 @@ enum class Place : std::uint8_t {
 // What is known of a field (or let) while statements are read; parallel to Program::fields.
 struct FieldInfo {
     const Symbol* symbol = nullptr;
+    std::shared_ptr<const Shape> shape;  // of what the symbol declares; none: a number
+    std::size_t leaf = 0;                // which of the shape's leaves this is
     bool assigned = false;  // some statement of the stencil does (lets: true)
     bool written = false;   // a statement before this one has
     SourceRange written_where;
@@ -64,13 +70,28 @@ struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
     Halves half = 0;      // axes along which it is half a cell more
 };
 
+// A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.
+struct Reference {
+    const Symbol* symbol = nullptr;
+    std::string name;                        // of the part: "v.x"
+    const Shape* shape = nullptr;            // of the part
+    std::uint32_t first = 0;                 // of its leaves among Program::fields
+    const syntax::Expr* subscript = nullptr;  // the Index; null: none
+};
+
+struct LoopIndex {  // of a `for`
+    std::string_view name;
+    std::int64_t value = 0;
+};
+
 class Evaluator {
 public:
     Evaluator(const syntax::File& file, const Symbols& symbols, Place place, ir::Program& program,
               ir::Scalar compute_type, DiagnosticSink& sink);
 
     Value evaluate(syntax::ExprId id);
-    Value number(syntax::ExprId id);     // refuses truth values
+    Value number(syntax::ExprId id);     // refuses truth values, vectors and complex numbers
+    Value quantity(syntax::ExprId id);   // refuses truth values
     Value condition(syntax::ExprId id);  // refuses numbers
     // One value per launch. `what` names it in messages: "the spacing of `x`".
     Value setting(syntax::ExprId id, const std::string& what);
@@ -84,6 +105,24 @@ public:
 
     // The weights of a `param coef` that a run gives instead.
     std::optional<std::vector<double>> coef_values(const Symbol& symbol, syntax::ExprId value);
+
+    // What an expression names of a field. nullopt where it names no field, and where that is reported: then
+    // `failed` is set.
+    std::optional<Reference> reference(const syntax::Expr& expr, bool& failed);
+
+    // Calls body for each combination of the indices, the last one fastest, with the indices visible; until
+    // it says false. False there, and where something is reported.
+    bool repeat(const std::vector<syntax::RangeIndex>& indices, SourceRange where,
+                const std::function<bool()>& body);
+    std::vector<LoopIndex> loop_indices() const;           // that are visible now
+    void set_loop_indices(const std::vector<LoopIndex>& indices);  // in place of those that are visible
+
+    // What a value for a field of several components is worth for one of them; nullopt: does not fit, reported.
+    std::optional<Value> own_part(const Value& value, const FieldInfo& info, SourceRange where);
+
+    // How the fields of the stencil are made up, by Symbol::index. Reports what is wrong with the types.
+    void declare_layouts();
+    const std::vector<FieldLayout>& layouts() const { return layouts_; }
 
     // Which cell and level a target or access names; nullopt where that has been reported.
     std::optional<Subscripts> subscripts(const syntax::Expr& expr, const std::string& base);
@@ -117,11 +156,15 @@ public:
     const Symbols& symbols() const { return symbols_; }
     const syntax::File& file() const { return file_; }
     DiagnosticSink& sink() { return sink_; }
+    Algebra& algebra() { return algebra_; }
     void define_let(const Symbol& symbol, Value value) { lets_[symbol.index] = std::move(value); }
-    // The statement that is read now writes this; for the mend of `u = u + …`.
+    // Some statement could not be written out: what is assigned is not known, and no message says so again.
+    void set_targets_unknown() { are_targets_unknown_ = true; }
+    void forget_let(const Symbol& symbol) { lets_.erase(symbol.index); }
     // A name that expressions see from here on: `row` where a run fills a table.
     void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
-    void set_target(ir::FieldId id, SourceRange where) { target_ = {id, where}; }
+    // The statement that is read now writes this symbol's field; for the mend of `u = u + …`.
+    void set_target(const Symbol& symbol, SourceRange where) { target_ = {&symbol, where}; }
     SourceRange where(syntax::ExprId id) const { return file_[id].where; }
 
     // Looking for a likely name costs as much as there are names, so it is done for the first mistakes alone.
@@ -158,19 +201,32 @@ private:
     Value symbol_use(const Symbol& symbol, SourceRange where);
     Value unary(const syntax::UnaryExpr& node, SourceRange where);
     Value binary(const syntax::BinaryExpr& node, SourceRange where);
+    std::optional<Value> square_of_length(const syntax::BinaryExpr& node, SourceRange where);
     Value conditional(const syntax::Conditional& node, SourceRange where);
     Value clock(const std::string& name, SourceRange where);
     Value constant(const Symbol& symbol);
     Value param(const Symbol& symbol, SourceRange where);
     bool require_number(const Value& value, SourceRange where);
+    bool require_quantity(const Value& value, SourceRange where);
     bool require_truth(const Value& value, SourceRange where);
     const Value* find_local(std::string_view name) const;
     std::vector<std::string> visible_names() const;
     void refuse_varying(std::string_view what_varies, SourceRange where);
 
+    // components.cpp
+    Value member(const syntax::Member& node, const syntax::Expr& expr);
+    Value list(const syntax::List& node, SourceRange where);
+    Value read_reference(const Reference& reference, SourceRange where);
+    template <class Whole>
+    std::optional<std::size_t> part_of(const Whole& whole, const syntax::Member& node);
+    std::optional<std::string> part_word(const syntax::Member& node);
+    Shape make_shape(const syntax::TypeRef& type);
+    Value algebraic(const syntax::CallExpr& node, SourceRange where);
+
     // access.cpp
     Value index(const syntax::Index& node, const syntax::Expr& expr);
     Value index_computed(const syntax::Index& node, const syntax::Expr& expr, const std::string& name);
+    Value moved(const Value& value, const Subscripts& at, const std::string& name, SourceRange where);
     Value coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where);
     Value read_field(ir::FieldId id, int time, const ir::Offset& offset, SourceRange where);
     Value read_point(ir::FieldId id, const Subscripts& at, SourceRange where);
@@ -213,6 +269,10 @@ private:
     bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);
     std::optional<int> axis_argument(const syntax::Argument& argument);
     Value fold(const syntax::Fold& node, SourceRange where);
+    Value comprehension(const syntax::Fold& node, SourceRange where);
+    bool check_indices(const std::vector<syntax::RangeIndex>& indices);
+    bool repeat_level(const std::vector<syntax::RangeIndex>& indices, std::size_t level, SourceRange where,
+                      std::int64_t& terms, const std::function<bool()>& body);
 
     // tables.cpp
     Value table_fold(const syntax::TableFold& node, SourceRange where);
@@ -222,8 +282,6 @@ private:
     void declare_table(const Symbol& symbol);
     void declare_columns(const syntax::ColumnDecl& declaration, ir::TableId id);
     std::optional<ir::Table::Column> computed_column(const syntax::ColumnDecl& declaration, ir::TableId id);
-    struct FoldState;
-    bool fold_level(const syntax::Fold& node, std::size_t level, FoldState& state);
 
     // differential.cpp, derivative.cpp
     static bool is_differential(std::string_view name);
@@ -240,6 +298,11 @@ private:
     std::optional<std::vector<AxisCount>> axes_of(const syntax::CallExpr& node, std::size_t first,
                                                   std::size_t last, SourceRange where);
     Value biharmonic(const Value& operand, std::int64_t accuracy, SourceRange where);
+    std::optional<std::vector<Value>> along_axes(const Value& vector, const std::string& what,
+                                                 SourceRange where);
+    Value gradient(const Value& operand, std::int64_t accuracy, SourceRange where);
+    Value divergence(const Value& operand, std::int64_t accuracy, SourceRange where);
+    Value curl(const Value& operand, std::int64_t accuracy, SourceRange where);
     Value upwind(const Value& operand, const Value& velocity, int axis, std::int64_t order,
                  SourceRange where);
     // The derivative along one axis, at the place that is wanted along it.
@@ -283,7 +346,9 @@ private:
     ir::Program& program_;
     DiagnosticSink& sink_;
     Arithmetic arithmetic_;
+    Algebra algebra_;
 
+    std::vector<FieldLayout> layouts_;  // by Symbol::index of fields
     std::vector<FieldInfo> fields_;
     std::unordered_map<int, Value> lets_;    // by Symbol::index; absent before the let's statement
     std::unordered_map<int, Value> consts_;  // by Symbol::index; absent until it is asked for
@@ -301,7 +366,8 @@ private:
     std::size_t frame_ = 0;      // locals_ before this are not seen
     std::vector<const Symbol*> calls_;
     std::string setting_what_;
-    std::optional<std::pair<ir::FieldId, SourceRange>> target_;
+    std::optional<std::pair<const Symbol*, SourceRange>> target_;
+    bool are_targets_unknown_ = false;
     Halves wanted_ = 0;
     bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;

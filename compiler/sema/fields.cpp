@@ -21,23 +21,44 @@ std::optional<ir::Scalar> resolve_type(const syntax::TypeRef& type, Evaluator& e
             .note("f32 and f64 are");
         return std::nullopt;
     }
-    if (name != "f32" && name != "f64") {
+    const bool is_complex = name == "c64" || name == "c128";
+    if (name != "f32" && name != "f64" && !is_complex) {
         evaluator.report_unknown(DiagnosticKind::unknown_type, name, type.storage.where,
                                  fmt::format("there is no type `{}`", name), type_names());
         return std::nullopt;
     }
-    if (type.arithmetic) {
+    if (type.arithmetic && !is_complex) {
         evaluator.report(DiagnosticKind::not_built_yet, type.arithmetic->where,
                          "storing one type and computing in another is not built yet");
         return std::nullopt;
     }
-    return name == "f32" ? ir::Scalar::f32 : ir::Scalar::f64;
+    return name == "f32" || name == "c64" ? ir::Scalar::f32 : ir::Scalar::f64;
 }
+
+std::optional<ir::Scalar> resolve_real_type(const syntax::TypeRef& type, const char* what,
+                                            Evaluator& evaluator) {
+    const std::string& name = type.storage.text;
+    if (!type.count && name != "c64" && name != "c128") return resolve_type(type, evaluator);
+    evaluator.report(DiagnosticKind::component_mismatch, type.storage.where,
+                     fmt::format("{} is one real number", what));
+    return std::nullopt;
+}
+
+namespace {
+
+bool is_wide(const syntax::TypeRef& type) {
+    const std::string& name = type.storage.text;
+    return name == "f64" || name == "c128" ||
+           std::any_of(type.components.begin(), type.components.end(),
+                       [](const syntax::Component& component) { return is_wide(component.type); });
+}
+
+}  // namespace
 
 ir::Scalar declared_compute_type(const syntax::Stencil& stencil) {
     for (const syntax::StencilStatement& statement : stencil.statements) {
         const auto* declaration = std::get_if<syntax::FieldDecl>(&statement);
-        if (declaration && declaration->type.storage.text == "f64") return ir::Scalar::f64;
+        if (declaration && is_wide(declaration->type)) return ir::Scalar::f64;
     }
     return ir::Scalar::f32;
 }
@@ -149,8 +170,8 @@ const KindName* resolve_kind(const syntax::BoundaryEntry& entry, Evaluator& eval
 
 // `fixed`: cheap where its value is one for the whole run, else a rule.
 std::optional<FaceRule> resolve_fixed(const syntax::BoundaryEntry& entry, const ir::Field& field,
-                                      Evaluator& evaluator) {
-    std::optional<GhostRule> rule = resolve_ghost_rule(entry, GhostKind::fixed, field, evaluator);
+                                      const FieldInfo& info, Evaluator& evaluator) {
+    std::optional<GhostRule> rule = resolve_ghost_rule(entry, GhostKind::fixed, field, info, evaluator);
     if (!rule) return std::nullopt;
     const Value value = rule->values.front();
     const SourceRange where = evaluator.where(entry.values.front());
@@ -159,12 +180,12 @@ std::optional<FaceRule> resolve_fixed(const syntax::BoundaryEntry& entry, const 
 }
 
 std::optional<FaceRule> resolve_rule(const syntax::BoundaryEntry& entry, const ir::Field& field,
-                                     Evaluator& evaluator) {
+                                     const FieldInfo& info, Evaluator& evaluator) {
     const KindName* kind = resolve_kind(entry, evaluator);
     if (kind == nullptr) return std::nullopt;
-    if (kind->kind == BoundaryKind::fixed) return resolve_fixed(entry, field, evaluator);
+    if (kind->kind == BoundaryKind::fixed) return resolve_fixed(entry, field, info, evaluator);
     if (kind->kind == BoundaryKind::formula) {
-        std::optional<GhostRule> rule = resolve_ghost_rule(entry, kind->ghosts, field, evaluator);
+        std::optional<GhostRule> rule = resolve_ghost_rule(entry, kind->ghosts, field, info, evaluator);
         if (!rule) return std::nullopt;
         return FaceRule{BoundaryKind::formula, {}, std::move(rule)};
     }
@@ -215,7 +236,7 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
     bool valid = true;
     for (const syntax::BoundaryEntry& entry : entries) {
         const std::optional<FaceSet> faces = resolve_faces(entry.face, evaluator);
-        const std::optional<FaceRule> rule = resolve_rule(entry, field, evaluator);
+        const std::optional<FaceRule> rule = resolve_rule(entry, field, info, evaluator);
         valid = valid && faces && rule;
         if (!faces) continue;
         claims.claim(*faces, entry.where, "boundary", evaluator, [&](int axis, int side) {
@@ -227,26 +248,72 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
     if (valid) check_periodic(field, claims, evaluator);
 }
 
+namespace {
+
+// The leaves of a shape with the type of each, in order.
+void collect_types(const Shape& shape, std::vector<const syntax::TypeRef*>& types) {
+    if (shape.kind == Shape::Kind::vector) {
+        for (const Shape& part : shape.parts)
+            collect_types(part, types);
+        return;
+    }
+    types.insert(types.end(), shape.leaves(), shape.type);
+}
+
+// A group for the field, and one for each part of it that has components itself.
+void add_groups(const std::string& name, const Shape& shape, std::uint32_t first, ir::Program& program) {
+    if (shape.kind == Shape::Kind::scalar) return;
+    ir::Group group;
+    group.name = name;
+    group.kind = shape.kind == Shape::Kind::complex ? ir::Group::Kind::complex
+                 : shape.names.empty()              ? ir::Group::Kind::array
+                                                    : ir::Group::Kind::components;
+    std::uint32_t next = first;
+    for (const std::string& suffix : leaf_suffixes(shape)) {
+        group.members.push_back(suffix.substr(1));
+        group.fields.push_back(ir::FieldId{next++});
+    }
+    program.groups.push_back(std::move(group));
+    for (std::size_t i = 0; i < shape.parts.size(); ++i) {
+        const auto at = first + static_cast<std::uint32_t>(shape.first_leaf(i));
+        add_groups(name + "." + part_name(shape, i), shape.parts[i], at, program);
+    }
+}
+
+}  // namespace
+
 void declare_fields(Evaluator& evaluator) {
     for (const Symbol& symbol : evaluator.symbols().all()) {
         if (symbol.kind != Symbol::Kind::field) continue;
-        ir::Field field;
-        field.name = symbol.name;
-        field.where = symbol.where;
-        // A type that is not known has had its message; f32 stands in so that the rest can be read.
-        field.type = resolve_type(symbol.field->type, evaluator).value_or(ir::Scalar::f32);
-        FieldInfo info;
-        info.symbol = &symbol;
-        for (auto& sides : info.has_boundary)
-            sides.fill(true);  // none is written: free
-        info.stagger = evaluator.stagger(symbol.field->at).value_or(0);
-        set_stagger(field, info.stagger);
-        if (info.stagger != 0) evaluator.set_staggered();
-        evaluator.set_wanted(info.stagger);
-        apply_halos(symbol.field->halos, info, evaluator);
-        apply_boundaries(symbol.field->boundaries, field, info, evaluator);
-        evaluator.program().fields.push_back(std::move(field));
-        evaluator.fields().push_back(std::move(info));
+        const FieldLayout& layout = evaluator.layouts()[static_cast<std::size_t>(symbol.index)];
+        std::vector<const syntax::TypeRef*> types;
+        collect_types(layout.shape, types);
+        const std::vector<std::string> suffixes = leaf_suffixes(layout.shape);
+        add_groups(symbol.name, layout.shape, layout.first, evaluator.program());
+        const std::shared_ptr<const Shape> shape =
+            types.size() > 1 ? std::make_shared<const Shape>(layout.shape) : nullptr;
+        for (std::size_t leaf = 0; leaf < types.size(); ++leaf) {
+            ir::Field field;
+            field.name = symbol.name + suffixes[leaf];
+            field.where = symbol.where;
+            // A type that is not known has had its message; f32 stands in so that the rest can be read.
+            field.type = resolve_type(*types[leaf], evaluator).value_or(ir::Scalar::f32);
+            field.storage = ir::natural_storage(field.type);
+            FieldInfo info;
+            info.symbol = &symbol;
+            info.shape = shape;
+            info.leaf = leaf;
+            for (auto& sides : info.has_boundary)
+                sides.fill(true);  // none is written: free
+            info.stagger = evaluator.stagger(symbol.field->at).value_or(0);
+            set_stagger(field, info.stagger);
+            if (info.stagger != 0) evaluator.set_staggered();
+            evaluator.set_wanted(info.stagger);
+            apply_halos(symbol.field->halos, info, evaluator);
+            apply_boundaries(symbol.field->boundaries, field, info, evaluator);
+            evaluator.program().fields.push_back(std::move(field));
+            evaluator.fields().push_back(std::move(info));
+        }
     }
     evaluator.set_wanted(0);
 }

@@ -143,7 +143,8 @@ private:
 }  // namespace
 
 std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, GhostKind kind,
-                                            const ir::Field& field, Evaluator& evaluator) {
+                                            const ir::Field& field, const FieldInfo& info,
+                                            Evaluator& evaluator) {
     if (!has_right_count(entry, kind, evaluator)) return std::nullopt;
     GhostRule rule{kind, 0, {}, entry.where};
     if (kind == GhostKind::extrapolate) {
@@ -161,8 +162,18 @@ std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, 
         return std::nullopt;
     }
     for (const syntax::ExprId id : entry.values) {
-        rule.values.push_back(evaluator.past_face(id, fmt::format("the boundary of `{}`", field.name)));
-        if (rule.values.back().is_poison()) return std::nullopt;
+        const Value value = evaluator.past_face(id, fmt::format("the boundary of `{}`", info.symbol->name));
+        if (value.is_poison()) return std::nullopt;
+        // The factors of robin are the same for all components.
+        const bool is_factor = kind == GhostKind::robin && rule.values.size() < 2;
+        if (is_factor && value.has_parts()) {
+            evaluator.report(DiagnosticKind::component_mismatch, evaluator.where(id),
+                             fmt::format("this is {}; a number is expected here", describe(value)));
+            return std::nullopt;
+        }
+        const std::optional<Value> own = is_factor ? value : evaluator.own_part(value, info, evaluator.where(id));
+        if (!own) return std::nullopt;
+        rule.values.push_back(*own);
     }
     return rule;
 }

@@ -16,6 +16,7 @@ struct BoundaryEntry;
 namespace halo::sema {
 
 class Evaluator;
+struct FieldInfo;
 
 inline constexpr int kMaxDegree = 8;  // of an extrapolation
 
@@ -38,7 +39,8 @@ struct GhostRule {
 
 // The rule of a boundary entry whose kind is known to be `kind`; nullopt where a mistake has been reported.
 std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, GhostKind kind,
-                                            const ir::Field& field, Evaluator& evaluator);
+                                            const ir::Field& field, const FieldInfo& info,
+                                            Evaluator& evaluator);
 
 // A value with which `fixed` needs no rule: one that the host knows and that no step changes.
 bool is_steady(const Value& value, const ir::Program& program);

@@ -55,6 +55,13 @@ private:
         if (const auto* node = std::get_if<syntax::Conditional>(&expr.node))
             return of(node->condition).joined(of(node->then)).joined(of(node->otherwise));
         if (const auto* node = std::get_if<syntax::Fold>(&expr.node)) return of_fold(*node);
+        if (const auto* node = std::get_if<syntax::Member>(&expr.node)) return of(node->base);
+        if (const auto* node = std::get_if<syntax::List>(&expr.node)) {
+            Places result;
+            for (syntax::ExprId element : node->elements)
+                result = result.joined(of(element));
+            return result;
+        }
         return {};
     }
 
@@ -62,18 +69,26 @@ private:
         if (const Bound* parameter = find_bound(name)) return parameter->places;
         if (in_def == 0) {
             if (const Value* local = evaluator.find_local(name))
-                return Places::of(local->position, evaluator.symbols_.rank());
+                return of_value(*local);
         }
         const Symbol* symbol = evaluator.symbols_.find(name);
         if (symbol == nullptr || evaluator.place_ != Place::step) return {};
         if (symbol->kind == Symbol::Kind::field)
-            return Places::only(evaluator.fields_[static_cast<std::size_t>(symbol->index)].stagger);
+            return Places::only(
+                evaluator.fields_[evaluator.layouts_[static_cast<std::size_t>(symbol->index)].first].stagger);
         if (symbol->kind == Symbol::Kind::let) {
             const auto found = evaluator.lets_.find(symbol->index);
-            if (found != evaluator.lets_.end())
-                return Places::of(found->second.position, evaluator.symbols_.rank());
+            if (found != evaluator.lets_.end()) return of_value(found->second);
         }
         return {};
+    }
+
+    Places of_value(const Value& value) {
+        if (!value.has_parts()) return Places::of(value.position, evaluator.symbols_.rank());
+        Places result;
+        for (const Value& part : value.parts)
+            result = result.joined(of_value(part));
+        return result;
     }
 
     Places of_index(const syntax::Index& node) {
@@ -187,6 +202,9 @@ private:
             return of_def(*symbol, call);
         if (call.arguments.empty()) return {};
         if (name == "d" || name == "d2") return of(call.arguments[0].value).also_flipped(axes_of(call));
+        if (name == "grad" || name == "div" || name == "curl")
+            return of(call.arguments[0].value)
+                .also_flipped(static_cast<Halves>((1u << static_cast<unsigned>(evaluator.symbols_.rank())) - 1u));
         if (name == "interpolate") return of(call.arguments[0].value).flipped(axes_of(call));
         if (name == "upwind") {
             Places result = of(call.arguments[0].value);

@@ -32,6 +32,7 @@ public:
         result_.stencil = symbols_.stencil().name.text;
         result_.where = run_.where;
         declare(settings_);
+        settings_.declare_layouts();
         for (const syntax::RunStatement& statement : run_.statements) {
             std::visit([&](const auto& alternative) { read(alternative); }, statement);
         }
@@ -112,27 +113,52 @@ private:
         result_.until = std::move(until);
     }
 
-    // The field of the stencil that a statement of the run names; nullptr where that is reported.
-    const Symbol* field_of(const syntax::Name& name) {
-        const Symbol* symbol = symbols_.find(name.text);
-        if (symbol && symbol->kind == Symbol::Kind::field) return symbol;
-        if (symbol) {
+    // The field, or part of one, that a statement of the run names; nullopt where that is reported.
+    std::optional<Reference> field_of(syntax::ExprId id) {
+        bool failed = false;
+        if (std::optional<Reference> field = settings_.reference(file_[id], failed)) return field;
+        if (failed) return std::nullopt;
+        const syntax::Expr* base = &file_[id];
+        while (const auto* member = std::get_if<syntax::Member>(&base->node))
+            base = &file_[member->base];
+        const auto* name = std::get_if<syntax::NameUse>(&base->node);
+        if (name) report_no_field(name->name, base->where);
+        return std::nullopt;
+    }
+
+    void report_no_field(const std::string& name, SourceRange where) {
+        if (const Symbol* symbol = symbols_.find(name)) {
             Diagnostic& diagnostic = sink_.report(
-                DiagnosticKind::misused_name, name.where,
-                fmt::format("`{}` is {}; a field is expected here", name.text, describe(symbol->kind)));
+                DiagnosticKind::misused_name, where,
+                fmt::format("`{}` is {}; a field is expected here", name, describe(symbol->kind)));
             if (symbol->kind == Symbol::Kind::let)
                 diagnostic.note("a field that is assigned keeps its values");
-            return nullptr;
+            return;
         }
         const std::vector<std::string> fields =
             settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; });
         Diagnostic* diagnostic = settings_.report_unknown(
-            DiagnosticKind::unknown_name, name.text, name.where,
-            fmt::format("`{}` has no field `{}`", result_.stencil, name.text), fields);
+            DiagnosticKind::unknown_name, name, where,
+            fmt::format("`{}` has no field `{}`", result_.stencil, name), fields);
         constexpr std::size_t kListed = 8;
         if (diagnostic && !fields.empty() && fields.size() <= kListed)
             diagnostic->note(fmt::format("it has {}", fmt::join(fields, ", ")));
-        return nullptr;
+    }
+
+    // That no other statement fills any part of it.
+    bool is_first_start(const Reference& field, SourceRange where) {
+        bool result = true;
+        for (std::uint32_t i = 0; i < field.shape->leaves() && result; ++i)
+            result = is_first(fmt::format("the start of `{}`", stencil_.fields[field.first + i].name), where);
+        return result;
+    }
+
+    void read(const syntax::InitLoop& loop) {
+        settings_.repeat(loop.indices, loop.indices.front().name.where, [&] {
+            for (const syntax::InitStatement& init : loop.body)
+                read(init);
+            return true;
+        });
     }
 
     // ---- tables
@@ -187,20 +213,35 @@ private:
         fill.rows = count.value_or(0);
     }
 
-    void read_column(const syntax::InitStatement& init) {
-        const Symbol* symbol = table_of(init.field);
+    struct Target {  // `atoms.q`, taken apart
+        syntax::Name name;
+        const syntax::Name* member = nullptr;  // in the tree, which names of columns outlive
+    };
+    Target target_of(syntax::ExprId id) const {
+        Target target;
+        const syntax::Expr* base = &file_[id];
+        while (const auto* member = std::get_if<syntax::Member>(&base->node)) {
+            target.member = &member->member;
+            base = &file_[member->base];
+        }
+        if (const auto* name = std::get_if<syntax::NameUse>(&base->node)) target.name = {name->name, base->where};
+        return target;
+    }
+
+    void read_column(const syntax::InitStatement& init, const Target& target) {
+        const Symbol* symbol = table_of(target.name);
         if (!symbol) return;
         const ir::Table& table = stencil_.tables[static_cast<std::size_t>(symbol->index)];
         const std::size_t given = ir::given_columns(table);
-        if (!init.member) {
+        if (!target.member) {
             sink_
-                .report(DiagnosticKind::misused_name, init.field.where,
+                .report(DiagnosticKind::misused_name, target.name.where,
                         fmt::format("`{}` is a table; `init` fills its columns one by one", table.name))
                 .note(fmt::format("as in `init {}.{} = …`", table.name, table.columns.front().name));
             return;
         }
         const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                         [&](const auto& each) { return each.name == init.member->text; });
+                                         [&](const auto& each) { return each.name == target.member->text; });
         if (column == table.columns.end() ||
             static_cast<std::size_t>(column - table.columns.begin()) >= given) {
             std::vector<std::string> names;
@@ -209,18 +250,18 @@ private:
             const bool computed = column != table.columns.end();
             sink_
                 .report(
-                    DiagnosticKind::unknown_column, init.member->where,
+                    DiagnosticKind::unknown_column, target.member->where,
                     computed
-                        ? fmt::format("the column `{}` of `{}` is computed", init.member->text, table.name)
-                        : fmt::format("the table `{}` has no column `{}`", table.name, init.member->text))
+                        ? fmt::format("the column `{}` of `{}` is computed", target.member->text, table.name)
+                        : fmt::format("the table `{}` has no column `{}`", table.name, target.member->text))
                 .note(fmt::format("these are given: {}", fmt::join(names, ", ")));
             return;
         }
         const std::string what = fmt::format("the column `{}` of `{}`", column->name, table.name);
-        if (!is_first(what, init.field.where)) return;
+        if (!is_first(what, target.name.where)) return;
         Fill& fill = fill_of(table.name, init.where);
         const Value value = fill.evaluator->number(init.value);
-        fill.evaluator->define_local(init.member->text, value);  // columns after it can use it
+        fill.evaluator->define_local(target.member->text, value);  // columns after it can use it
         if (value.is_poison()) return;
         ir::Program& program = fill.made->init;
         ir::Field field;
@@ -228,7 +269,7 @@ private:
         field.type = column->type;
         field.storage = ir::natural_storage(column->type);
         field.role = ir::Role::output;
-        field.where = init.field.where;
+        field.where = target.name.where;
         ir::Assign assign;
         assign.target = ir::FieldId{static_cast<std::uint32_t>(program.fields.size())};
         assign.value = fill.evaluator->arithmetic().as(value, field.type, settings_.where(init.value));
@@ -258,32 +299,45 @@ private:
     }
 
     void read(const syntax::InitStatement& init) {
-        if (init.member || is_table(init.field)) return read_column(init);
-        const Symbol* symbol = field_of(init.field);
-        const bool is_new =
-            !symbol || is_first(fmt::format("the start of `{}`", init.field.text), init.field.where);
+        const Target target = target_of(init.field);
+        if (is_table(target.name)) return read_column(init, target);
+        const std::optional<Reference> reference = field_of(init.field);
+        const bool is_new = !reference || is_first_start(*reference, settings_.where(init.field));
         if (!init_) {
             result_.init.emplace();
             result_.init->name = result_.stencil + "_init";
             init_.emplace(file_, symbols_, Place::init, *result_.init, ir::Scalar::f64, sink_);
             declare(*init_);
         }
-        if (symbol) {
+        init_->set_loop_indices(settings_.loop_indices());
+        if (reference) {
+            const auto& staggered = stencil_.fields[reference->first].staggered;
             Halves place = 0;
-            for (int axis = 0; axis < symbols_.rank(); ++axis) {
-                if (stencil_.fields[symbol->index].staggered[axis])
-                    place = static_cast<Halves>(place | axis_bit(axis));
-            }
+            for (int axis = 0; axis < symbols_.rank(); ++axis)
+                place = static_cast<Halves>(place | (staggered[axis] ? axis_bit(axis) : Halves{0}));
             init_->set_wanted(place);  // coordinates are those of the field's points
         }
-        const Value value = init_->number(init.value);
-        if (!symbol || !is_new || value.is_poison()) return;
+        const Value value = init_->quantity(init.value);
+        if (!reference || !is_new || value.is_poison()) return;
+        const std::optional<std::vector<Value>> leaves = fit(value, *reference->shape);
+        if (!leaves) {
+            sink_.report(DiagnosticKind::component_mismatch, init_->where(init.value),
+                         fmt::format("this is {}, and `{}` is {}", describe(value), reference->name,
+                                     describe(*reference->shape)));
+            return;
+        }
+        for (std::uint32_t i = 0; i < leaves->size(); ++i)
+            fill(stencil_.fields[reference->first + i], (*leaves)[i], init);
+    }
+
+    void fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init) {
         ir::Program& program = *result_.init;
         ir::Field field;
-        field.name = symbol->name;
-        field.type = stencil_.fields[symbol->index].type;
+        field.name = target.name;
+        field.type = target.type;
+        field.storage = target.storage;
         field.role = ir::Role::output;
-        field.where = init.field.where;
+        field.where = init_->where(init.field);
         ir::Assign assign;
         assign.target = ir::FieldId{static_cast<std::uint32_t>(program.fields.size())};
         assign.value = init_->arithmetic().as(value, field.type, init_->where(init.value));
@@ -306,30 +360,29 @@ private:
     }
 
     void read(const syntax::LoadStatement& load) {
-        if (is_table(load.field)) {
+        const syntax::Name table = target_of(load.field).name;
+        if (is_table(table)) {
             const bool is_csv = load.path.text.ends_with(".csv");
             if ((is_csv || check_path(load.path, ".npy")) &&
-                is_first(fmt::format("the rows of `{}`", load.field.text), load.where))
-                result_.table_loads.push_back({load.field.text, load.path.text, load.where});
+                is_first(fmt::format("the rows of `{}`", table.text), load.where))
+                result_.table_loads.push_back({table.text, load.path.text, load.where});
             return;
         }
-        const Symbol* symbol = field_of(load.field);
+        const std::optional<Reference> field = field_of(load.field);
         const bool valid = check_path(load.path, ".npy");
-        if (!symbol || !is_first(fmt::format("the start of `{}`", load.field.text), load.field.where) ||
-            !valid)
-            return;
-        result_.loads.push_back({symbol->name, load.path.text, load.where});
+        if (!field || !is_first_start(*field, settings_.where(load.field)) || !valid) return;
+        result_.loads.push_back({field->name, load.path.text, load.where});
     }
 
     void read(const syntax::SaveStatement& save) {
-        const Symbol* symbol = field_of(save.field);
+        const std::optional<Reference> field = field_of(save.field);
         const bool valid = check_path(save.path, ".npy");
         const std::int64_t every = read_every(save.every);
-        if (symbol && valid) result_.saves.push_back({symbol->name, save.path.text, every, save.where});
+        if (field && valid) result_.saves.push_back({field->name, save.path.text, every, save.where});
     }
 
     void read(const syntax::PlotStatement& plot) {
-        const Symbol* symbol = field_of(plot.field);
+        const std::optional<Reference> field = field_of(plot.field);
         const bool valid = check_path(plot.path, ".png");
         Plot made;
         made.path = plot.path.text;
@@ -339,10 +392,21 @@ private:
             made.cut = read_cut(*plot.cut);
             if (!made.cut) return;
         }
-        if (!symbol || !valid) return;
-        made.field = symbol->name;
+        if (!field || !valid || !check_plotted(*field, settings_.where(plot.field))) return;
+        made.field = field->name;
         result_.plots.push_back(std::move(made));
         cut_where_.push_back(plot.cut ? settings_.where(plot.cut->value) : plot.where);
+    }
+
+    bool check_plotted(const Reference& field, SourceRange where) {
+        if (field.shape->kind == Shape::Kind::scalar) return true;
+        sink_
+            .report(DiagnosticKind::component_mismatch, where,
+                    fmt::format("a picture shows one number in each cell, and `{}` is {}", field.name,
+                                describe(*field.shape)))
+            .note(fmt::format("draw a component, as in `plot {}.{}`, or an output that is made of them",
+                              field.name, part_name(*field.shape, 0)));
+        return false;
     }
 
     std::optional<Cut> read_cut(const syntax::Cut& cut) {

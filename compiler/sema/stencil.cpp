@@ -32,6 +32,7 @@ public:
     void run() {
         program_.name = symbols_.stencil().name.text;
         result_.where = symbols_.stencil().where;
+        evaluator_.declare_layouts();
         evaluator_.declare_params();
         evaluator_.check_consts();
         evaluator_.declare_coefs();
@@ -40,12 +41,17 @@ public:
         evaluator_.declare_fast();
         evaluator_.declare_tables();
         declare_fields(evaluator_);
-        for (const syntax::StencilStatement& statement : symbols_.stencil().statements) {
-            if (const auto* assignment = std::get_if<syntax::Assignment>(&statement))
+        for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
+            write_out(statement);
+        for (const Step& step : steps_) {
+            evaluator_.set_loop_indices(step.indices);
+            if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement))
                 find_target(*assignment);
         }
-        for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
-            read(statement);
+        for (const Step& step : steps_) {
+            enter(step);
+            read(*step.statement);
+        }
         check_defs();
         if (!computes_) report_nothing_to_compute();
         ir::infer_halos(program_);
@@ -56,20 +62,74 @@ public:
 
 private:
     struct Target {
-        FieldId field;
+        Reference reference;
         int time = 0;
     };
+    // A statement, once for each turn of the loops around it.
+    struct Step {
+        const syntax::StencilStatement* statement = nullptr;
+        std::vector<LoopIndex> indices;
+        std::vector<int> turns;  // a number for each turn that it is in, outermost first
+    };
+    static constexpr std::size_t kMaxSteps = 20'000;
+
+    // ---- loops
+
+    void write_out(const syntax::StencilStatement& statement) {
+        const auto* loop = std::get_if<syntax::ForStatement>(&statement);
+        if (!loop) {
+            steps_.push_back({&statement, evaluator_.loop_indices(), turns_});
+            return;
+        }
+        const bool is_whole = evaluator_.repeat(loop->indices, loop->indices.front().name.where, [&] {
+            if (steps_.size() > kMaxSteps) {
+                sink_.report(DiagnosticKind::program_too_large, loop->where,
+                             fmt::format("loops make more than {} statements of this", kMaxSteps));
+                return false;
+            }
+            turns_.push_back(++turn_count_);
+            for (const syntax::LoopBody& body : loop->body)
+                write_out(body.statement);
+            turns_.pop_back();
+            return true;
+        });
+        if (is_whole) return;
+        has_poison_ = true;
+        evaluator_.set_targets_unknown();
+    }
+
+    // Lets of a loop end with the turn.
+    void enter(const Step& step) {
+        evaluator_.set_loop_indices(step.indices);
+        const auto is_over = [&](const std::pair<std::size_t, const Symbol*>& let) {
+            const std::size_t depth = let.first;
+            const bool goes_on = step.turns.size() >= depth &&
+                                 std::equal(current_turns_.begin(),
+                                            current_turns_.begin() + static_cast<std::ptrdiff_t>(depth),
+                                            step.turns.begin());
+            if (!goes_on) evaluator_.forget_let(*let.second);
+            return !goes_on;
+        };
+        loop_lets_.erase(std::remove_if(loop_lets_.begin(), loop_lets_.end(), is_over), loop_lets_.end());
+        current_turns_ = step.turns;
+    }
 
     // ---- what is assigned
 
     void find_target(const syntax::Assignment& assignment) {
-        const std::optional<Target> target = resolve_target(file_[assignment.target]);
-        targets_.push_back(target);
-        if (!target) return;
-        FieldInfo& info = evaluator_.fields()[target->field.index];
-        ir::Field& field = program_.fields[target->field.index];
+        std::optional<Target> target = resolve_target(file_[assignment.target]);
         const SourceRange where = evaluator_.where(assignment.target);
-        const Role role = target->time == 1 ? Role::state : Role::output;
+        const std::size_t leaves = target ? target->reference.shape->leaves() : 0;
+        for (std::uint32_t i = 0; target && i < leaves; ++i) {
+            if (!claim({target->reference.first + i}, target->time, where)) target.reset();
+        }
+        targets_.push_back(std::move(target));
+    }
+
+    bool claim(FieldId id, int time, SourceRange where) {
+        FieldInfo& info = evaluator_.fields()[id.index];
+        ir::Field& field = program_.fields[id.index];
+        const Role role = time == 1 ? Role::state : Role::output;
         if (info.assigned) {
             const bool same = field.role == role;
             sink_
@@ -77,23 +137,29 @@ private:
                         same ? fmt::format("`{}` is written twice in a step", field.name)
                              : fmt::format("`{}` is assigned both with and without `[t+1]`", field.name))
                 .label(info.written_where, "written here before");
-            targets_.back().reset();
-            return;
+            return false;
         }
         info.assigned = true;
         info.written_where = where;
         field.role = role;
+        return true;
     }
 
     // The field and level that a target names; nullopt where that is reported.
     std::optional<Target> resolve_target(const syntax::Expr& expr) {
+        bool failed = false;
+        if (const std::optional<Reference> field = evaluator_.reference(expr, failed))
+            return at_level(*field, expr);
+        if (failed) return std::nullopt;
         const syntax::Expr* base = &expr;
-        if (const auto* index = std::get_if<syntax::Index>(&expr.node)) base = &file_[index->base];
-        if (std::holds_alternative<syntax::Member>(expr.node) ||
-            std::holds_alternative<syntax::Member>(base->node)) {
-            sink_.report(DiagnosticKind::not_built_yet, expr.where, "components of fields are not built yet")
-                .note("declare one field for each component");
-            return std::nullopt;
+        for (;;) {
+            if (const auto* index = std::get_if<syntax::Index>(&base->node)) {
+                base = &file_[index->base];
+            } else if (const auto* member = std::get_if<syntax::Member>(&base->node)) {
+                base = &file_[member->base];
+            } else {
+                break;
+            }
         }
         const auto* name = std::get_if<syntax::NameUse>(&base->node);
         if (!name) return std::nullopt;
@@ -113,9 +179,15 @@ private:
                 .label(symbol->where, "declared here");
             return std::nullopt;
         }
-        Target target{FieldId{static_cast<std::uint32_t>(symbol->index)}, 0};
-        if (base == &expr) return target;
-        const std::optional<Subscripts> at = evaluator_.subscripts(expr, name->name);
+        sink_.report(DiagnosticKind::invalid_assignment, expr.where, "a target has one pair of brackets")
+            .note(fmt::format("as in `{}[t+1]`", name->name));
+        return std::nullopt;
+    }
+
+    std::optional<Target> at_level(const Reference& reference, const syntax::Expr& expr) {
+        Target target{reference, 0};
+        if (!reference.subscript) return target;
+        const std::optional<Subscripts> at = evaluator_.subscripts(*reference.subscript, reference.name);
         if (!at) return std::nullopt;
         if (at->offset != ir::Offset{}) {
             sink_
@@ -127,8 +199,8 @@ private:
         if (at->has_time && at->time != 1) {
             Diagnostic& diagnostic =
                 sink_.report(DiagnosticKind::invalid_assignment, expr.where,
-                             fmt::format("a step writes the level t+1 of `{}`", name->name));
-            diagnostic.mend(expr.where, name->name + "[t+1]");
+                             fmt::format("a step writes the level t+1 of `{}`", reference.name));
+            diagnostic.mend(expr.where, reference.name + "[t+1]");
             return std::nullopt;
         }
         target.time = at->time;
@@ -153,21 +225,43 @@ private:
         const std::optional<Target> target = targets_[next_target_++];
         Halves place = 0;
         if (target) {
-            evaluator_.set_target(target->field, evaluator_.where(assignment.target));
-            place = evaluator_.fields()[target->field.index].stagger;
+            evaluator_.set_target(*target->reference.symbol, evaluator_.where(assignment.target));
+            place = evaluator_.fields()[target->reference.first].stagger;
         }
         evaluator_.set_wanted(place);
-        Value value = evaluator_.number(assignment.value);
+        const Value value = evaluator_.quantity(assignment.value);
         if (!target) return;
-        evaluator_.fields()[target->field.index].written = true;
+        const Reference& reference = target->reference;
+        for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
+            evaluator_.fields()[reference.first + i].written = true;
         computes_ = true;
-        const std::string name = fmt::format("`{}`", program_[target->field].name);
-        if (!evaluator_.require_position(value, place, name, assignment.value)) value = Value();
-        if (value.is_poison()) {
+        const SourceRange where = evaluator_.where(assignment.value);
+        std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
+        for (std::size_t i = 0; leaves && i < leaves->size(); ++i) {
+            const std::string name = fmt::format("`{}`", program_.fields[reference.first + i].name);
+            if (!evaluator_.require_position((*leaves)[i], place, name, assignment.value)) {
+                has_poison_ = true;
+                return;
+            }
+        }
+        if (!leaves) {
             has_poison_ = true;
+            if (!value.is_poison()) report_misfit(value, reference, where);
             return;
         }
-        assign(target->field, target->time, value, evaluator_.where(assignment.value), assignment.where);
+        for (std::uint32_t i = 0; i < leaves->size(); ++i)
+            assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where);
+    }
+
+    void report_misfit(const Value& value, const Reference& reference, SourceRange where) {
+        Diagnostic& diagnostic =
+            sink_.report(DiagnosticKind::component_mismatch, where,
+                         fmt::format("this is {}, and `{}` is {}", describe(value), reference.name,
+                                     describe(*reference.shape)));
+        if (reference.shape->kind == Shape::Kind::vector && !value.has_parts())
+            diagnostic.note("a vector is written `[a, b]`, with one value for each component");
+        if (reference.shape->kind == Shape::Kind::scalar && value.is_complex())
+            diagnostic.note("`re(z)`, `im(z)` and `abs(z)` are real");
     }
 
     void assign(FieldId field, int time, const Value& value, SourceRange value_where, SourceRange where) {
@@ -184,34 +278,64 @@ private:
         const Halves place = place_of(let);
         evaluator_.set_wanted(place);
         Value value = evaluator_.evaluate(let.value);
-        if (!evaluator_.require_position(value, place, fmt::format("`{}`", symbol.name), let.value))
-            value = Value();
+        if (!require_positions(value, place, fmt::format("`{}`", symbol.name), let.value)) value = Value();
         if (value.is_poison()) has_poison_ = true;
         const bool has_clauses = !let.boundaries.empty() || !let.halos.empty();
-        // What has one value, is a condition, or comes of coordinates alone is known at every cell, past
-        // edges too: a name for the expression.
-        const bool is_name =
-            value.is_poison() || value.is_boolean() || value.is_uniform() || !reads_field(value);
-        if (is_name && has_clauses && !value.is_poison()) {
+        if (is_name(value) && has_clauses && !value.is_poison()) {
             const SourceRange where =
                 let.boundaries.empty() ? let.halos.front().where : let.boundaries.front().where;
             sink_.report(
                 DiagnosticKind::needless_boundary, where,
                 fmt::format("`{}` reads no field, so it needs no boundary and no halo", symbol.name));
         }
-        if (is_name) {
-            evaluator_.define_let(symbol, value);
-            return;
+        std::string name = symbol.name;
+        for (const LoopIndex& index : evaluator_.loop_indices())
+            name += fmt::format(".{}", index.value);
+        std::shared_ptr<const Shape> shape;
+        if (value.has_parts()) shape = std::make_shared<const Shape>(shape_of(value));
+        std::size_t leaf = 0;
+        evaluator_.define_let(symbol, store(value, let, symbol, name, shape, place, leaf));
+        if (symbol.is_in_loop) loop_lets_.emplace_back(current_turns_.size(), &symbol);
+    }
+
+    bool require_positions(const Value& value, Halves place, const std::string& what, syntax::ExprId id) {
+        if (!value.has_parts()) return evaluator_.require_position(value, place, what, id);
+        return std::all_of(value.parts.begin(), value.parts.end(),
+                           [&](const Value& part) { return require_positions(part, place, what, id); });
+    }
+
+    // What has one value, is a condition, or comes of coordinates alone is known at every cell, past edges
+    // too: a name for the expression.
+    bool is_name(const Value& value) {
+        if (value.has_parts())
+            return std::all_of(value.parts.begin(), value.parts.end(),
+                               [&](const Value& part) { return is_name(part); });
+        return value.is_poison() || value.is_boolean() || value.is_uniform() || !reads_field(value);
+    }
+
+    // A field for each part of the value that reads fields; gives what the let stands for from here on.
+    Value store(const Value& value, const syntax::LetDecl& let, const Symbol& symbol, const std::string& name,
+                const std::shared_ptr<const Shape>& shape, Halves place, std::size_t& leaf) {
+        if (value.has_parts()) {
+            std::size_t part = 0;
+            return map_parts(value, [&](const Value& each) {
+                return store(each, let, symbol, name + "." + part_name(value, part++), shape, place, leaf);
+            });
         }
+        const std::size_t own = leaf++;
+        if (is_name(value)) return value;
         ir::Field field;
-        field.name = symbol.name;
+        field.name = name;
         field.type = value.type;
+        field.storage = ir::natural_storage(field.type);
         field.role = Role::intermediate;
         field.where = symbol.where;
         FieldInfo info;
         info.symbol = &symbol;
         info.stagger = place;
         set_stagger(field, place);
+        info.shape = shape;
+        info.leaf = own;
         info.assigned = info.written = true;
         info.written_where = symbol.where;
         infer_boundary(value, field, info);
@@ -222,8 +346,8 @@ private:
         evaluator_.fields().push_back(std::move(info));
         assign(id, 0, value, evaluator_.where(let.value), let.where);
         const ir::Access access{id, 0, {}};
-        evaluator_.define_let(symbol, evaluator_.arithmetic().leaf(value.type, access, false, symbol.where,
-                                                                   evaluator_.position_at(place)));
+        return evaluator_.arithmetic().leaf(value.type, access, false, symbol.where,
+                                            evaluator_.position_at(place));
     }
 
     // Where a let is computed: where it says, else where its fields are.
@@ -382,7 +506,11 @@ private:
     DiagnosticSink& sink_;
     Evaluator evaluator_;
 
-    std::vector<std::optional<Target>> targets_;  // of the assignments, in order
+    std::vector<Step> steps_;
+    std::vector<int> turns_, current_turns_;
+    int turn_count_ = 0;
+    std::vector<std::pair<std::size_t, const Symbol*>> loop_lets_;  // that are known now; how deep
+    std::vector<std::optional<Target>> targets_;                    // of the assignments, in order
     std::size_t next_target_ = 0;
     std::map<const syntax::LetDecl*, const Symbol*> let_symbols_;
     bool has_poison_ = false;

@@ -35,7 +35,7 @@ Symbols::Symbols(const syntax::Stencil& stencil, DiagnosticSink& sink)
     : stencil_(stencil), unread_(stencil.unread_names.begin(), stencil.unread_names.end()) {
     declare_axes(sink);
     for (const syntax::StencilStatement& statement : stencil.statements)
-        declare_statement(statement, sink);
+        declare_statement(statement, false, sink);
 }
 
 void Symbols::declare_axes(DiagnosticSink& sink) {
@@ -78,7 +78,8 @@ void Symbols::declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& s
     symbols_.push_back(std::move(symbol));
 }
 
-void Symbols::declare_statement(const syntax::StencilStatement& statement, DiagnosticSink& sink) {
+void Symbols::declare_statement(const syntax::StencilStatement& statement, bool is_in_loop,
+                                DiagnosticSink& sink) {
     const auto make = [](Symbol::Kind kind) {
         Symbol symbol;
         symbol.kind = kind;
@@ -113,11 +114,15 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, Diagn
     } else if (const auto* let = std::get_if<syntax::LetDecl>(&statement)) {
         Symbol symbol = make(Symbol::Kind::let);
         symbol.let = let;
+        symbol.is_in_loop = is_in_loop;
         declare(std::move(symbol), let->name, sink);
     } else if (const auto* table = std::get_if<syntax::TableDecl>(&statement)) {
         Symbol symbol = make(Symbol::Kind::table);
         symbol.table = table;
         declare(std::move(symbol), table->name, sink);
+    } else if (const auto* loop = std::get_if<syntax::ForStatement>(&statement)) {
+        for (const syntax::LoopBody& body : loop->body)
+            declare_statement(body.statement, true, sink);
     } else if (const auto* reduce = std::get_if<syntax::ReduceDecl>(&statement)) {
         declare(make(Symbol::Kind::reduction), reduce->name, sink);
     }

@@ -19,6 +19,7 @@ struct Symbol {
     std::string name;
     SourceRange where;  // of the name in its declaration
     int index = 0;      // among those of its kind, in order of declaration
+    bool is_in_loop = false;
 
     // The declaration, by kind: param and constant, coef, field, let, function.
     const syntax::Definition* definition = nullptr;
@@ -59,7 +60,7 @@ public:
 private:
     void declare_axes(DiagnosticSink& sink);
     void declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& sink);
-    void declare_statement(const syntax::StencilStatement& statement, DiagnosticSink& sink);
+    void declare_statement(const syntax::StencilStatement& statement, bool is_in_loop, DiagnosticSink& sink);
 
     const syntax::Stencil& stencil_;
     std::vector<Symbol> symbols_;

@@ -23,23 +23,63 @@ bool is_boundary_kind(std::string_view word) {
 
 void Parser::stencil_statement(Stencil& result) {
     std::optional<StencilStatement> statement = declaration();
-    if (!statement && !failing_) {
-        const TokenKind next = ahead(1).kind;
-        const bool is_assignment =
-            is(TokenKind::identifier) && (next == TokenKind::assign || next == TokenKind::left_bracket ||
-                                          next == TokenKind::dot || next == TokenKind::no_operator);
-        // f(u) = …
-        const std::uint32_t closing = next == TokenKind::left_paren ? match_[at_ + 1] : kUnmatched;
-        if (closing != kUnmatched && tokens_[closing + 1].kind == TokenKind::assign) {
-            const SourceRange where{peek().where.begin, tokens_[closing].where.end};
-            fail(DiagnosticKind::invalid_target, where, "only a field can be given a value")
-                .note("cells are written `u[t+1]`, functions `def f(a) = …`");
-            return;
-        }
-        if (!is_assignment) return unknown_statement(Block::stencil);
-        statement = assignment();
-    }
+    if (!statement && !failing_) statement = assignment_statement();
     if (!failing_ && statement) result.statements.push_back(*std::move(statement));
+}
+
+std::optional<StencilStatement> Parser::assignment_statement() {
+    const TokenKind next = ahead(1).kind;
+    const bool is_assignment =
+        is(TokenKind::identifier) && (next == TokenKind::assign || next == TokenKind::left_bracket ||
+                                      next == TokenKind::dot || next == TokenKind::no_operator);
+    // f(u) = …
+    const std::uint32_t closing = next == TokenKind::left_paren ? match_[at_ + 1] : kUnmatched;
+    if (closing != kUnmatched && tokens_[closing + 1].kind == TokenKind::assign) {
+        const SourceRange where{peek().where.begin, tokens_[closing].where.end};
+        fail(DiagnosticKind::invalid_target, where, "only a field can be given a value")
+            .note("cells are written `u[t+1]`, functions `def f(a) = …`");
+        return std::nullopt;
+    }
+    if (is_assignment) return assignment();
+    unknown_statement(Block::stencil);
+    return std::nullopt;
+}
+
+// ---- loops
+
+ForStatement Parser::loop(std::uint32_t begin) {
+    const Nesting nesting(*this);
+    ForStatement result;
+    if (failing_) return result;
+    advance();
+    result.indices = range_indices();
+    const std::uint32_t opening = opening_brace("`{` and what to repeat");
+    if (failing_) return result;
+    std::vector<std::string> unread_names;
+    statements(Block::loop, unread_names, [&] {
+        std::optional<StencilStatement> statement = loop_statement();
+        if (!failing_ && statement) result.body.push_back({*std::move(statement)});
+    });
+    unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    close_block(opening);
+    result.where = since(begin);
+    return result;
+}
+
+// What is declared is declared once, so a loop holds no declarations but lets, which are its own.
+std::optional<StencilStatement> Parser::loop_statement() {
+    const Token keyword = peek();
+    const std::uint32_t begin = keyword.where.begin;
+    if (at_statement("let")) return let(begin);
+    if (at_statement("for")) return loop(begin);
+    const std::vector<std::string>& words = stencil_words();
+    const bool is_declaration = std::find(words.begin(), words.end(), text(keyword)) != words.end() &&
+                                (text(keyword) == "accuracy" || at_statement(text(keyword)));
+    if (!is_declaration) return assignment_statement();
+    fail(DiagnosticKind::misplaced_statement, keyword.where,
+         fmt::format("`{}` cannot be repeated by a `for`", text(keyword)))
+        .note("a `for` holds assignments, `let` and other `for`");
+    return std::nullopt;
 }
 
 std::optional<StencilStatement> Parser::declaration() {
@@ -84,6 +124,7 @@ std::optional<StencilStatement> Parser::declaration() {
     if (at_statement("let")) return let(begin);
     if (at_statement("reduce")) return reduce(begin);
     if (at_statement("schedule")) return schedule(begin);
+    if (at_statement("for")) return loop(begin);
     return std::nullopt;
 }
 
@@ -117,20 +158,37 @@ std::vector<AxisValue> Parser::axis_values(std::string_view what) {
 
 std::optional<TypeRef> Parser::optional_type() {
     if (!accept(TokenKind::colon)) return std::nullopt;
-    return type();
+    return simple_type();
 }
 
 TypeRef Parser::type() {
-    if (is(TokenKind::left_paren) && !failing_) {
-        fail(DiagnosticKind::not_built_yet, peek().where, "fields with components are not built yet")
-            .note("use one field for each component");
-        return {};
-    }
+    if (!is(TokenKind::left_paren) || failing_) return simple_type();
+    TypeRef result;
+    result.components = components();
+    return result;
+}
+
+std::vector<Component> Parser::components() {
+    std::vector<Component> result;
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+    do {
+        Component component;
+        component.name = name("the name of a component");
+        expect(TokenKind::colon, "`:` and the type of the component");
+        component.type = simple_type();
+        result.push_back(std::move(component));
+    } while (accept(TokenKind::comma));
+    close(opening, TokenKind::right_paren);
+    return result;
+}
+
+TypeRef Parser::simple_type() {
     TypeRef result;
     result.storage = name("a type, f32 or f64");
-    if (is(TokenKind::left_bracket) && !peek().newline_before) {
-        fail(DiagnosticKind::not_built_yet, peek().where, "fields with components are not built yet")
-            .note("use one field for each component");
+    if (is(TokenKind::left_bracket) && !failing_ && !peek().newline_before) {
+        const std::uint32_t opening = open(TokenKind::left_bracket, "`[`");
+        result.count = expression();
+        close(opening, TokenKind::right_bracket);
     }
     if (accept_word("as")) result.arithmetic = name("the type to compute in");
     return result;

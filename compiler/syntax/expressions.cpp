@@ -53,6 +53,7 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
             using Node = std::decay_t<decltype(node)>;
             if constexpr (std::is_same_v<Node, Member>) {
                 visit(node.base);
+                if (node.index) visit(*node.index);
             } else if constexpr (std::is_same_v<Node, Index>) {
                 visit(node.base);
                 for (ExprId subscript : node.subscripts)
@@ -89,21 +90,14 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
 
 }  // namespace
 
-// Counts what the parser's own stack grows with.
-struct Parser::Nesting {
-    explicit Nesting(Parser& the_parser) : parser(the_parser) {
-        if (++parser.nesting_ <= kMaxNesting || parser.failing_) return;
-        parser
-            .fail(DiagnosticKind::nesting_too_deep, parser.peek().where,
-                  fmt::format("more than {} brackets, signs or conditions are within each other here",
-                              kMaxNesting))
-            .note("give the inner part a name with `let` or `def`");
-    }
-    ~Nesting() { --parser.nesting_; }
-    Nesting(const Nesting&) = delete;
-    Nesting& operator=(const Nesting&) = delete;
-    Parser& parser;
-};
+Parser::Nesting::Nesting(Parser& the_parser) : parser(the_parser) {
+    if (++parser.nesting_ <= kMaxNesting || parser.failing_) return;
+    parser
+        .fail(DiagnosticKind::nesting_too_deep, parser.peek().where,
+              fmt::format("more than {} brackets, signs or conditions are within each other here",
+                          kMaxNesting))
+        .note("give the inner part a name with `let` or `def`");
+}
 
 ExprId Parser::make(Expr expr) {
     int height = 0;
@@ -199,26 +193,37 @@ ExprId Parser::postfix() {
             if (failing_) return base;
             base = make({since(begin_of(base)), false, std::move(index)});
         } else if (token.kind == TokenKind::dot) {
-            advance();
-            const Token member = peek();
-            if (member.newline_before) {
-                fail_expected("a component's name after `.`");
-                return base;
-            }
-            if (member.kind != TokenKind::number) {
-                const Name word = name("a component's name after `.`");
-                if (failing_) return base;
-                base = make({since(begin_of(base)), false, Member{base, word}});
-            } else {
-                advance();
-                base = make(
-                    {since(begin_of(base)), false, Member{base, {std::string(text(member)), member.where}}});
-            }
+            base = member(base);
         } else {
             return base;
         }
     }
     return base;
+}
+
+// v.x, f.3, f.(opposite[i])
+ExprId Parser::member(ExprId base) {
+    advance();
+    const Token token = peek();
+    if (token.newline_before) {
+        fail_expected("a component's name after `.`");
+        return base;
+    }
+    Member result{base, {}, std::nullopt};
+    if (token.kind == TokenKind::number) {
+        advance();
+        result.member = {std::string(text(token)), token.where};
+    } else if (token.kind == TokenKind::left_paren) {
+        const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+        result.index = expression();
+        close(opening, TokenKind::right_paren);
+        result.member.where = since(token.where.begin);
+        result.member.text = source_.text(result.member.where);
+    } else {
+        result.member = name("a component's name after `.`");
+    }
+    if (failing_) return base;
+    return make({since(begin_of(base)), false, std::move(result)});
 }
 
 ExprId Parser::primary() {
@@ -246,8 +251,7 @@ ExprId Parser::primary() {
             return make({token.where, false, NameUse{std::string(text(token))}});
         }
         case TokenKind::left_bracket:
-            fail_expected("an expression").note("a list is only the value of a `coef`");
-            return missing();
+            return list();
         default:
             if (!failing_) fail_expected("an expression");
             return missing();
@@ -266,8 +270,11 @@ ExprId Parser::parenthesised() {
 
 ExprId Parser::number() {
     const Token token = advance();
-    if (std::optional<Rational> value = Rational::parse(text(token))) {
-        return make({token.where, false, Number{*std::move(value)}});
+    std::string_view digits = text(token);
+    const bool is_imaginary = digits.ends_with('i');
+    if (is_imaginary) digits.remove_suffix(1);
+    if (std::optional<Rational> value = Rational::parse(digits)) {
+        return make({token.where, false, Number{*std::move(value), is_imaginary}});
     }
     sink_.report(DiagnosticKind::number_out_of_range, token.where, "this number is out of range")
         .note(fmt::format("numbers have at most {} digits and lie between 1e-{} and 1e{}",
@@ -310,22 +317,32 @@ ExprId Parser::fold() {
                                     [&](const auto& entry) { return entry.first == text(token); });
     Fold node{kind->second, {}, {}};
     const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
-    do {
-        RangeIndex index;
-        index.name = name("the name of an index");
+    // One name and no range: the rows of a table.
+    if (is(TokenKind::identifier) && ahead(2).kind == TokenKind::identifier &&
+        ahead(3).kind == TokenKind::right_paren) {
+        Name row = name("the name of a row");
         expect_word("in", "and a range, as in `i in 1..4`");
-        // One name and no range: the rows of a table.
-        if (node.indices.empty() && is(TokenKind::identifier) && ahead(1).kind == TokenKind::right_paren)
-            return table_fold(token, opening, std::move(index.name));
-        index.low = bound();
-        expect(TokenKind::dot_dot, "`..` and the last value of the index");
-        index.high = bound();
-        node.indices.push_back(std::move(index));
-    } while (accept(TokenKind::comma));
+        return table_fold(token, opening, std::move(row));
+    }
+    node.indices = range_indices();
     close(opening, TokenKind::right_paren);
     node.body = binary(kMultiplicative);
     if (failing_) return node.body;
     return make({since(token.where.begin), false, std::move(node)});
+}
+
+std::vector<RangeIndex> Parser::range_indices() {
+    std::vector<RangeIndex> result;
+    do {
+        RangeIndex index;
+        index.name = name("the name of an index");
+        expect_word("in", "and a range, as in `i in 1..4`");
+        index.low = bound();
+        expect(TokenKind::dot_dot, "`..` and the last value of the index");
+        index.high = bound();
+        result.push_back(std::move(index));
+    } while (accept(TokenKind::comma));
+    return result;
 }
 
 ExprId Parser::table_fold(const Token& token, std::uint32_t opening, Name row) {
@@ -401,13 +418,27 @@ ExprId Parser::call() {
 }
 
 ExprId Parser::value_or_list() {
-    if (!is(TokenKind::left_bracket) || failing_) return expression();
+    return is(TokenKind::left_bracket) && !failing_ ? list() : expression();
+}
+
+// The rest of [body for i in a..b].
+ExprId Parser::comprehension(ExprId body, std::uint32_t opening) {
+    advance();
+    Fold node{FoldKind::list, range_indices(), body};
+    close(opening, TokenKind::right_bracket);
+    if (failing_) return missing();
+    return make({since(tokens_[opening].where.begin), false, std::move(node)});
+}
+
+ExprId Parser::list() {
     const Nesting nesting(*this);
+    if (failing_) return missing();
     const std::uint32_t begin = peek().where.begin;
     const std::uint32_t opening = open(TokenKind::left_bracket, "`[`");
     List list;
     while (!at_list_end(TokenKind::right_bracket)) {
         list.elements.push_back(value_or_list());
+        if (is_word("for") && list.elements.size() == 1) return comprehension(list.elements[0], opening);
         if (!accept(TokenKind::comma)) break;
     }
     close(opening, TokenKind::right_bracket);

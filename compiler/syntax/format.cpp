@@ -35,6 +35,7 @@ struct Roles {
     std::unordered_set<std::uint32_t> callees;     // names that `(` follows without a space
     std::unordered_set<std::uint32_t> signs;       // unary operators
     std::unordered_set<std::uint32_t> indices;     // `[` of u[x+1]
+    std::unordered_set<std::uint32_t> lists;       // `[` of [1, -2, 1]
     std::unordered_set<std::uint32_t> schedules;   // `schedule`
     std::unordered_set<std::uint32_t> tight;       // operators of `at x+1/2`
 };
@@ -63,7 +64,9 @@ private:
     void add(const Expr& expr) {
         if (const auto* call = std::get_if<CallExpr>(&expr.node))
             roles_.callees.insert(call->callee.where.begin);
-        if (std::holds_alternative<Fold>(expr.node)) roles_.callees.insert(expr.where.begin);
+        if (const auto* fold = std::get_if<Fold>(&expr.node))
+            (fold->kind == FoldKind::list ? roles_.lists : roles_.callees).insert(expr.where.begin);
+        if (std::holds_alternative<List>(expr.node)) roles_.lists.insert(expr.where.begin);
         if (const auto* fold = std::get_if<TableFold>(&expr.node)) {
             roles_.callees.insert(expr.where.begin);
             add_terms(*fold);
@@ -97,9 +100,17 @@ private:
         if (const auto* schedule = std::get_if<ScheduleBlock>(&statement)) {
             roles_.schedules.insert(schedule->where.begin);
         }
+        if (const auto* loop = std::get_if<ForStatement>(&statement)) {
+            for (const LoopBody& body : loop->body)
+                add(body.statement);
+        }
     }
     void add(const RunStatement& statement) {
         std::visit([&](const auto& node) { roles_.statements.insert(node.where.begin); }, statement);
+        if (const auto* loop = std::get_if<InitLoop>(&statement)) {
+            for (const InitStatement& body : loop->body)
+                roles_.statements.insert(body.where.begin);
+        }
     }
     void add_position(const std::vector<ExprId>& at) {
         for (ExprId id : at) {
@@ -311,6 +322,7 @@ private:
         if (right.kind == TokenKind::left_paren && left.kind == TokenKind::identifier) {
             return roles_.callees.count(left.where.begin) == 0 && !is_coordinate(i);
         }
+        if (roles_.lists.count(right.where.begin) != 0) return !is_arithmetic(left.kind) || is_spaced(i - 1);
         if (right.kind == TokenKind::left_bracket)
             return left.kind != TokenKind::identifier && !is_closer(left.kind);
         if (is_arithmetic(left.kind) && !is_sign(left)) return is_spaced(i - 1);

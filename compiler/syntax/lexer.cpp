@@ -172,6 +172,8 @@ private:
                 end += 1 + sign;
                 digits();
             }
+            // 2i; not 2in, which is a mistake.
+            if (at(end) == 'i' && !is_word(at(end + 1)) && !is_beyond_ascii(at(end + 1))) ++end;
         }
         bool is_malformed = false;
         while (is_word(at(end)) || is_beyond_ascii(at(end)) ||

@@ -171,6 +171,7 @@ void Parser::close_block(std::uint32_t opening) {
 void Parser::statements(Block block, std::vector<std::string>& unread_names,
                         const std::function<void()>& statement) {
     const std::size_t outer_start = statement_start_;
+    const int nesting = nesting_;  // blocks within blocks count, too
     std::vector<std::string>* const outer_unread = std::exchange(unread_, &unread_names);
     while (!at_block_end()) {
         if (accept(TokenKind::semicolon)) continue;
@@ -187,6 +188,7 @@ void Parser::statements(Block block, std::vector<std::string>& unread_names,
         statement();
         end_of_statement();
         if (failing_) recover(start, unread_names);
+        nesting_ = nesting;
     }
     statement_start_ = outer_start;
     unread_ = outer_unread;
@@ -220,7 +222,13 @@ void Parser::unknown_statement(Block block) {
         fail(DiagnosticKind::not_built_yet, token.where, fmt::format("`{}` is not built yet", word));
         return;
     }
-    const bool is_run = block == Block::run;
+    if (block == Block::field && (word == "layout" || word == "component")) {
+        fail(DiagnosticKind::not_built_yet, token.where,
+             fmt::format("the property `{}` is not built yet", word))
+            .note("each component is an array of its own; boundaries and halos are for all of them");
+        return;
+    }
+    const bool is_run = block == Block::run || block == Block::run_loop;
     if (block == Block::field) {
         Diagnostic& diagnostic = fail(DiagnosticKind::unknown_statement, token.where,
                                       fmt::format("a field has no property {}", describe(token)));

@@ -26,7 +26,7 @@ public:
 
 private:
     // What a block's statements are; also the words that may begin one.
-    enum class Block : std::uint8_t { stencil, run, field, table };
+    enum class Block : std::uint8_t { stencil, loop, run, run_loop, field, table };
 
     // ---- tokens (cursor.cpp)
     const Token& peek() const { return failing_ ? tokens_.back() : tokens_[at_]; }
@@ -60,7 +60,13 @@ private:
     std::string describe(const Token& token) const;
 
     // ---- expressions (expressions.cpp)
-    struct Nesting;
+    struct Nesting {  // counts what the parser's own stack grows with
+        explicit Nesting(Parser& the_parser);
+        ~Nesting() { --parser.nesting_; }
+        Nesting(const Nesting&) = delete;
+        Nesting& operator=(const Nesting&) = delete;
+        Parser& parser;
+    };
     ExprId make(Expr expr);
     ExprId missing();
     ExprId expression();
@@ -76,6 +82,10 @@ private:
     ExprId fold();
     ExprId table_fold(const Token& token, std::uint32_t opening, Name row);
     bool read_row_lets(TableFold& node);
+    std::vector<RangeIndex> range_indices();
+    ExprId member(ExprId base);
+    ExprId list();
+    ExprId comprehension(ExprId body, std::uint32_t opening);
     ExprId call();
     ExprId value_or_list();
     ExprId bound();                           // of a range: low..high
@@ -98,11 +108,16 @@ private:
 
     // ---- statements of a stencil (declarations.cpp)
     void stencil_statement(Stencil& result);
+    std::optional<StencilStatement> assignment_statement();
+    std::optional<StencilStatement> loop_statement();
+    ForStatement loop(std::uint32_t begin);
     std::optional<StencilStatement> declaration();
     std::vector<Definition> definitions(bool need_values);
     std::vector<AxisValue> axis_values(std::string_view what);
     std::optional<TypeRef> optional_type();
     TypeRef type();
+    TypeRef simple_type();
+    std::vector<Component> components();
     CoefDecl coef(std::uint32_t begin, bool is_param);
     FieldDecl field(std::uint32_t begin);
     TableDecl table(std::uint32_t begin);
@@ -124,8 +139,10 @@ private:
     // ---- statements of a run (run_statements.cpp)
     void run_statement(Run& result);
     std::optional<RunStatement> run_keyword();
-    StepsStatement steps(std::uint32_t begin);
     InitStatement init(std::uint32_t begin);
+    InitLoop init_loop(std::uint32_t begin);
+    ExprId field_reference(std::string_view what);
+    StepsStatement steps(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
     std::optional<ExprId> every();

@@ -43,10 +43,11 @@ std::optional<RunStatement> Parser::run_keyword() {
         return result;
     }
     if (at_statement("init")) return init(begin);
+    if (at_statement("for")) return init_loop(begin);
     if (at_statement("load")) {
         advance();
         LoadStatement result;
-        result.field = name("the field to fill");
+        result.field = field_reference("the field to fill");
         expect_word("from", "and a file's name in quotes");
         result.path = path();
         result.where = since(begin);
@@ -55,7 +56,7 @@ std::optional<RunStatement> Parser::run_keyword() {
     if (at_statement("save")) {
         advance();
         SaveStatement result;
-        result.field = name("the field to save");
+        result.field = field_reference("the field to save");
         expect_word("to", "and a file's name in quotes");
         result.path = path();
         result.every = every();
@@ -69,11 +70,41 @@ std::optional<RunStatement> Parser::run_keyword() {
 InitStatement Parser::init(std::uint32_t begin) {
     InitStatement result;
     advance();
-    result.field = name("the field to fill");
-    if (accept(TokenKind::dot)) result.member = name("the column to fill");
+    result.field = field_reference("the field to fill");
     expect(TokenKind::assign, "`=` and an expression");
     result.value = expression();
     result.where = since(begin);
+    return result;
+}
+
+InitLoop Parser::init_loop(std::uint32_t begin) {
+    InitLoop result;
+    advance();
+    result.indices = range_indices();
+    const std::uint32_t opening = opening_brace("`{` and what to repeat");
+    if (failing_) return result;
+    std::vector<std::string> unread_names;
+    statements(Block::run_loop, unread_names, [&] {
+        if (!at_statement("init")) {
+            fail_expected("`init`").note("a `for` of a run fills components of a field");
+            return;
+        }
+        const InitStatement statement = init(peek().where.begin);
+        if (!failing_) result.body.push_back(statement);
+    });
+    unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    close_block(opening);
+    result.where = since(begin);
+    return result;
+}
+
+// u, v.x, f.3
+ExprId Parser::field_reference(std::string_view what) {
+    const Name base = name(what);
+    if (failing_) return missing();
+    ExprId result = make({base.where, false, NameUse{base.text}});
+    while (is(TokenKind::dot) && !failing_)
+        result = member(result);
     return result;
 }
 
@@ -96,7 +127,7 @@ StepsStatement Parser::steps(std::uint32_t begin) {
 PlotStatement Parser::plot(std::uint32_t begin) {
     PlotStatement result;
     advance();
-    result.field = name("the field to plot");
+    result.field = field_reference("the field to plot");
     result.cut = cut();
     expect_word("to", "and a file's name in quotes");
     result.path = path();

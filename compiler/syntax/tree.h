@@ -33,15 +33,17 @@ struct Missing {};  // did not parse; its message has been given
 
 struct Number {  // exact; the text as written is the node's range
     Rational value;
+    bool is_imaginary = false;  // 2i
 };
 
 struct NameUse {  // u, lambda, x
     std::string name;
 };
 
-struct Member {  // v.x, f.3: component or column; `member` may be digits
+struct Member {  // v.x, f.3, f.(opposite[i]): component or column
     ExprId base;
-    Name member;
+    Name member;                  // may be digits; what is between the parentheses, where `index` is given
+    std::optional<ExprId> index;  // computed when the spec is compiled
 };
 
 struct Index {  // u[t+1, x-1], c[r], w[i, j]
@@ -93,8 +95,8 @@ struct RangeIndex {  // i in low..high, both inclusive
     Name name;
     ExprId low, high;
 };
-enum class FoldKind : std::uint8_t { sum, prod, min, max };
-struct Fold {  // sum(i in a..b, j in c..d) body; the last index runs fastest
+enum class FoldKind : std::uint8_t { sum, prod, min, max, list };
+struct Fold {  // sum(i in a..b, j in c..d) body, [body for i in a..b]; the last index runs fastest
     FoldKind kind;
     std::vector<RangeIndex> indices;  // at least one
     ExprId body;
@@ -112,7 +114,7 @@ struct TableFold {  // sum(a in atoms) body; sum(s in samples) { let e = …; bo
     bool is_block = false;  // in braces
 };
 
-struct List {  // [4/5, -1/5]; only as the value of a coef
+struct List {  // [4/5, -1/5]: the weights of a coef, or a vector
     std::vector<ExprId> elements;
 };
 
@@ -129,9 +131,16 @@ inline constexpr int kMaxExpressionHeight = 1000;
 
 // ---- statements of a stencil --------------------------------------------------------------------
 
-struct TypeRef {  // f32, `f16 as f32`; any names: sema knows the types
+struct Component;
+struct TypeRef {  // f32, `f16 as f32`, f32[19], (x: f32, y: f32); any names: sema knows the types
     Name storage;
     std::optional<Name> arithmetic;
+    std::optional<ExprId> count;        // f32[19]: that many components
+    std::vector<Component> components;  // (x: f32, y: f32): then the others are empty
+};
+struct Component {
+    Name name;
+    TypeRef type;  // has no named components itself
 };
 
 struct Definition {  // NAME [: type] [= value]
@@ -254,9 +263,20 @@ struct ScheduleBlock {  // schedule { stream tile=64x4 }
     SourceRange where;
 };
 
+struct LoopBody;
+struct ForStatement {  // for i in 0..8, j in 0..2 { … }; written out when the spec is compiled
+    std::vector<RangeIndex> indices;  // at least one; the last runs fastest
+    std::vector<LoopBody> body;       // assignments, lets and loops
+    SourceRange where;
+};
+
 using StencilStatement =
     std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl, TableDecl, FastDecl,
-                 DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock>;
+                 DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock, ForStatement>;
+
+struct LoopBody {
+    StencilStatement statement;
+};
 
 struct Stencil {
     Name name;
@@ -284,9 +304,8 @@ struct RowsStatement {  // rows atoms = 4000
     ExprId count;
     SourceRange where;
 };
-struct InitStatement {           // init u = expression; init atoms.x = expression
-    Name field;                  // or table
-    std::optional<Name> member;  // a table's column
+struct InitStatement {  // init u = expression; init v.x = expression; init atoms.x = expression
+    ExprId field;       // or a table's column: NameUse, or Members of one; likewise below
     ExprId value;
     SourceRange where;
 };
@@ -294,13 +313,18 @@ struct FilePath {  // a string, without its quotes
     std::string text;
     SourceRange where;
 };
+struct InitLoop {  // for i in 0..8 { init f.i = … }
+    std::vector<RangeIndex> indices;
+    std::vector<InitStatement> body;
+    SourceRange where;
+};
 struct LoadStatement {  // load u from "start.npy"
-    Name field;         // or table
+    ExprId field;       // or table
     FilePath path;
     SourceRange where;
 };
 struct SaveStatement {  // save u to "u.npy" [every 100]
-    Name field;
+    ExprId field;
     FilePath path;
     std::optional<ExprId> every;
     SourceRange where;
@@ -312,7 +336,7 @@ struct Cut {  // at z = 64, at idx(z) = 64: a cell's index; at pos(z) = 0.5: the
     ExprId value;
 };
 struct PlotStatement {  // plot u [at z = 64] to "u.png" [every 100]
-    Name field;
+    ExprId field;
     std::optional<Cut> cut;
     FilePath path;
     std::optional<ExprId> every;
@@ -324,8 +348,8 @@ struct OverrideStatement {  // dt = 0.1; c = [1, 2]
     SourceRange where;
 };
 
-using RunStatement = std::variant<GridStatement, StepsStatement, RowsStatement, InitStatement, LoadStatement,
-                                  SaveStatement, PlotStatement, OverrideStatement>;
+using RunStatement = std::variant<GridStatement, StepsStatement, RowsStatement, InitStatement, InitLoop,
+                                  LoadStatement, SaveStatement, PlotStatement, OverrideStatement>;
 
 struct Run {
     Name name;  // of the stencil

@@ -277,10 +277,16 @@ std::vector<double> to_c_order(const std::vector<double>& values, const std::vec
 
 NpyArray read_npy(const std::string& path) {
     const File file = open_to_read(path);
-    const Header header = read_header(file.get(), path);
+    Header header = read_header(file.get(), path);
     const bool has_order =
         !header.descr.empty() && std::string("<>|=").find(header.descr[0]) != std::string::npos;
-    const std::string kind = header.descr.substr(has_order ? 1 : 0);
+    std::string kind = header.descr.substr(has_order ? 1 : 0);
+    if (kind == "c8" || kind == "c16") {
+        if (header.fortran_order && header.shape.size() > 1)
+            refuse(path, "complex numbers are read in C order; save numpy.ascontiguousarray(array)");
+        kind = kind == "c8" ? "f4" : "f8";
+        header.shape.push_back(2);
+    }
     const std::optional<Element> element = element_of(kind);
     if (!element) {
         refuse(path, "its elements are of type '" + header.descr +
@@ -330,9 +336,13 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
     return count;
 }
 
-void write_header(AtomicFile& file, const std::vector<std::int64_t>& shape, ElementType type) {
-    std::string header = std::string("{'descr': '") + (type == ElementType::f32 ? "<f4" : "<f8") +
-                         "', 'fortran_order': False, 'shape': " + print_shape(shape) + ", }";
+std::string descr_of(ElementType type) {
+    return type == ElementType::f32 ? "<f4" : "<f8";
+}
+
+void write_header(AtomicFile& file, const std::vector<std::int64_t>& shape, const std::string& descr) {
+    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + print_shape(shape) +
+                         ", }";
     // Values begin at a multiple of 64 bytes; the header ends with a newline.
     const std::size_t before = kMagicBytes + 4;
     header.append(63 - (before + header.size()) % 64, ' ');
@@ -353,7 +363,7 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
                                std::to_string(values.size()) + " values");
     if (type == ElementType::f64) return write_npy(path, shape, values.data(), values.size() * 8, type);
     AtomicFile file(path);
-    write_header(file, shape, type);
+    write_header(file, shape, descr_of(type));
     std::vector<float> chunk(kChunk);
     for (std::size_t done = 0; done < values.size();) {
         const std::size_t now = std::min(kChunk, values.size() - done);
@@ -371,7 +381,18 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, 
         throw std::logic_error("write_npy: shape " + print_shape(shape) + " in " + std::to_string(bytes) +
                                " bytes");
     AtomicFile file(path);
-    write_header(file, shape, type);
+    write_header(file, shape, descr_of(type));
+    file.write(values, bytes);
+    file.commit();
+}
+
+void write_npy_complex(const std::string& path, const std::vector<std::int64_t>& shape, const void* values,
+                       std::size_t bytes, ElementType type) {
+    if (bytes != 2 * count_of(shape) * static_cast<std::size_t>(size_of(type)))
+        throw std::logic_error("write_npy_complex: shape " + print_shape(shape) + " in " +
+                               std::to_string(bytes) + " bytes");
+    AtomicFile file(path);
+    write_header(file, shape, type == ElementType::f32 ? "<c8" : "<c16");
     file.write(values, bytes);
     file.commit();
 }

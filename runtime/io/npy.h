@@ -18,7 +18,7 @@ struct NpyArray {
 };
 
 // Reads f4, f8, i1 … i8, u1 … u8 and bool, either byte order, C or Fortran order; integers past 2^53 lose
-// their last digits. Throws Error that names the file and what is wrong with it: not there, no .npy, a type
+// their last digits. Complex numbers (c8, c16, C order) are read as pairs, an axis of 2 more. Throws Error that names the file and what is wrong with it: not there, no .npy, a type
 // that is no number, cut short or longer than its header says.
 NpyArray read_npy(const std::string& path);
 
@@ -34,5 +34,10 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
 // For arrays too large to widen: values are `bytes` bytes of `type`, little endian.
 void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, const void* values,
                std::size_t bytes, ElementType type);
+
+// Pairs of `type` (f32 or f64), real and imaginary part, as complex64 or complex128; `shape` is that of the
+// complex numbers.
+void write_npy_complex(const std::string& path, const std::vector<std::int64_t>& shape, const void* values,
+                       std::size_t bytes, ElementType type);
 
 }  // namespace halo::rt

@@ -32,7 +32,17 @@ public:
             put("    table rows_ {{ a, b: f32; c: f64; m = p*a*b + 1/2 }}\n");
         for (const FieldSpec& field : program_.fields) {
             if (!is_used(field.name)) continue;
-            put("    field {}: {}{}\n", field.name, field.f64 ? "f64" : "f32", faces(field.faces));
+            const std::vector<const FieldSpec*> parts = components(field);
+            if (parts.size() < 2) {
+                put("    field {}: {}{}\n", field.name, field.f64 ? "f64" : "f32", faces(field.faces));
+            } else if (parts.front() == &field) {
+                std::string inside;
+                for (const FieldSpec* part : parts) {
+                    inside += fmt::format("{}{}: {}", inside.empty() ? "" : ", ", part->name,
+                                          part->f64 ? "f64" : "f32");
+                }
+                put("    field all_{}: ({}){}\n", field.name, inside, faces(field.faces));
+            }
         }
         for (const StatementSpec& each : program_.statements)
             statement(each);
@@ -64,6 +74,36 @@ private:
             [&](const StatementSpec& each) { return each.target == field || mentions(each.value, field); });
     }
 
+    // Those that share the field's declaration, itself among them.
+    std::vector<const FieldSpec*> components(const FieldSpec& field) const {
+        std::vector<const FieldSpec*> parts;
+        for (const FieldSpec& other : program_.fields) {
+            const bool joins = &other == &field || (program_.has_components && is_used(other.name) &&
+                                                    faces(other.faces) == faces(field.faces));
+            if (joins) parts.push_back(&other);
+        }
+        return parts;
+    }
+
+    // A field as it is read and assigned: "u", or "all_u.v[x+1]", and by turns "all_u[x+1].v".
+    std::string access(const std::string& name, const std::string& subscript) const {
+        for (const FieldSpec& field : program_.fields) {
+            if (field.name != name) continue;
+            const std::vector<const FieldSpec*> parts = components(field);
+            if (parts.size() < 2) break;
+            const std::string whole = "all_" + parts.front()->name;
+            const bool is_after = (name.size() + subscript.size()) % 2 == 0;
+            return is_after ? whole + subscript + "." + name : whole + "." + name + subscript;
+        }
+        return name + subscript;
+    }
+
+    // A condition begins with a field's name, or with none.
+    std::string condition(const std::string& pattern) const {
+        const std::size_t end = pattern.find(' ');
+        return end == std::string::npos ? pattern : access(pattern.substr(0, end), "") + pattern.substr(end);
+    }
+
     std::string faces(const Faces& faces) const {
         if (!faces.written) return "";
         std::string inside;
@@ -85,9 +125,9 @@ private:
             case StatementSpec::Kind::let:
                 return put("    let {}{} = {}\n", each.target, faces(each.faces), value);
             case StatementSpec::Kind::output:
-                return put("    {} = {}\n", each.target, value);
+                return put("    {} = {}\n", access(each.target, ""), value);
             case StatementSpec::Kind::state:
-                return put("    {}[t+1] = {}\n", each.target, value);
+                return put("    {} = {}\n", access(each.target, "[t+1]"), value);
             case StatementSpec::Kind::reduction:
                 return put("    reduce {} = {}({})\n", each.target, each.operation, value);
         }
@@ -127,7 +167,7 @@ private:
             case Kind::param:
                 return node.name;
             case Kind::access:
-                return node.name + subscript(node.time, node.offset);
+                return access(node.name, subscript(node.time, node.offset));
             case Kind::coordinate:
                 return node.order == 0 ? fmt::format("(idx({0}) / len({0}))", axis)
                                        : fmt::format("(pos({0}) / (1 + abs(pos({0}))))", axis);
@@ -152,7 +192,7 @@ private:
             case Kind::blend:
                 return fmt::format("blend({}, {})", a(), b());
             case Kind::chosen:
-                return fmt::format("(if {} then {} else {})", node.name, a(), b());
+                return fmt::format("(if {} then {} else {})", condition(node.name), a(), b());
             case Kind::capped:
                 return fmt::format("(if {0} < 1/4 then {0} else 1/4)", a());
             case Kind::shifted: {
@@ -160,8 +200,10 @@ private:
                 return fmt::format("({}){}", a(), at);
             }
             case Kind::weighted:
-                return fmt::format("(sum(r in 1..{0}) {1}[r] * ({2}[{3}+r] - {2}[{3}-r]))", node.order,
-                                   node.time == 1 ? "launched" : "weight", node.name, axis);
+                return fmt::format("(sum(r in 1..{}) {}[r] * ({} - {}))", node.order,
+                                   node.time == 1 ? "launched" : "weight",
+                                   access(node.name, fmt::format("[{}+r]", axis)),
+                                   access(node.name, fmt::format("[{}-r]", axis)));
             case Kind::derivative:
                 return fmt::format("d({}, {}, order={})", a(), axis, node.order);
             case Kind::second_derivative:

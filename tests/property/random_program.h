@@ -108,6 +108,7 @@ struct RandomProgram {
     std::vector<StatementSpec> statements;
     std::array<std::string, 3> spacing{"1", "1", "1"};  // numbers, or a param's name
     std::int64_t grid[3] = {1, 1, 1};
+    bool has_components = false;  // fields of equal boundaries are components of one
 
     std::string text() const;
     std::string describe() const;  // seed, grid and text, for a failing test

@@ -116,6 +116,8 @@ private:
                        }) ||
                        progress;
         }
+        progress = attempt_change([](RandomProgram& p) { return std::exchange(p.has_components, false); }) ||
+                   progress;
         for (std::size_t i = 0; i < best_.fields.size(); ++i) {
             progress =
                 attempt_change([&](RandomProgram& p) { return std::exchange(p.fields[i].f64, false); }) ||

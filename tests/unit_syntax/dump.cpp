@@ -18,10 +18,11 @@ struct Dumper {
     std::string operator()(ExprId id) const { return std::visit(*this, file[id].node); }
 
     std::string operator()(const Missing&) const { return "?"; }
-    std::string operator()(const Number& node) const { return node.value.to_string(); }
+    std::string operator()(const Number& node) const { return node.value.to_string() + (node.is_imaginary ? "i" : ""); }
     std::string operator()(const NameUse& node) const { return node.name; }
     std::string operator()(const Member& node) const {
-        return fmt::format("(. {} {})", (*this)(node.base), node.member.text);
+        return fmt::format("(. {} {})", (*this)(node.base),
+                           node.index ? (*this)(*node.index) : node.member.text);
     }
     std::string operator()(const Index& node) const {
         return fmt::format("(at {}{})", (*this)(node.base), all(node.subscripts));
@@ -50,7 +51,7 @@ struct Dumper {
                            (*this)(node.otherwise));
     }
     std::string operator()(const Fold& node) const {
-        constexpr const char* kNames[] = {"sum", "prod", "min", "max"};
+        constexpr const char* kNames[] = {"sum", "prod", "min", "max", "list"};
         std::string text = fmt::format("({}", kNames[static_cast<int>(node.kind)]);
         for (const RangeIndex& index : node.indices) {
             text += fmt::format(" {}:{}..{}", index.name.text, (*this)(index.low), (*this)(index.high));

@@ -101,7 +101,10 @@ TEST_CASE("mistakes in expressions") {
     CHECK(in_stencil("v = (2 u)") == "2:8 unexpected-token");
     CHECK(in_stencil("v = a < b < c") == "2:11 chained-comparison");
     CHECK(in_stencil("v = a + * b") == "2:9 unexpected-token");
-    CHECK(in_stencil("v = [1, 2]") == "2:5 unexpected-token");
+    CHECK(in_stencil("v = [1, 2") == "2:10 missing-bracket");
+    CHECK(in_stencil("v = [i for i 1..2]") == "2:14 unexpected-token");
+    CHECK(in_stencil("v = u.") == "2:7 unexpected-token");
+    CHECK(in_stencil("v = u.(1") == "2:9 missing-bracket");
     CHECK(in_stencil("v = if a then b") == "2:16 unexpected-token");
     CHECK(in_stencil("v = if a b") == "2:10 unexpected-token");
     CHECK(in_stencil("v = \"text\"") == "2:5 unexpected-token");
@@ -156,10 +159,21 @@ TEST_CASE("mistakes in tables and in sums over them") {
 
 TEST_CASE("what is to come is said to be to come") {
     CHECK(in_stencil("where u > 0 { v = 1 }") == "2:1 not-built-yet");
-    CHECK(in_stencil("for i in 0..18 {\n f = 1\n}") == "2:1 not-built-yet");
     CHECK(in_stencil("inject p[t+1] at shots += 2") == "2:1 not-built-yet");
-    CHECK(in_stencil("field v: (x: f32, y: f32)") == "2:10 not-built-yet");
-    CHECK(in_stencil("field f: f32[19]") == "2:13 not-built-yet");
+}
+
+TEST_CASE("properties that are to come are said to be to come") {
+    CHECK(in_stencil("field v: f32[2] { layout aos }") == "2:19 not-built-yet");
+    CHECK(in_stencil("field v: f32[2] { component 0 { boundary clamp } }") == "2:19 not-built-yet");
+}
+
+TEST_CASE("mistakes in a loop stay there") {
+    CHECK(in_stencil("for i in 0..18 {\n f.i = 1 +\n g.i = 2\n}\nv = @") == "3:10 unexpected-token; 6:5 invalid-character");
+    CHECK(in_stencil("for i in 0..18 {\n param a = 1\n}") == "3:2 misplaced-statement");
+    CHECK(in_stencil("for i in 0..18 {\n reduce a = sum(u)\n}") == "3:2 misplaced-statement");
+    CHECK(in_stencil("for i in 18 { f = 1 }") == "2:13 unexpected-token");
+    CHECK(in_stencil("for i in 0..1 f = 1") == "2:15 unexpected-token");
+    CHECK(in_run("for i in 0..8 { save u to \"u.npy\" }") == "2:17 unexpected-token");
 }
 
 TEST_CASE("mistakes in a field's block stay there") {

@@ -228,7 +228,8 @@ TEST_CASE("runs") {
     CHECK(dump(steps, only_run_statement<StepsStatement>(steps).count) == "5000");
     CHECK(dump(steps, *only_run_statement<StepsStatement>(steps).until) == "(< change 1/1000000)");
     CHECK_FALSE(only_run_statement<StepsStatement>(run("steps 10")).until.has_value());
-    CHECK(only_run_statement<InitStatement>(run("init u = exp(-x^2)")).field.text == "u");
+    const File filled = run("init v.x = exp(-x^2)");
+    CHECK(dump(filled, only_run_statement<InitStatement>(filled).field) == "(. v x)");
     CHECK(only_run_statement<LoadStatement>(run("load u from \"a b.npy\"")).path.text == "a b.npy");
     const File save = run("save u to \"u.npy\" every 100");
     CHECK(dump(save, *only_run_statement<SaveStatement>(save).every) == "100");

@@ -1,0 +1,33 @@
+// Fields of several components as a user sees them: one name, one file.
+//
+// In a .npy file the components are the last, fastest axis: shape (z, y, x, components). A complex field is
+// an array of complex numbers of shape (z, y, x).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/driver/engine.h"
+#include "compiler/ir/program.h"
+
+namespace halo::driver {
+
+// What a name stands for in files: one field, or the members of a group.
+struct FieldSet {
+    std::string name;
+    std::vector<std::string> fields;  // of the program, in order
+    bool is_complex = false;          // two fields, saved as complex numbers
+
+    bool is_single() const { return fields.size() == 1; }
+    // Of the array in a file, slowest axis first.
+    std::vector<std::int64_t> npy_shape(std::vector<std::int64_t> grid) const;
+};
+
+// The field or group of this name, which the program has.
+FieldSet find_fields(const ir::Program& program, const std::string& name);
+
+// Values of several fields, cell by cell, in the widest of their types; and back.
+FieldValues interleave(const std::vector<FieldValues>& fields);
+std::vector<std::vector<double>> separate(const std::vector<double>& values, std::size_t count);
+
+}  // namespace halo::driver
