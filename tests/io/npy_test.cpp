@@ -140,8 +140,10 @@ TEST_CASE("npy: odd files are refused with the reason") {
     write_bytes(path, good + "1");
     CHECK(has(message(path), "it is longer than its header says"));
     write_bytes(path,
-                npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", std::string(16, '\0')));
-    CHECK(has(message(path), "of type '<c16'"));
+                npy("{'descr': '<U4', 'fortran_order': False, 'shape': (1,), }", std::string(16, '\0')));
+    CHECK(has(message(path), "of type '<U4'"));
+    write_bytes(path, npy("{'descr': '<c16', 'fortran_order': True, 'shape': (1, 1), }", std::string(16, '\0')));
+    CHECK(has(message(path), "in C order"));
     write_bytes(path, npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"));
     CHECK(has(message(path), "records"));
     write_bytes(
@@ -195,4 +197,14 @@ TEST_CASE("npy: a file that cannot be written leaves nothing behind") {
     CHECK(std::filesystem::is_symlink(folder.path() / "link.npy"));
     CHECK(read_npy(folder / "old.npy").values == std::vector<double>{1});
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+}
+
+TEST_CASE("complex numbers are pairs, the last axis") {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/z.npy";
+    const std::vector<double> pairs{1, -2, 3, 0.5, 0, 7};
+    write_npy_complex(path, {3}, pairs.data(), pairs.size() * sizeof(double), ElementType::f64);
+    CHECK(read_bytes(path).find("'<c16'") != std::string::npos);
+    const NpyArray back = read_npy(path, {3, 2}, "field z");
+    CHECK(back.values == pairs);
 }
