@@ -201,7 +201,7 @@ TEST_CASE("npy: a file that cannot be written leaves nothing behind") {
 
 TEST_CASE("complex numbers are pairs, the last axis") {
     const TemporaryFolder folder;
-    const std::string path = folder.path() + "/z.npy";
+    const std::string path = (folder.path() / "z.npy").string();
     const std::vector<double> pairs{1, -2, 3, 0.5, 0, 7};
     write_npy_complex(path, {3}, pairs.data(), pairs.size() * sizeof(double), ElementType::f64);
     CHECK(read_bytes(path).find("'<c16'") != std::string::npos);
