@@ -66,7 +66,7 @@ __device__ __forceinline__ void copy2(double* to, const double* from) {
 // [fast_rsqrt]
 // 1 / sqrt(x) as the hardware approximates it; where x is below the normal numbers it counts as 0.
 __device__ __forceinline__ float fast_rsqrt(float x) {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;

@@ -34,6 +34,8 @@ struct StagedRow {
     int width = 1;             // elements from row to row
     bool whole = false;        // the table's own layout: copied in vectors
     int vector = 1;            // elements loaded at a time
+    // Elements of a row that hold something; a copy of whole rows brings their padding along.
+    int loaded() const { return whole ? width : static_cast<int>(columns.size()); }
 };
 
 StagedRow staged_row(const TablePass& pass, const TableShape& shape) {
@@ -159,8 +161,8 @@ private:
         step.push_back(kernel::Barrier{});
         Block each;
         const std::string values = context_.names().take(table.name + "_row");
-        each.push_back(kernel::DeclareArray{shape.type, values, {staged.width}});
-        for (int at = 0; at < staged.width; at += staged.vector)
+        each.push_back(kernel::DeclareArray{shape.type, values, {staged.loaded()}});
+        for (int at = 0; at < staged.loaded(); at += staged.vector)
             load_values(shape, staged, values, chunk, at, each);
         append(each, sums.row(
                          pass, sources,
@@ -222,9 +224,12 @@ private:
     static void load_values(const TableShape& shape, const StagedRow& staged, const std::string& values,
                             const std::string& chunk, int at, Block& body) {
         const Expr place = variable("row") * staged.width + at;
-        if (staged.vector == 1) {
-            body.push_back(kernel::Assign{kernel::element(values, {at}, shape.type),
-                                          kernel::element(chunk, {place}, shape.type)});
+        if (staged.vector == 1 || at + staged.vector > staged.loaded()) {
+            for (int e = at; e < std::min(at + staged.vector, staged.loaded()); ++e) {
+                body.push_back(
+                    kernel::Assign{kernel::element(values, {e}, shape.type),
+                                   kernel::element(chunk, {variable("row") * staged.width + e}, shape.type)});
+            }
             return;
         }
         body.push_back(kernel::LoadVector{kernel::element(values, {at}, shape.type),

@@ -20,7 +20,7 @@ __device__ __forceinline__ void copy4(float* to, const float* from) {
 
 // 1 / sqrt(x) as the hardware approximates it; where x is below the normal numbers it counts as 0.
 __device__ __forceinline__ float fast_rsqrt(float x) {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;

@@ -67,9 +67,9 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         }
         __syncthreads();
         for (int row = 0; row < rows; ++row) {
-            float samples_row[8];
+            float samples_row[5];
             load4(samples_row, samples_chunk + row * 8);
-            load4(&samples_row[4], samples_chunk + row * 8 + 4);
+            samples_row[4] = samples_chunk[row * 8 + 4];
             const float samples_kx = samples_row[0];
             const float samples_ky = samples_row[1];
             const float samples_kz = samples_row[2];
