@@ -232,14 +232,13 @@ private:
             given.insert(argument.field);
             std::optional<Cut> cut;
             if (argument.axis) cut = command_line_cut(argument);
-            request_.outputs.push_back(
-                {Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
+            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Plot& plot : run_->plots) {
             if (given.contains(plot.field)) continue;
-            request_.outputs.push_back(
-                {Output::Kind::plot, field(plot.field), plot.path, usual_cut(run_block_cut(plot)), plot.every});
+            request_.outputs.push_back({Output::Kind::plot, field(plot.field), plot.path,
+                                        usual_cut(run_block_cut(plot)), plot.every});
         }
     }
 

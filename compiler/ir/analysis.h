@@ -20,11 +20,12 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
 // free are never read past and have none.
 void infer_halos(Program& program);
 
-// Sets Face::reach of formula faces from what their ghosts read, and of mirrors opposite one: a reflection must
-// not leave through it.
+// Sets Face::reach of formula faces from what their ghosts read, and of mirrors opposite one: a reflection
+// must not leave through it.
 void infer_reaches(Program& program);
 
-// Whether a formula says what is read past a face of the field; its halo is then filled by kernels of its own.
+// Whether a formula says what is read past a face of the field; its halo is then filled by kernels of its
+// own.
 bool has_formula(const Field& field);
 
 // Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins

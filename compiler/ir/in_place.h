@@ -1,5 +1,5 @@
-// Statements that change a level in place: those after the first that writes it, and those that give an output
-// only some of its cells.
+// Statements that change a level in place: those after the first that writes it, and those that give an
+// output only some of its cells.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // The reference interpreter: what a StencilProgram means. Slow, plain, and independent of every other engine:
-// it maps each read past an edge by boundary.h, evaluates formulas past a face where they are read, and keeps no
-// halo cells.
+// it maps each read past an edge by boundary.h, evaluates formulas past a face where they are read, and keeps
+// no halo cells.
 //
 // What every engine must reproduce, besides IEEE arithmetic in each node's type, rounded after each node:
 //   constants   arithmetic on constants alone is exact (constants.h); rounded where it meets something else
@@ -35,8 +35,8 @@ enum class Arithmetic : std::uint8_t {
 
 class Interpreter {
 public:
-    // extent: cells along each axis, >= 1 and as many as the boundaries read, else std::invalid_argument. A param
-    // without default throws one only at step().
+    // extent: cells along each axis, >= 1 and as many as the boundaries read, else std::invalid_argument. A
+    // param without default throws one only at step().
     Interpreter(const Program& program, std::array<std::int64_t, kMaxRank> extent, Arithmetic arithmetic);
     ~Interpreter();
 

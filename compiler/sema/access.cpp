@@ -328,7 +328,8 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
 bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
     FieldInfo& info = fields_[id.index];
     const ir::Field& field = program_[id];
-    if (are_targets_unknown_ || symbols_.is_unread(info.symbol->name)) return true;  // the statement that says more could not be read
+    if (are_targets_unknown_ || symbols_.is_unread(info.symbol->name))
+        return true;  // the statement that says more could not be read
     if (time > 1) {
         report(DiagnosticKind::time_level, where,
                fmt::format("a step writes level t+1; there is no level t+{}", time));

@@ -44,13 +44,15 @@ Value Algebra::binary(BinaryOp op, const Value& left, const Value& right, Source
     if (!left.has_parts() && !right.has_parts()) return arithmetic_.binary(op, left, right, where);
     const bool is_comparison = op >= BinaryOp::less && op <= BinaryOp::not_equal;
     if (is_comparison || op == BinaryOp::min || op == BinaryOp::max) {
-        return mismatch(left, right, where, "numbers are compared; `norm(v)`, `abs(z)` or a component is one");
+        return mismatch(left, right, where,
+                        "numbers are compared; `norm(v)`, `abs(z)` or a component is one");
     }
     if (!left.is_vector() && !right.is_vector()) return complex_binary(op, left, right, where);
     if (op == BinaryOp::mul) {
         if (!right.is_vector()) return scale(op, left, right, false, where);
         if (!left.is_vector()) return scale(op, right, left, true, where);
-        return mismatch(left, right, where, "the scalar product is `dot(a, b)`, the vector product `cross(a, b)`");
+        return mismatch(left, right, where,
+                        "the scalar product is `dot(a, b)`, the vector product `cross(a, b)`");
     }
     if (op == BinaryOp::div) {
         if (!right.is_vector()) return scale(op, left, right, false, where);
@@ -211,8 +213,7 @@ Value Algebra::norm(const Value& value, SourceRange where) {
 }
 
 Value Algebra::conjugate(const Value& value, SourceRange where) {
-    if (value.is_vector())
-        return map_parts(value, [&](const Value& part) { return conjugate(part, where); });
+    if (value.is_vector()) return map_parts(value, [&](const Value& part) { return conjugate(part, where); });
     if (!value.is_complex()) return value;
     return Value::complex_of(value.parts[0], arithmetic_.negate(value.parts[1], where));
 }

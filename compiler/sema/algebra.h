@@ -5,7 +5,8 @@
 //
 //   (a + bi) * (c + di)   (a*c - b*d) + (a*d + b*c)i
 //   (a + bi) / (c + di)   ((a*c + b*d) / m) + ((b*c - a*d) / m)i with m = c*c + d*d
-//   x * (a + bi)          (x*a) + (x*b)i, and likewise for /; a real exponent of 16 at most is multiplications
+//   x * (a + bi)          (x*a) + (x*b)i, and likewise for /; a real exponent of 16 at most is
+//   multiplications
 //
 // What is zero exactly drops out, so that 1i * z costs no more than (-z.im, z.re).
 #pragma once

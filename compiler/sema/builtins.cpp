@@ -20,8 +20,8 @@ constexpr std::array<BuiltinFunction, 19> kFunctions{{
 }};
 
 constexpr std::array<std::string_view, 21> kOperators{
-    "d",   "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad", "div",  "curl", "pos", "idx",
-    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",   "conj", "arg"};
+    "d",   "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad", "div", "curl", "pos", "idx",
+    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",  "conj", "arg"};
 constexpr std::array<std::string_view, 6> kFutureTypes{"f16", "bf16", "i32", "i64", "u8", "bool"};
 
 struct Translation {
@@ -80,8 +80,7 @@ const BuiltinFunction* find_builtin(std::string_view name) {
 
 bool is_kept_name(std::string_view name, bool as_function) {
     if (name == "t" || name == "pi" || name == "true" || name == "false") return true;
-    return as_function &&
-           (find_builtin(name) || contains(kOperators, name));
+    return as_function && (find_builtin(name) || contains(kOperators, name));
 }
 
 bool is_future_type(std::string_view name) {

@@ -32,9 +32,8 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
         return call_def(*symbol, node, where);
     if (is_differential(name)) return differential(node, where);
     for (const syntax::Argument& argument : node.arguments) {
-        if (!argument.keyword ||
-            !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) || name == "min" ||
-              name == "max"))
+        if (!argument.keyword || !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) ||
+                                   name == "min" || name == "max"))
             continue;
         report(DiagnosticKind::unknown_argument, argument.keyword->where,
                fmt::format("`{}` takes no argument by name", name));
@@ -269,7 +268,8 @@ bool Evaluator::repeat_level(const std::vector<syntax::RangeIndex>& indices, std
     if (!low || !high) return false;
     const SourceRange range{this->where(index.low).begin, this->where(index.high).end};
     if (*high < *low - 1) {  // low..low-1 is the empty range of a formula whose limit is a const
-        report(DiagnosticKind::empty_range, range, fmt::format("the range {}..{} runs backwards", *low, *high))
+        report(DiagnosticKind::empty_range, range,
+               fmt::format("the range {}..{} runs backwards", *low, *high))
             .mend(range, fmt::format("{}..{}", *high, *low));
         return false;
     }

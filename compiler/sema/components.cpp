@@ -83,7 +83,8 @@ std::optional<std::size_t> Evaluator::part_of(const Whole& whole, const syntax::
     std::optional<std::string> word = part_word(node);
     if (!word) return std::nullopt;
     if (auto part = find_part(whole, *word, symbols_.axes())) return part;
-    const bool is_name = !node.index && !word->empty() && std::isdigit(static_cast<unsigned char>(word->front())) == 0;
+    const bool is_name =
+        !node.index && !word->empty() && std::isdigit(static_cast<unsigned char>(word->front())) == 0;
     if (is_name) {
         const Value* local = find_local(*word);
         const Symbol* symbol = symbols_.find(*word);

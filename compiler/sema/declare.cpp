@@ -195,7 +195,8 @@ void Evaluator::declare_launch_time_coef(const Symbol& symbol, const Coef& coef)
     made.name = symbol.name;
     made.where = symbol.where;
     made.type = arithmetic_.compute_type();
-    if (symbol.coef->type) made.type = resolve_real_type(*symbol.coef->type, "a weight", *this).value_or(made.type);
+    if (symbol.coef->type)
+        made.type = resolve_real_type(*symbol.coef->type, "a weight", *this).value_or(made.type);
     made.low = coef.low;
     made.high = coef.high;
     for (const Value& element : coef.elements) {

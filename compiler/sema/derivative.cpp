@@ -113,7 +113,8 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
 
 Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accuracy, SourceRange where) {
     if (operand.has_parts())
-        return map_parts(operand, [&](const Value& part) { return interpolated(part, axis, accuracy, where); });
+        return map_parts(operand,
+                         [&](const Value& part) { return interpolated(part, axis, accuracy, where); });
     const bool is_placed = operand.is_expr() && (operand.position.fixed & axis_bit(axis)) != 0;
     if (!is_placed) return operand;  // the same half a cell further
     Pairs pairs{axis, 0};

@@ -168,7 +168,8 @@ std::optional<std::vector<Value>> Evaluator::along_axes(const Value& vector, con
                            what));
         return std::nullopt;
     }
-    const bool is_named = std::is_permutation(axes.begin(), axes.end(), vector.names.begin(), vector.names.end());
+    const bool is_named =
+        std::is_permutation(axes.begin(), axes.end(), vector.names.begin(), vector.names.end());
     std::vector<Value> result;
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
         result.push_back(vector.parts[is_named ? *find_part(vector, axes[axis], axes) : axis]);

@@ -277,9 +277,9 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
                 refuse_field(symbol, where);
                 return Value();
             }
-            return read_reference({&symbol, symbol.name, &layouts_[symbol.index].shape,
-                                   layouts_[symbol.index].first, nullptr},
-                                  where);
+            return read_reference(
+                {&symbol, symbol.name, &layouts_[symbol.index].shape, layouts_[symbol.index].first, nullptr},
+                where);
         case Symbol::Kind::let:
             return read_let(symbol, where);
         case Symbol::Kind::function:
@@ -433,7 +433,8 @@ Value Evaluator::binary(const syntax::BinaryExpr& node, SourceRange where) {
 std::optional<Value> Evaluator::square_of_length(const syntax::BinaryExpr& node, SourceRange where) {
     const auto* exponent = std::get_if<syntax::Number>(&file_[node.right].node);
     const auto* length = std::get_if<syntax::CallExpr>(&file_[node.left].node);
-    if (!exponent || exponent->is_imaginary || !(exponent->value == Rational(2)) || !length) return std::nullopt;
+    if (!exponent || exponent->is_imaginary || !(exponent->value == Rational(2)) || !length)
+        return std::nullopt;
     const bool is_length = length->callee.text == "abs" || length->callee.text == "norm";
     if (!is_length || length->arguments.size() != 1 || length->arguments[0].keyword) return std::nullopt;
     const SourceRange inside = this->where(length->arguments[0].value);

@@ -48,8 +48,8 @@ struct FieldInfo {
     const Symbol* symbol = nullptr;
     std::shared_ptr<const Shape> shape;  // of what the symbol declares; none: a number
     std::size_t leaf = 0;                // which of the shape's leaves this is
-    bool assigned = false;  // some statement of the stencil does (lets: true)
-    bool written = false;   // a statement before this one has
+    bool assigned = false;               // some statement of the stencil does (lets: true)
+    bool written = false;                // a statement before this one has
     SourceRange written_where;
     struct Contract {
         int width = 0;
@@ -73,9 +73,9 @@ struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
 // A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.
 struct Reference {
     const Symbol* symbol = nullptr;
-    std::string name;                        // of the part: "v.x"
-    const Shape* shape = nullptr;            // of the part
-    std::uint32_t first = 0;                 // of its leaves among Program::fields
+    std::string name;                         // of the part: "v.x"
+    const Shape* shape = nullptr;             // of the part
+    std::uint32_t first = 0;                  // of its leaves among Program::fields
     const syntax::Expr* subscript = nullptr;  // the Index; null: none
 };
 
@@ -114,10 +114,11 @@ public:
     // it says false. False there, and where something is reported.
     bool repeat(const std::vector<syntax::RangeIndex>& indices, SourceRange where,
                 const std::function<bool()>& body);
-    std::vector<LoopIndex> loop_indices() const;           // that are visible now
+    std::vector<LoopIndex> loop_indices() const;                   // that are visible now
     void set_loop_indices(const std::vector<LoopIndex>& indices);  // in place of those that are visible
 
-    // What a value for a field of several components is worth for one of them; nullopt: does not fit, reported.
+    // What a value for a field of several components is worth for one of them; nullopt: does not fit,
+    // reported.
     std::optional<Value> own_part(const Value& value, const FieldInfo& info, SourceRange where);
 
     // How the fields of the stencil are made up, by Symbol::index. Reports what is wrong with the types.

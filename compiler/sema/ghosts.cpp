@@ -171,7 +171,8 @@ std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, 
                              fmt::format("this is {}; a number is expected here", describe(value)));
             return std::nullopt;
         }
-        const std::optional<Value> own = is_factor ? value : evaluator.own_part(value, info, evaluator.where(id));
+        const std::optional<Value> own =
+            is_factor ? value : evaluator.own_part(value, info, evaluator.where(id));
         if (!own) return std::nullopt;
         rule.values.push_back(*own);
     }

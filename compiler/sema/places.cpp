@@ -68,8 +68,7 @@ private:
     Places of_name(const std::string& name) {
         if (const Bound* parameter = find_bound(name)) return parameter->places;
         if (in_def == 0) {
-            if (const Value* local = evaluator.find_local(name))
-                return of_value(*local);
+            if (const Value* local = evaluator.find_local(name)) return of_value(*local);
         }
         const Symbol* symbol = evaluator.symbols_.find(name);
         if (symbol == nullptr || evaluator.place_ != Place::step) return {};
@@ -204,7 +203,8 @@ private:
         if (name == "d" || name == "d2") return of(call.arguments[0].value).also_flipped(axes_of(call));
         if (name == "grad" || name == "div" || name == "curl")
             return of(call.arguments[0].value)
-                .also_flipped(static_cast<Halves>((1u << static_cast<unsigned>(evaluator.symbols_.rank())) - 1u));
+                .also_flipped(
+                    static_cast<Halves>((1u << static_cast<unsigned>(evaluator.symbols_.rank())) - 1u));
         if (name == "interpolate") return of(call.arguments[0].value).flipped(axes_of(call));
         if (name == "upwind") {
             Places result = of(call.arguments[0].value);

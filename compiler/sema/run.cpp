@@ -137,9 +137,9 @@ private:
         }
         const std::vector<std::string> fields =
             settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; });
-        Diagnostic* diagnostic = settings_.report_unknown(
-            DiagnosticKind::unknown_name, name, where,
-            fmt::format("`{}` has no field `{}`", result_.stencil, name), fields);
+        Diagnostic* diagnostic =
+            settings_.report_unknown(DiagnosticKind::unknown_name, name, where,
+                                     fmt::format("`{}` has no field `{}`", result_.stencil, name), fields);
         constexpr std::size_t kListed = 8;
         if (diagnostic && !fields.empty() && fields.size() <= kListed)
             diagnostic->note(fmt::format("it has {}", fmt::join(fields, ", ")));
@@ -224,7 +224,8 @@ private:
             target.member = &member->member;
             base = &file_[member->base];
         }
-        if (const auto* name = std::get_if<syntax::NameUse>(&base->node)) target.name = {name->name, base->where};
+        if (const auto* name = std::get_if<syntax::NameUse>(&base->node))
+            target.name = {name->name, base->where};
         return target;
     }
 

@@ -103,10 +103,10 @@ private:
         evaluator_.set_loop_indices(step.indices);
         const auto is_over = [&](const std::pair<std::size_t, const Symbol*>& let) {
             const std::size_t depth = let.first;
-            const bool goes_on = step.turns.size() >= depth &&
-                                 std::equal(current_turns_.begin(),
-                                            current_turns_.begin() + static_cast<std::ptrdiff_t>(depth),
-                                            step.turns.begin());
+            const bool goes_on =
+                step.turns.size() >= depth &&
+                std::equal(current_turns_.begin(),
+                           current_turns_.begin() + static_cast<std::ptrdiff_t>(depth), step.turns.begin());
             if (!goes_on) evaluator_.forget_let(*let.second);
             return !goes_on;
         };
@@ -254,10 +254,9 @@ private:
     }
 
     void report_misfit(const Value& value, const Reference& reference, SourceRange where) {
-        Diagnostic& diagnostic =
-            sink_.report(DiagnosticKind::component_mismatch, where,
-                         fmt::format("this is {}, and `{}` is {}", describe(value), reference.name,
-                                     describe(*reference.shape)));
+        Diagnostic& diagnostic = sink_.report(DiagnosticKind::component_mismatch, where,
+                                              fmt::format("this is {}, and `{}` is {}", describe(value),
+                                                          reference.name, describe(*reference.shape)));
         if (reference.shape->kind == Shape::Kind::vector && !value.has_parts())
             diagnostic.note("a vector is written `[a, b]`, with one value for each component");
         if (reference.shape->kind == Shape::Kind::scalar && value.is_complex())

@@ -10,9 +10,9 @@ namespace halo::syntax {
 
 namespace {
 
-constexpr std::string_view kBoundaryKinds[] = {"periodic",      "fixed",       "clamp",     "mirror",
-                                               "free",          "antimirror",  "symmetric", "antisymmetric",
-                                               "extrapolate",   "gradient",    "robin"};
+constexpr std::string_view kBoundaryKinds[] = {"periodic",    "fixed",      "clamp",     "mirror",
+                                               "free",        "antimirror", "symmetric", "antisymmetric",
+                                               "extrapolate", "gradient",   "robin"};
 constexpr std::size_t kRobinValues = 3;
 
 bool is_boundary_kind(std::string_view word) {

@@ -93,9 +93,9 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
 Parser::Nesting::Nesting(Parser& the_parser) : parser(the_parser) {
     if (++parser.nesting_ <= kMaxNesting || parser.failing_) return;
     parser
-        .fail(DiagnosticKind::nesting_too_deep, parser.peek().where,
-              fmt::format("more than {} brackets, signs or conditions are within each other here",
-                          kMaxNesting))
+        .fail(
+            DiagnosticKind::nesting_too_deep, parser.peek().where,
+            fmt::format("more than {} brackets, signs or conditions are within each other here", kMaxNesting))
         .note("give the inner part a name with `let` or `def`");
 }
 

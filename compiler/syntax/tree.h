@@ -264,7 +264,7 @@ struct ScheduleBlock {  // schedule { stream tile=64x4 }
 };
 
 struct LoopBody;
-struct ForStatement {  // for i in 0..8, j in 0..2 { … }; written out when the spec is compiled
+struct ForStatement {                 // for i in 0..8, j in 0..2 { … }; written out when the spec is compiled
     std::vector<RangeIndex> indices;  // at least one; the last runs fastest
     std::vector<LoopBody> body;       // assignments, lets and loops
     SourceRange where;

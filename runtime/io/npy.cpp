@@ -341,8 +341,8 @@ std::string descr_of(ElementType type) {
 }
 
 void write_header(AtomicFile& file, const std::vector<std::int64_t>& shape, const std::string& descr) {
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + print_shape(shape) +
-                         ", }";
+    std::string header =
+        "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + print_shape(shape) + ", }";
     // Values begin at a multiple of 64 bytes; the header ends with a newline.
     const std::size_t before = kMagicBytes + 4;
     header.append(63 - (before + header.size()) % 64, ' ');

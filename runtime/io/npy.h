@@ -18,8 +18,9 @@ struct NpyArray {
 };
 
 // Reads f4, f8, i1 … i8, u1 … u8 and bool, either byte order, C or Fortran order; integers past 2^53 lose
-// their last digits. Complex numbers (c8, c16, C order) are read as pairs, an axis of 2 more. Throws Error that names the file and what is wrong with it: not there, no .npy, a type
-// that is no number, cut short or longer than its header says.
+// their last digits. Complex numbers (c8, c16, C order) are read as pairs, an axis of 2 more. Throws Error
+// that names the file and what is wrong with it: not there, no .npy, a type that is no number, cut short or
+// longer than its header says.
 NpyArray read_npy(const std::string& path);
 
 // The same, and the array must have `shape`; `what` names its destination in the message ("field u").

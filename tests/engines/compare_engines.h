@@ -51,8 +51,8 @@ private:
 using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower::Lowered&, rt::Device&)>;
 
 // Empty where all fields agree bit for bit (a cell that is NaN in the reference has no value) and all
-// reductions within rounding; else what differs first. tolerance: how far values may differ, relative to 1 and to
-// themselves, where functions are the device's own.
+// reductions within rounding; else what differs first. tolerance: how far values may differ, relative to 1
+// and to themselves, where functions are the device's own.
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
                        const Load& load, double tolerance = 0);
 

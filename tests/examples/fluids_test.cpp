@@ -41,7 +41,8 @@ TEST_CASE("the flow through a square duct is the series of Boussinesq") {
         double sum = 0;
         for (int m = 1; m < 60; m += 2) {
             const double rate = m * kPi / (2 * half), sign = m % 4 == 1 ? 1 : -1;
-            sum += sign * (1 - std::cosh(rate * z) / std::cosh(rate * half)) * std::cos(rate * y) / (m * m * m);
+            sum +=
+                sign * (1 - std::cosh(rate * z) / std::cosh(rate * half)) * std::cos(rate * y) / (m * m * m);
         }
         return 16 * force * half * half / (viscosity * kPi * kPi * kPi) * sum;
     };
@@ -78,7 +79,7 @@ TEST_CASE("the flow in a driven cavity is as Ghia, Ghia and Shin published for R
         {0.5, -0.20581},    {0.6172, -0.13641}, {0.7344, 0.00332},  {0.8516, 0.23151},  {0.9531, 0.68717},
         {0.9609, 0.73722},  {0.9688, 0.78871},  {0.9766, 0.84123}};
     constexpr std::pair<double, double> kAlongY[] = {
-        {0.0625, 0.09233}, {0.0938, 0.12317}, {0.1563, 0.16077},  {0.2344, 0.17527},  {0.5, 0.05454},
+        {0.0625, 0.09233},  {0.0938, 0.12317},  {0.1563, 0.16077},  {0.2344, 0.17527},  {0.5, 0.05454},
         {0.8047, -0.24533}, {0.8594, -0.22445}, {0.9063, -0.16914}, {0.9453, -0.10313}, {0.9688, -0.05906}};
     // The lid has a sixth of the speed of sound, so the fluid is compressed by half a percent.
     for (const auto& [y, expected] : kAlongX) {

@@ -142,7 +142,8 @@ TEST_CASE("npy: odd files are refused with the reason") {
     write_bytes(path,
                 npy("{'descr': '<U4', 'fortran_order': False, 'shape': (1,), }", std::string(16, '\0')));
     CHECK(has(message(path), "of type '<U4'"));
-    write_bytes(path, npy("{'descr': '<c16', 'fortran_order': True, 'shape': (1, 1), }", std::string(16, '\0')));
+    write_bytes(path,
+                npy("{'descr': '<c16', 'fortran_order': True, 'shape': (1, 1), }", std::string(16, '\0')));
     CHECK(has(message(path), "in C order"));
     write_bytes(path, npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"));
     CHECK(has(message(path), "records"));

@@ -32,15 +32,18 @@ public:
         if (depth == 0) return leaf();
         switch (random_.between(0, 8)) {
             case 0:
-                return combine(make(depth - 1), make(depth - 1), "+", [](Complex a, Complex b) { return a + b; });
+                return combine(make(depth - 1), make(depth - 1), "+",
+                               [](Complex a, Complex b) { return a + b; });
             case 1:
-                return combine(make(depth - 1), make(depth - 1), "-", [](Complex a, Complex b) { return a - b; });
+                return combine(make(depth - 1), make(depth - 1), "-",
+                               [](Complex a, Complex b) { return a - b; });
             case 2:
             case 3:
-                return combine(make(depth - 1), make(depth - 1), "*", [](Complex a, Complex b) { return a * b; });
+                return combine(make(depth - 1), make(depth - 1), "*",
+                               [](Complex a, Complex b) { return a * b; });
             case 4:  // a divisor that is not near zero
-                return combine(make(depth - 1), map(leaf(), "(3 + @)", [](Complex a) { return 3.0 + a; }), "/",
-                               [](Complex a, Complex b) { return a / b; });
+                return combine(make(depth - 1), map(leaf(), "(3 + @)", [](Complex a) { return 3.0 + a; }),
+                               "/", [](Complex a, Complex b) { return a / b; });
             case 5:
                 return map(make(depth - 1), "conj(@)", [](Complex a) { return std::conj(a); });
             case 6:

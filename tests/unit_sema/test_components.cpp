@@ -207,15 +207,16 @@ TEST_CASE("vector operators are made of derivatives along the axes") {
     CHECK(made.value(2) == "1/2 * (v.y[x+1] - v.y[x-1]) - 1/2 * (v.x[y+1] - v.x[y-1])");
     CHECK(made.value(3) == "1/2 * (p[y+1] - p[y-1])");
     CHECK(made.value(4) == "-(1/2 * (p[x+1] - p[x-1]))");
-    CHECK(mistakes("field v: f32[3]\nfield u: f32\nu = div(v)") ==
-          Kinds{DiagnosticKind::component_mismatch});
+    CHECK(mistakes("field v: f32[3]\nfield u: f32\nu = div(v)") == Kinds{DiagnosticKind::component_mismatch});
     CHECK(mistakes("field v: f32[2]\nfield u: f32\nu = grad(v)") ==
           Kinds{DiagnosticKind::component_mismatch});
 }
 
 TEST_CASE("the curl of a vector in space is a vector") {
-    const Analyzed made = stencil("field v, w: (x: f64, y: f64, z: f64) { boundary periodic }\nw = curl(v)\n"
-                                  "v[t+1] = v + curl(w)", "x, y, z");
+    const Analyzed made = stencil(
+        "field v, w: (x: f64, y: f64, z: f64) { boundary periodic }\nw = curl(v)\n"
+        "v[t+1] = v + curl(w)",
+        "x, y, z");
     CHECK(made.value(0) == "1/2 * (v.z[y+1] - v.z[y-1]) - 1/2 * (v.y[z+1] - v.y[z-1])");
     CHECK(made.value(1) == "1/2 * (v.x[z+1] - v.x[z-1]) - 1/2 * (v.z[x+1] - v.z[x-1])");
 }

@@ -18,7 +18,9 @@ struct Dumper {
     std::string operator()(ExprId id) const { return std::visit(*this, file[id].node); }
 
     std::string operator()(const Missing&) const { return "?"; }
-    std::string operator()(const Number& node) const { return node.value.to_string() + (node.is_imaginary ? "i" : ""); }
+    std::string operator()(const Number& node) const {
+        return node.value.to_string() + (node.is_imaginary ? "i" : "");
+    }
     std::string operator()(const NameUse& node) const { return node.name; }
     std::string operator()(const Member& node) const {
         return fmt::format("(. {} {})", (*this)(node.base),

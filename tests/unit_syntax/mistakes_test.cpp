@@ -168,7 +168,8 @@ TEST_CASE("properties that are to come are said to be to come") {
 }
 
 TEST_CASE("mistakes in a loop stay there") {
-    CHECK(in_stencil("for i in 0..18 {\n f.i = 1 +\n g.i = 2\n}\nv = @") == "3:10 unexpected-token; 6:5 invalid-character");
+    CHECK(in_stencil("for i in 0..18 {\n f.i = 1 +\n g.i = 2\n}\nv = @") ==
+          "3:10 unexpected-token; 6:5 invalid-character");
     CHECK(in_stencil("for i in 0..18 {\n param a = 1\n}") == "3:2 misplaced-statement");
     CHECK(in_stencil("for i in 0..18 {\n reduce a = sum(u)\n}") == "3:2 misplaced-statement");
     CHECK(in_stencil("for i in 18 { f = 1 }") == "2:13 unexpected-token");
