@@ -4,19 +4,17 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "compiler/driver/progress.h"
 #include "compiler/ir/interpreter.h"
+#include "runtime/core/element.h"
 
 namespace halo::driver {
 
 namespace {
-
-rt::ElementType element_type(ir::Scalar type) {
-    return type == ir::Scalar::f32 ? rt::ElementType::f32 : rt::ElementType::f64;
-}
 
 class SessionEngine : public Engine {
 public:
@@ -30,24 +28,15 @@ public:
         session_.set_table(name, rows);
     }
     void upload(const std::string& field, int time, const FieldValues& values) override {
-        if (values.type == rt::ElementType::f32) {
-            session_.upload(field, time, std::span<const float>(values.f32));
-        } else {
-            session_.upload(field, time, std::span<const double>(values.f64));
-        }
+        session_.upload_elements(field, time, values.data(), values.bytes());
     }
     FieldValues download(const std::string& field, int time) override {
-        FieldValues values;
+        rt::ElementType type = rt::ElementType::f32;
         for (const rt::FieldPlan& plan : session_.plan().fields) {
-            if (plan.name == field) values.type = plan.type;
+            if (plan.name == field) type = plan.type;
         }
-        if (values.type == rt::ElementType::f32) {
-            values.f32.resize(static_cast<std::size_t>(session_.cells()));
-            session_.download(field, time, std::span<float>(values.f32));
-        } else {
-            values.f64.resize(static_cast<std::size_t>(session_.cells()));
-            session_.download(field, time, std::span<double>(values.f64));
-        }
+        FieldValues values = FieldValues::zeros(type, session_.cells());
+        session_.download_elements(field, time, values.elements.data(), values.bytes());
         return values;
     }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
@@ -117,11 +106,17 @@ public:
     }
     void upload(const std::string& field, int time, const FieldValues& values) override {
         std::vector<double>& level = interpreter_.field(field, time);
-        for (std::size_t i = 0; i < level.size(); ++i)
-            level[i] = values.at(static_cast<std::int64_t>(i));
+        if (values.type == rt::ElementType::i64)  // kept as its bits
+            return (void)std::memcpy(level.data(), values.data(), values.elements.size());
+        rt::decode(values.data(), values.size(), values.type, level.data());
     }
     FieldValues download(const std::string& field, int time) override {
-        return FieldValues::rounded(element_type(declared(field).type), interpreter_.field(field, time));
+        const std::vector<double>& level = interpreter_.field(field, time);
+        const rt::ElementType type = element_type(declared(field).storage);
+        if (type != rt::ElementType::i64) return FieldValues::rounded(type, level);
+        FieldValues values = FieldValues::zeros(type, static_cast<std::int64_t>(level.size()));
+        std::memcpy(values.elements.data(), level.data(), values.elements.size());
+        return values;
     }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunResult result;
@@ -172,39 +167,40 @@ std::int64_t cell_count(const Extent& extent) {
 FieldValues FieldValues::zeros(rt::ElementType type, std::int64_t cells) {
     FieldValues values;
     values.type = type;
-    if (type == rt::ElementType::f32) {
-        values.f32.resize(static_cast<std::size_t>(cells));
-    } else {
-        values.f64.resize(static_cast<std::size_t>(cells));
-    }
+    values.elements.resize(static_cast<std::size_t>(cells * rt::size_of(type)));
     return values;
 }
 
-FieldValues FieldValues::rounded(rt::ElementType type, std::vector<double> from) {
-    FieldValues values;
-    values.type = type;
-    if (type == rt::ElementType::f64) {
-        values.f64 = std::move(from);
-    } else {
-        values.f32.reserve(from.size());
-        for (double value : from)
-            values.f32.push_back(static_cast<float>(value));
-    }
+FieldValues FieldValues::rounded(rt::ElementType type, const std::vector<double>& from) {
+    FieldValues values = zeros(type, static_cast<std::int64_t>(from.size()));
+    rt::encode(from.data(), static_cast<std::int64_t>(from.size()), type, values.elements.data());
     return values;
-}
-
-const void* FieldValues::data() const {
-    return type == rt::ElementType::f32 ? static_cast<const void*>(f32.data())
-                                        : static_cast<const void*>(f64.data());
-}
-
-std::int64_t FieldValues::size() const {
-    return static_cast<std::int64_t>(f32.size() + f64.size());
 }
 
 double FieldValues::at(std::int64_t index) const {
-    auto i = static_cast<std::size_t>(index);
-    return type == rt::ElementType::f32 ? static_cast<double>(f32[i]) : f64[i];
+    return rt::decode(elements.data() + index * rt::size_of(type), type);
+}
+
+rt::ElementType element_type(ir::Storage storage) {
+    switch (storage) {
+        case ir::Storage::boolean:
+            return rt::ElementType::boolean;
+        case ir::Storage::u8:
+            return rt::ElementType::u8;
+        case ir::Storage::i32:
+            return rt::ElementType::i32;
+        case ir::Storage::i64:
+            return rt::ElementType::i64;
+        case ir::Storage::f16:
+            return rt::ElementType::f16;
+        case ir::Storage::bf16:
+            return rt::ElementType::bf16;
+        case ir::Storage::f32:
+            return rt::ElementType::f32;
+        case ir::Storage::f64:
+            return rt::ElementType::f64;
+    }
+    return rt::ElementType::f64;
 }
 
 std::unique_ptr<Engine> make_session_engine(rt::Session session) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,19 +20,20 @@ using Extent = std::array<std::int64_t, rt::kMaxRank>;
 
 std::int64_t cell_count(const Extent& extent);
 
-// One level of a field on the host, in the field's own type.
+// One level of a field on the host, as the field is stored.
 struct FieldValues {
     rt::ElementType type = rt::ElementType::f32;
-    std::vector<float> f32;  // one of the two is empty
-    std::vector<double> f64;
+    std::vector<std::byte> elements;
 
     static FieldValues zeros(rt::ElementType type, std::int64_t cells);
-    static FieldValues rounded(rt::ElementType type, std::vector<double> values);
-    const void* data() const;
-    std::int64_t size() const;
-    std::int64_t bytes() const { return size() * rt::size_of(type); }
-    double at(std::int64_t index) const;
+    static FieldValues rounded(rt::ElementType type, const std::vector<double>& values);
+    const void* data() const { return elements.data(); }
+    std::int64_t size() const { return bytes() / rt::size_of(type); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(elements.size()); }
+    double at(std::int64_t index) const;  // an i64 past 2^53 is rounded
 };
+
+rt::ElementType element_type(ir::Storage storage);
 
 class Engine {
 public:

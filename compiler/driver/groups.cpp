@@ -1,6 +1,8 @@
 #include "compiler/driver/groups.h"
 
-#include <algorithm>
+#include <cstring>
+
+#include "runtime/core/element.h"
 
 namespace halo::driver {
 
@@ -23,22 +25,25 @@ FieldSet find_fields(const ir::Program& program, const std::string& name) {
     return result;
 }
 
+// In the fields' own type where they have one, else in the widest real one.
 FieldValues interleave(const std::vector<FieldValues>& fields) {
-    const bool is_wide = std::any_of(fields.begin(), fields.end(), [](const FieldValues& values) {
-        return values.type == rt::ElementType::f64;
-    });
-    const std::int64_t cells = fields.front().size();
+    rt::ElementType type = fields.front().type;
+    for (const FieldValues& values : fields) {
+        if (values.type == type) continue;
+        const bool is_wide = values.type == rt::ElementType::f64 || type == rt::ElementType::f64;
+        type = is_wide ? rt::ElementType::f64 : rt::ElementType::f32;
+    }
+    const std::int64_t cells = fields.front().size(), size = rt::size_of(type);
     const auto count = static_cast<std::int64_t>(fields.size());
-    FieldValues result =
-        FieldValues::zeros(is_wide ? rt::ElementType::f64 : rt::ElementType::f32, cells * count);
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            const auto at = static_cast<std::size_t>(cell * count + i);
-            const double value = fields[static_cast<std::size_t>(i)].at(cell);
-            if (is_wide) {
-                result.f64[at] = value;
+    FieldValues result = FieldValues::zeros(type, cells * count);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const FieldValues& from = fields[static_cast<std::size_t>(i)];
+        for (std::int64_t cell = 0; cell < cells; ++cell) {
+            std::byte* to = result.elements.data() + (cell * count + i) * size;
+            if (from.type == type) {
+                std::memcpy(to, from.elements.data() + cell * size, static_cast<std::size_t>(size));
             } else {
-                result.f32[at] = static_cast<float>(value);
+                rt::encode(from.at(cell), type, to);
             }
         }
     }

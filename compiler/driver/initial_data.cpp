@@ -72,8 +72,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         }
         for (std::size_t i = 0; i < set.fields.size(); ++i) {
             const ir::Field* field = find_field(program, set.fields[i]);
-            auto type = field->type == ir::Scalar::f32 ? rt::ElementType::f32 : rt::ElementType::f64;
-            upload_all_levels(engine, *field, FieldValues::rounded(type, std::move(values[i])));
+            upload_all_levels(engine, *field, FieldValues::rounded(element_type(field->storage), values[i]));
             filled.insert(field->name);
         }
     }

@@ -68,6 +68,11 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
     picture.across = picture_axis(request, across);
     picture.up = picture_axis(request, up);
     picture.value_label = output.field.name;
+    if (values.type == rt::ElementType::u8) {  // greys, and the same ones in every picture
+        picture.grey = true;
+        picture.range = {0.0, 255.0};
+    }
+    if (values.type == rt::ElementType::boolean) picture.range = {0.0, 1.0};
     rt::write_picture(path, picture);
 }
 

@@ -113,7 +113,16 @@ private:
             if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
                 throw_unknown(program_.name, "param", assignment.name, names);
             }
-            set_param(assignment.name, parse_number(assignment.value, "--set " + assignment.name));
+            const double value = parse_number(assignment.value, "--set " + assignment.name);
+            const auto param =
+                std::find_if(program_.params.begin(), program_.params.end(),
+                             [&](const ir::Param& each) { return each.name == assignment.name; });
+            if (param->is_integer && value != std::nearbyint(value)) {
+                wrong(fmt::format("--set {}: {} is no whole number, and {} is an integer", assignment.name,
+                                  assignment.value, assignment.name),
+                      fmt::format("--set {}={:.0f}", assignment.name, value));
+            }
+            set_param(assignment.name, value);
         }
         std::vector<std::string> unset;
         for (const ir::Param& param : program_.params) {

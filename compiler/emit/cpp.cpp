@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -62,13 +63,25 @@ protected:
     // The helpers are few and the same words as in prelude.cuh.
     std::string prelude(const Program& program) const override {
         std::set<std::string> used;
+        std::string text;
+        for (const Type type : {Type::f16, Type::bf16}) {
+            const bool is_used =
+                std::any_of(program.functions.begin(), program.functions.end(), [&](const auto& function) {
+                    return std::any_of(function.parameters.begin(), function.parameters.end(),
+                                       [&](const Parameter& each) { return each.type == type; });
+                });
+            if (is_used) text += prelude_section(type_name(type));
+        }
         for (const KernelFunction& function : program.functions) {
             for_each_expr(function.body, [&](const Expr& expr) {
                 if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
             });
         }
-        std::string text;
         for (const std::string& helper : used) {
+            if (helper.find("f16") != std::string::npos) {  // conversions are the machine's own business
+                text += prelude_section(helper + " cpu");
+                continue;
+            }
             std::string section = prelude_section(helper);
             for (const std::string device : {"__device__ __forceinline__", "__device__ inline"}) {
                 const std::size_t at = section.find(device);

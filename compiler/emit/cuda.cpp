@@ -88,24 +88,101 @@ protected:
 };
 
 // Helpers in the order of the prelude's file.
-constexpr const char* kSections[] = {"load2 float",  "load4 float",  "load2 double",  "load4 double",
-                                     "store2 float", "store4 float", "store2 double", "store4 double",
-                                     "copy2 float",  "copy4 float",  "copy2 double",  "fast_rsqrt",
-                                     "first_image",  "face_source",  "keep_min",      "keep_max",
-                                     "block_sum",    "block_min",    "block_max"};
+constexpr const char* kSections[] = {"f16",
+                                     "bf16",
+                                     "f16_to_float",
+                                     "bf16_to_float",
+                                     "float_to_f16",
+                                     "float_to_bf16",
+                                     "int_to_u8",
+                                     "long_to_int",
+                                     "float_to_int",
+                                     "float_to_long",
+                                     "double_to_int",
+                                     "double_to_long",
+                                     "wrap_add",
+                                     "wrap_sub",
+                                     "wrap_mul",
+                                     "floor_div",
+                                     "floor_mod",
+                                     "wrap_add_long",
+                                     "wrap_sub_long",
+                                     "wrap_mul_long",
+                                     "floor_div_long",
+                                     "floor_mod_long",
+                                     "load2 float",
+                                     "load4 float",
+                                     "load2 double",
+                                     "load4 double",
+                                     "store2 float",
+                                     "store4 float",
+                                     "store2 double",
+                                     "store4 double",
+                                     "copy2 float",
+                                     "copy4 float",
+                                     "copy2 double",
+                                     "load2 int",
+                                     "load4 int",
+                                     "load2 long long",
+                                     "load4 long long",
+                                     "load2 bool",
+                                     "load4 bool",
+                                     "load2 unsigned char",
+                                     "load4 unsigned char",
+                                     "load2 f16",
+                                     "load4 f16",
+                                     "load2 bf16",
+                                     "load4 bf16",
+                                     "load2 float double",
+                                     "load4 float double",
+                                     "store2 int",
+                                     "store4 int",
+                                     "store2 long long",
+                                     "store4 long long",
+                                     "store2 bool",
+                                     "store4 bool",
+                                     "store2 unsigned char",
+                                     "store4 unsigned char",
+                                     "store2 f16",
+                                     "store4 f16",
+                                     "store2 bf16",
+                                     "store4 bf16",
+                                     "copy2 int",
+                                     "copy4 int",
+                                     "copy2 long long",
+                                     "fast_rsqrt",
+                                     "first_image",
+                                     "face_source",
+                                     "keep_min",
+                                     "keep_max",
+                                     "block_sum",
+                                     "block_min",
+                                     "block_max"};
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;
     for (const KernelFunction& function : program.functions) {
+        for (const Parameter& parameter : function.parameters) {
+            if (parameter.type == Type::f16 || parameter.type == Type::bf16)
+                used.insert(type_name(parameter.type));
+        }
         for_each_statement(function.body, [&](const Statement& statement) {
             if (const auto* load = std::get_if<LoadVector>(&statement.kind)) {
-                used.insert(fmt::format("load{} {}", load->width, type_name(load->from.type())));
+                const Type from = load->from.type();
+                const bool widens = from == Type::f32 && load->to.type() == Type::f64;
+                const std::string to = widens ? " double" : "";
+                used.insert(fmt::format("load{} {}{}", load->width, type_name(from), to));
+                if (from == Type::f16) used.insert("f16_to_float");
+                if (from == Type::bf16) used.insert("bf16_to_float");
+                // Four long ones are two pairs.
+                if (from == Type::i64) used.insert("load2 long long");
             }
             if (const auto* copy = std::get_if<CopyVector>(&statement.kind)) {
                 used.insert(fmt::format("copy{} {}", copy->width, type_name(copy->from.type())));
             }
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
                 used.insert(fmt::format("store{} {}", store->width, type_name(store->to.type())));
+                if (store->to.type() == Type::i64) used.insert("store2 long long");
             }
         });
         for_each_expr(function.body, [&](const Expr& expr) {

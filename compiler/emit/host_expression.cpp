@@ -280,6 +280,11 @@ std::string print_host_argument(const rt::HostScalar& scalar, rt::ElementType ty
     rt::HostScalar exact = scalar;
     while (!exact.steps.empty() && exact.steps.back().op == Op::round_f32)
         exact.steps.pop_back();
+    if (type == rt::ElementType::i32 || type == rt::ElementType::i64) {
+        // Integers that a spec computes with are whole numbers already, or rounded as the kernels round.
+        const char* const word = type == rt::ElementType::i32 ? "int" : "long long";
+        return fmt::format("static_cast<{}>(std::nearbyint({}))", word, print_host_scalar(scalar, names));
+    }
     return "float(" + Converter(names).convert(exact).text + ")";
 }
 

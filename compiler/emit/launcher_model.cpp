@@ -1,5 +1,7 @@
 #include "compiler/emit/launcher_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -45,6 +47,50 @@ std::string member_suffix(int time) {
 
 }  // namespace
 
+namespace {
+
+// What a caller in C gives and gets. Throws UnsupportedError for what C has no word for.
+const char* c_type(const rt::FieldPlan& field) {
+    bool has_real_face = false;
+    for (const auto& faces : field.boundary) {
+        for (const rt::FacePlan& face : faces) {
+            const bool is_number =
+                face.value.steps.size() == 1 && face.value.steps[0].op == rt::HostScalar::Op::constant;
+            has_real_face = has_real_face || (face.kind == rt::BoundaryKind::fixed && !is_number);
+        }
+    }
+    const bool is_whole = field.type == rt::ElementType::u8 || field.type == rt::ElementType::i32 ||
+                          field.type == rt::ElementType::i64;
+    if (is_whole && has_real_face) {
+        throw UnsupportedError(fmt::format(
+            "a launcher for `{}`, whose boundary is computed and rounded to an integer, is not built yet: "
+            "`haloc emit` without -o prints the kernels",
+            field.name));
+    }
+    switch (field.type) {
+        case rt::ElementType::f32:
+            return "float";
+        case rt::ElementType::f64:
+            return "double";
+        case rt::ElementType::u8:
+            return "unsigned char";
+        case rt::ElementType::i32:
+            return "int";
+        case rt::ElementType::i64:
+            return "long long";
+        case rt::ElementType::f16:
+        case rt::ElementType::bf16:
+        case rt::ElementType::boolean:
+            break;
+    }
+    throw UnsupportedError(fmt::format(
+        "a launcher for `{}`, whose values C has no type for, is not built yet: `haloc emit` without -o prints "
+        "the kernels",
+        field.name));
+}
+
+}  // namespace
+
 LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::LaunchPlan& the_plan,
                              const std::string& the_stem)
     : plan(the_plan),
@@ -72,7 +118,7 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         set_coef.push_back(take(prefix + "_set_" + coef.name));
     for (const rt::FieldPlan& field : plan.fields) {
         FieldNames names;
-        names.type = field.type == rt::ElementType::f32 ? "float" : "double";
+        names.type = c_type(field);
         for (int time = field.role == rt::Role::state ? 1 : 0; time >= -field.history; --time) {
             LevelName level{time, field.name + member_suffix(time), "", ""};
             const std::string word = field.name + level_suffix(time);

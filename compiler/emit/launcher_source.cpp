@@ -245,7 +245,11 @@ private:
                 const rt::Argument& value = kernel.arguments[index];
                 arguments.push_back(argument(value, parameters[index].name));
                 if (value.kind != rt::Argument::Kind::scalar || is_plain(value.scalar)) continue;
-                out_.line("const {} {} = {};", value.type == rt::ElementType::f32 ? "float" : "double",
+                out_.line("const {} {} = {};",
+                          value.type == rt::ElementType::f32   ? "float"
+                          : value.type == rt::ElementType::i32 ? "int"
+                          : value.type == rt::ElementType::i64 ? "long long"
+                                                               : "double",
                           local_name(parameters[index].name),
                           print_host_argument(value.scalar, value.type, names_));
             }

@@ -1,3 +1,151 @@
+// [f16]
+// A half-precision number as it lies in memory.
+struct f16 {
+    unsigned short bits;
+};
+// [bf16]
+// The upper half of a float as it lies in memory.
+struct bf16 {
+    unsigned short bits;
+};
+// [f16_to_float]
+__device__ __forceinline__ float f16_to_float(f16 value) {
+#ifdef __CUDACC__
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+    return result;
+#else
+    const unsigned sign = (value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
+    const unsigned scaled = __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f);
+    return __uint_as_float(sign | (magnitude < 0x7c00u ? scaled : 0x7f800000u | magnitude << 13));
+#endif
+}
+// [bf16_to_float]
+__device__ __forceinline__ float bf16_to_float(bf16 value) {
+    return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
+}
+// [float_to_f16]
+// Rounds to nearest, ties to even; past 65504 gives infinity.
+__device__ __forceinline__ f16 float_to_f16(float value) {
+    f16 result;
+#ifdef __CUDACC__
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+    const unsigned bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
+    const unsigned normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
+    const unsigned small = __float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3f000000u;
+    const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const unsigned rounded = magnitude < 0x38800000u ? small : magnitude < 0x47800000u ? normal : large;
+    result.bits = static_cast<unsigned short>((bits >> 16 & 0x8000u) | rounded);
+#endif
+    return result;
+}
+// [float_to_bf16]
+// Rounds to nearest, ties to even.
+__device__ __forceinline__ bf16 float_to_bf16(float value) {
+    const unsigned bits = __float_as_uint(value);
+    const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    bf16 result;
+    result.bits = static_cast<unsigned short>(value != value ? 0x7fffu : rounded);
+    return result;
+}
+// [int_to_u8]
+// The nearest of 0 to 255.
+__device__ __forceinline__ unsigned char int_to_u8(int value) {
+    return static_cast<unsigned char>(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+// [long_to_int]
+// The nearest that an int can hold.
+__device__ __forceinline__ int long_to_int(long long value) {
+    const long long least = -2147483647 - 1, most = 2147483647;
+    return static_cast<int>(value < least ? least : value > most ? most : value);
+}
+// [float_to_int]
+// Of a whole number: the nearest that there is; 0 for NaN.
+__device__ __forceinline__ int float_to_int(float value) {
+    if (value >= 2147483648.0f) return 2147483647;
+    if (value < -2147483648.0f) return -2147483647 - 1;
+    return value == value ? static_cast<int>(value) : 0;
+}
+// [float_to_long]
+// Of a whole number: the nearest that there is; 0 for NaN.
+__device__ __forceinline__ long long float_to_long(float value) {
+    if (value >= 9223372036854775808.0f) return 9223372036854775807LL;
+    if (value < -9223372036854775808.0f) return -9223372036854775807LL - 1;
+    return value == value ? static_cast<long long>(value) : 0;
+}
+// [double_to_int]
+// Of a whole number: the nearest that there is; 0 for NaN.
+__device__ __forceinline__ int double_to_int(double value) {
+    if (value >= 2147483648.0) return 2147483647;
+    if (value < -2147483648.0) return -2147483647 - 1;
+    return value == value ? static_cast<int>(value) : 0;
+}
+// [double_to_long]
+// Of a whole number: the nearest that there is; 0 for NaN.
+__device__ __forceinline__ long long double_to_long(double value) {
+    if (value >= 9223372036854775808.0) return 9223372036854775807LL;
+    if (value < -9223372036854775808.0) return -9223372036854775807LL - 1;
+    return value == value ? static_cast<long long>(value) : 0;
+}
+// [wrap_add]
+// a + b, around the ends.
+__device__ __forceinline__ int wrap_add(int a, int b) {
+    return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+// [wrap_sub]
+// a - b, around the ends.
+__device__ __forceinline__ int wrap_sub(int a, int b) {
+    return static_cast<int>(static_cast<unsigned>(a) - static_cast<unsigned>(b));
+}
+// [wrap_mul]
+// a * b, around the ends.
+__device__ __forceinline__ int wrap_mul(int a, int b) {
+    return static_cast<int>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
+}
+// [floor_div]
+// The quotient, rounded down; by 0 it is 0.
+__device__ __forceinline__ int floor_div(int a, int b) {
+    if (b == 0) return 0;
+    if (b == -1) return static_cast<int>(0 - static_cast<unsigned>(a));  // around the end, too
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+// [floor_mod]
+// What floor_div leaves: of b's sign; by 0 it is 0.
+__device__ __forceinline__ int floor_mod(int a, int b) {
+    if (b == 0 || b == -1) return 0;
+    const int rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+// [wrap_add_long]
+// a + b, around the ends.
+__device__ __forceinline__ long long wrap_add_long(long long a, long long b) {
+    return static_cast<long long>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
+}
+// [wrap_sub_long]
+// a - b, around the ends.
+__device__ __forceinline__ long long wrap_sub_long(long long a, long long b) {
+    return static_cast<long long>(static_cast<unsigned long long>(a) - static_cast<unsigned long long>(b));
+}
+// [wrap_mul_long]
+// a * b, around the ends.
+__device__ __forceinline__ long long wrap_mul_long(long long a, long long b) {
+    return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
+}
+// [floor_div_long]
+// The quotient, rounded down; by 0 it is 0.
+__device__ __forceinline__ long long floor_div_long(long long a, long long b) {
+    if (b == 0) return 0;
+    if (b == -1) return static_cast<long long>(0 - static_cast<unsigned long long>(a));  // around the end, too
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+// [floor_mod_long]
+// What floor_div_long leaves: of b's sign; by 0 it is 0.
+__device__ __forceinline__ long long floor_mod_long(long long a, long long b) {
+    if (b == 0 || b == -1) return 0;
+    const long long rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
 // [load2 float]
 // Two neighbouring elements at once; `from` is aligned to both.
 __device__ __forceinline__ void load2(float* to, const float* from) {
@@ -73,6 +221,179 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
 #else
     return rsqrtf(x);
 #endif
+}
+// [load2 int]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(int* to, const int* from) {
+    const int2 pair = *reinterpret_cast<const int2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 int]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(int* to, const int* from) {
+    const int4 four = *reinterpret_cast<const int4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [load2 long long]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(long long* to, const long long* from) {
+    const longlong2 pair = *reinterpret_cast<const longlong2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 long long]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(long long* to, const long long* from) {
+    load2(to, from);
+    load2(to + 2, from + 2);
+}
+// [load2 bool]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(bool* to, const bool* from) {
+    const uchar2 pair = *reinterpret_cast<const uchar2*>(from);
+    to[0] = pair.x != 0;
+    to[1] = pair.y != 0;
+}
+// [load4 bool]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(bool* to, const bool* from) {
+    const uchar4 four = *reinterpret_cast<const uchar4*>(from);
+    to[0] = four.x != 0;
+    to[1] = four.y != 0;
+    to[2] = four.z != 0;
+    to[3] = four.w != 0;
+}
+// [load2 unsigned char]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(int* to, const unsigned char* from) {
+    const uchar2 pair = *reinterpret_cast<const uchar2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 unsigned char]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(int* to, const unsigned char* from) {
+    const uchar4 four = *reinterpret_cast<const uchar4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [load2 f16]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(float* to, const f16* from) {
+    const ushort2 pair = *reinterpret_cast<const ushort2*>(from);
+    to[0] = f16_to_float(f16{pair.x});
+    to[1] = f16_to_float(f16{pair.y});
+}
+// [load4 f16]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(float* to, const f16* from) {
+    const ushort4 four = *reinterpret_cast<const ushort4*>(from);
+    to[0] = f16_to_float(f16{four.x});
+    to[1] = f16_to_float(f16{four.y});
+    to[2] = f16_to_float(f16{four.z});
+    to[3] = f16_to_float(f16{four.w});
+}
+// [load2 bf16]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(float* to, const bf16* from) {
+    const ushort2 pair = *reinterpret_cast<const ushort2*>(from);
+    to[0] = bf16_to_float(bf16{pair.x});
+    to[1] = bf16_to_float(bf16{pair.y});
+}
+// [load4 bf16]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(float* to, const bf16* from) {
+    const ushort4 four = *reinterpret_cast<const ushort4*>(from);
+    to[0] = bf16_to_float(bf16{four.x});
+    to[1] = bf16_to_float(bf16{four.y});
+    to[2] = bf16_to_float(bf16{four.z});
+    to[3] = bf16_to_float(bf16{four.w});
+}
+// [load2 float double]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(double* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 float double]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(double* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [store2 int]
+__device__ __forceinline__ void store2(int* to, const int* from) {
+    *reinterpret_cast<int2*>(to) = make_int2(from[0], from[1]);
+}
+// [store4 int]
+__device__ __forceinline__ void store4(int* to, const int* from) {
+    *reinterpret_cast<int4*>(to) = make_int4(from[0], from[1], from[2], from[3]);
+}
+// [store2 long long]
+__device__ __forceinline__ void store2(long long* to, const long long* from) {
+    *reinterpret_cast<longlong2*>(to) = make_longlong2(from[0], from[1]);
+}
+// [store4 long long]
+__device__ __forceinline__ void store4(long long* to, const long long* from) {
+    store2(to, from);
+    store2(to + 2, from + 2);
+}
+// [store2 bool]
+__device__ __forceinline__ void store2(bool* to, const bool* from) {
+    *reinterpret_cast<uchar2*>(to) = make_uchar2(from[0], from[1]);
+}
+// [store4 bool]
+__device__ __forceinline__ void store4(bool* to, const bool* from) {
+    *reinterpret_cast<uchar4*>(to) = make_uchar4(from[0], from[1], from[2], from[3]);
+}
+// [store2 unsigned char]
+__device__ __forceinline__ void store2(unsigned char* to, const unsigned char* from) {
+    *reinterpret_cast<uchar2*>(to) = make_uchar2(from[0], from[1]);
+}
+// [store4 unsigned char]
+__device__ __forceinline__ void store4(unsigned char* to, const unsigned char* from) {
+    *reinterpret_cast<uchar4*>(to) = make_uchar4(from[0], from[1], from[2], from[3]);
+}
+// [store2 f16]
+__device__ __forceinline__ void store2(f16* to, const f16* from) {
+    *reinterpret_cast<ushort2*>(to) = make_ushort2(from[0].bits, from[1].bits);
+}
+// [store4 f16]
+__device__ __forceinline__ void store4(f16* to, const f16* from) {
+    *reinterpret_cast<ushort4*>(to) = make_ushort4(from[0].bits, from[1].bits, from[2].bits, from[3].bits);
+}
+// [store2 bf16]
+__device__ __forceinline__ void store2(bf16* to, const bf16* from) {
+    *reinterpret_cast<ushort2*>(to) = make_ushort2(from[0].bits, from[1].bits);
+}
+// [store4 bf16]
+__device__ __forceinline__ void store4(bf16* to, const bf16* from) {
+    *reinterpret_cast<ushort4*>(to) = make_ushort4(from[0].bits, from[1].bits, from[2].bits, from[3].bits);
+}
+// [copy2 int]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(int* to, const int* from) {
+    *reinterpret_cast<int2*>(to) = *reinterpret_cast<const int2*>(from);
+}
+// [copy4 int]
+// Copies four elements between aligned places.
+__device__ __forceinline__ void copy4(int* to, const int* from) {
+    *reinterpret_cast<int4*>(to) = *reinterpret_cast<const int4*>(from);
+}
+// [copy2 long long]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(long long* to, const long long* from) {
+    *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
 }
 // [first_image]
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
@@ -160,4 +481,42 @@ __device__ inline double block_max(double value) {
     for (int lanes = 16; lanes > 0; lanes /= 2)
         value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
     return value;
+}
+// [f16_to_float cpu]
+static inline float f16_to_float(f16 value) {
+#ifdef __F16C__
+    return static_cast<float>(__builtin_bit_cast(_Float16, value.bits));
+#else
+    const unsigned sign = (value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
+    const float scaled = __builtin_bit_cast(float, magnitude << 13) * 0x1p112f;
+    const unsigned special = 0x7f800000u | magnitude << 13;
+    const unsigned bits = magnitude < 0x7c00u ? __builtin_bit_cast(unsigned, scaled) : special;
+    return __builtin_bit_cast(float, sign | bits);
+#endif
+}
+// [bf16_to_float cpu]
+static inline float bf16_to_float(bf16 value) {
+    return __builtin_bit_cast(float, static_cast<unsigned>(value.bits) << 16);
+}
+// [float_to_f16 cpu]
+// Rounds to nearest, ties to even; past 65504 gives infinity.
+static inline f16 float_to_f16(float value) {
+#ifdef __F16C__
+    return f16{__builtin_bit_cast(unsigned short, static_cast<_Float16>(value))};
+#else
+    const unsigned bits = __builtin_bit_cast(unsigned, value), magnitude = bits & 0x7fffffffu;
+    const unsigned normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
+    const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
+    const unsigned small = __builtin_bit_cast(unsigned, shifted) - 0x3f000000u;
+    const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const unsigned rounded = magnitude < 0x38800000u ? small : magnitude < 0x47800000u ? normal : large;
+    return f16{static_cast<unsigned short>((bits >> 16 & 0x8000u) | rounded)};
+#endif
+}
+// [float_to_bf16 cpu]
+// Rounds to nearest, ties to even.
+static inline bf16 float_to_bf16(float value) {
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    return bf16{static_cast<unsigned short>(value != value ? 0x7fffu : rounded)};
 }

@@ -24,6 +24,24 @@ std::optional<Rational> unary_value(UnaryOp op, const Rational& a) {
     return std::nullopt;
 }
 
+// Integers and truths are not rounded late, and integers wrap: what is not plainly exact is left to the node.
+std::optional<Rational> as_type(const Rational& value, Scalar type) {
+    switch (type) {
+        case Scalar::boolean:
+            return truth(!value.is_zero());
+        case Scalar::i32:
+        case Scalar::i64: {
+            const std::optional<std::int64_t> whole = value.as_int64();
+            const bool fits = whole && (type == Scalar::i64 || *whole == static_cast<std::int32_t>(*whole));
+            return fits ? std::optional(value) : std::nullopt;
+        }
+        case Scalar::f32:
+        case Scalar::f64:
+            break;
+    }
+    return value;
+}
+
 std::optional<Rational> binary_value(BinaryOp op, const Rational& a, const Rational& b) {
     switch (op) {
         case BinaryOp::add:
@@ -77,7 +95,7 @@ std::optional<Rational> exact_value(const Expr& expr, const std::vector<std::opt
     const Call* call = std::get_if<Call>(&expr.node);
     if (call && call->function == Function::abs) value = abs(*operands[0]);
     if (value && value->bits() > kMaxExactBits) return std::nullopt;
-    return value;
+    return value ? as_type(*value, expr.type) : value;
 }
 
 std::vector<std::optional<Rational>> exact_values(const Program& program) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
 #include "compiler/support/error.h"
 
@@ -95,20 +97,27 @@ struct Interpreter::State {
         given_tables.resize(program.tables.size());
         for (const Field& field : program.fields) {
             const bool given = field.role == Role::input || field.role == Role::state;
-            const std::vector<double> initial(count, given ? 0.0 : kNaN);
+            // An integer knows no NaN that would show a value that was never set.
+            const double unset = is_real(field.type) ? kNaN : 0.0;
+            const std::vector<double> initial(count, given ? 0.0 : unset);
             levels.emplace_back(static_cast<std::size_t>(1 + field.history), initial);
-            next.emplace_back(field.role == Role::state ? count : 0, kNaN);
+            next.emplace_back(field.role == Role::state ? count : 0, unset);
         }
     }
 
-    // What the user put in may hold more digits than the field's type.
+    // To what the field is stored in.
+    void round_to_storage(const Field& field, double* values, std::size_t count) const {
+        if (arithmetic == Arithmetic::f64 && is_real(field.type)) return;
+        if (field.storage == Storage::f64 || field.storage == Storage::i64) return;
+        for (std::size_t i = 0; i < count; ++i)
+            values[i] = stored(values[i], field.storage);
+    }
+
+    // What the user put in may hold more digits than the field's storage.
     void round_fields() {
-        if (arithmetic == Arithmetic::f64) return;
         for (std::size_t i = 0; i < levels.size(); ++i) {
-            if (program.fields[i].type != Scalar::f32) continue;
             for (std::vector<double>& level : levels[i])
-                for (double& value : level)
-                    value = static_cast<float>(value);
+                round_to_storage(program.fields[i], level.data(), level.size());
         }
     }
 
@@ -190,17 +199,20 @@ struct Interpreter::State {
         std::vector<double>& now = levels[assign.target.index].front();
         std::vector<double>& written = to_next ? next[assign.target.index] : now;
         if (to_next) std::copy(now.begin(), now.end(), written.begin());  // margins keep their value
+        const Field& field = program.fields[assign.target.index];
         for_each_piece(assign.value, assign.margins,
                        [&](std::int64_t first, const std::vector<double>& values) {
                            std::copy(values.begin(), values.end(), written.begin() + first);
+                           round_to_storage(field, &written[static_cast<std::size_t>(first)], values.size());
                        });
     }
 
     void run(const Reduce& reduce) {
         Accumulator accumulator(reduce.op);
+        const bool is_wide = program[reduce.value].type == Scalar::i64;
         for_each_piece(reduce.value, reduce.margins, [&](std::int64_t, const std::vector<double>& values) {
             for (double value : values)
-                accumulator.add(value);
+                accumulator.add(is_wide ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : value);
         });
         const double value = accumulator.value();
         reductions[reduce.name] = reduce.square_root ? std::sqrt(value) : value;

@@ -6,6 +6,9 @@
 //   constants   arithmetic on constants alone is exact (constants.h); rounded where it meets something else
 //   min, max    a < b ? a : b and a > b ? a : b: where either is NaN, the right operand
 //   rsqrt       1 / sqrt(x), two roundings
+//   integers    + - * wrap around; floor_div and floor_mod round down, by 0 give 0, and wrap, too
+//   convert     rounding.h: a real to an integer to nearest even, saturated, NaN to 0
+//   storage     each assigned value is rounded to it (rounding.h) before anything reads it
 //   pos(x)      idx(x) * spacing + origin, each part rounded to the node's type first, then two roundings
 //   sum         in f64 over the cells in memory order (x fastest); engines may add in another order, so sums
 //   agree
@@ -48,7 +51,8 @@ public:
     void set_table(const std::string& name, const std::vector<double>& values);
 
     // One level of a field, x fastest, no halo: element x + nx * (y + ny * z). time: 0 now (for outputs: last
-    // written), -1 … -history the past. Values are kept as doubles that the field's type can hold.
+    // written), -1 … -history the past. Values are kept as doubles that the field's storage can hold (true is
+    // 1); those of an i64 field as its bits (std::bit_cast), so that none is lost.
     std::vector<double>& field(const std::string& name, int time = 0);
 
     void step();  // one time step; then t+1 is t

@@ -19,6 +19,28 @@ std::string_view name_of(Scalar scalar) {
     return "?";
 }
 
+std::string_view name_of(Storage storage) {
+    switch (storage) {
+        case Storage::boolean:
+            return "bool";
+        case Storage::u8:
+            return "u8";
+        case Storage::i32:
+            return "i32";
+        case Storage::i64:
+            return "i64";
+        case Storage::f16:
+            return "f16";
+        case Storage::bf16:
+            return "bf16";
+        case Storage::f32:
+            return "f32";
+        case Storage::f64:
+            return "f64";
+    }
+    return "?";
+}
+
 std::string_view name_of(BoundaryKind kind) {
     switch (kind) {
         case BoundaryKind::periodic:

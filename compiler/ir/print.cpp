@@ -268,7 +268,9 @@ private:
     }
 
     void write_field(const Field& field) {
-        put("field {}: {} {}", field.name, name_of(field.type), name_of(field.role));
+        const bool natural = field.storage == natural_storage(field.type);
+        put("field {}: {}{} {}", field.name, natural ? "" : std::string(name_of(field.storage)) + " as ",
+            name_of(field.type), name_of(field.role));
         if (field.history != 0) put(", history {}", field.history);
         write_widths(", halo", field.halo);
         text_ += ", boundary";

@@ -28,6 +28,7 @@ std::string print(const Program& program, ExprId expr);
 
 // The words of the language for each alternative: "f32", "fixed", "state", "sqrt", "<=", "max".
 std::string_view name_of(Scalar scalar);
+std::string_view name_of(Storage storage);
 std::string_view name_of(BoundaryKind kind);
 std::string_view name_of(Role role);
 std::string_view name_of(Function function);

@@ -157,9 +157,14 @@ Storage natural_storage(Scalar type) {
 }
 
 Scalar compute_type(const Program& program) {
-    const bool all_f32 = std::all_of(program.fields.begin(), program.fields.end(),
-                                     [](const Field& field) { return field.type == Scalar::f32; });
-    return all_f32 ? Scalar::f32 : Scalar::f64;
+    const auto any = [&](auto holds) {
+        return std::any_of(program.fields.begin(), program.fields.end(), holds);
+    };
+    if (any([](const Field& field) { return field.type == Scalar::f64; })) return Scalar::f64;
+    if (any([](const Field& field) { return field.type == Scalar::f32; })) return Scalar::f32;
+    const bool wide = any(
+        [](const Field& field) { return field.storage == Storage::i32 || field.storage == Storage::i64; });
+    return wide ? Scalar::f64 : Scalar::f32;
 }
 
 struct ExprBuilder::Index {

@@ -203,6 +203,7 @@ struct Param {
     std::string name;
     std::optional<double> default_value;
     SourceRange where;
+    bool is_integer = false;  // `param n: i32`: only whole numbers are given to it
 };
 
 struct Coef {  // launch-time coefficients only (`param coef`)
@@ -380,7 +381,8 @@ struct Program {
     const Points& operator[](PointsId id) const { return points[id.index]; }
 };
 
-// The type of idx, pos and len, and of everything computed from them: f32 where all fields are, else f64.
+// The type of idx and pos, and of what is computed from integers by what is no integer's operation: the
+// widest of the real fields; where there is none, f32 if it holds all that the fields do, else f64.
 Scalar compute_type(const Program& program);
 
 // ---- building

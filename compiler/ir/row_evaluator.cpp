@@ -1,6 +1,7 @@
 #include "compiler/ir/row_evaluator.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/boundary.h"
 #include "compiler/ir/constants.h"
+#include "compiler/ir/rounding.h"
 #include "compiler/support/error.h"
 
 namespace halo::ir {
@@ -25,6 +27,38 @@ float rounded<float>(const Rational& value) {
 template <>
 double rounded<double>(const Rational& value) {
     return value.to_double();
+}
+
+template <>
+std::int32_t rounded<std::int32_t>(const Rational& value) {
+    return static_cast<std::int32_t>(value.as_int64().value_or(0));
+}
+template <>
+std::int64_t rounded<std::int64_t>(const Rational& value) {
+    return value.as_int64().value_or(0);
+}
+
+// One value to a node's type.
+template <class T, class From>
+T converted(From value) {
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+        return value != 0;
+    } else if constexpr (std::is_integral_v<T> &&
+                         (std::is_floating_point_v<From> || sizeof(From) > sizeof(T))) {
+        return to_integer<T>(value);
+    } else {
+        return static_cast<T>(value);
+    }
+}
+
+// A field's value as it is kept (Interpreter::field).
+template <class T>
+T unpacked(double cell) {
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+        return std::bit_cast<std::int64_t>(cell);
+    } else {
+        return static_cast<T>(cell);
+    }
 }
 
 template <class T, class Op>
@@ -57,6 +91,14 @@ std::vector<double>& RowEvaluator::cells_of<double>(ExprId id) {
 template <>
 std::vector<std::uint8_t>& RowEvaluator::cells_of<std::uint8_t>(ExprId id) {
     return rows_[id.index].boolean;
+}
+template <>
+std::vector<std::int32_t>& RowEvaluator::cells_of<std::int32_t>(ExprId id) {
+    return rows_[id.index].i32;
+}
+template <>
+std::vector<std::int64_t>& RowEvaluator::cells_of<std::int64_t>(ExprId id) {
+    return rows_[id.index].i64;
 }
 
 RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithmetic arithmetic,
@@ -162,6 +204,8 @@ void RowEvaluator::begin_step(const Surroundings& surroundings) {
         if (!row.f32.empty()) std::fill(row.f32.begin(), row.f32.end(), row.f32.front());
         if (!row.f64.empty()) std::fill(row.f64.begin(), row.f64.end(), row.f64.front());
         if (!row.boolean.empty()) std::fill(row.boolean.begin(), row.boolean.end(), row.boolean.front());
+        if (!row.i32.empty()) std::fill(row.i32.begin(), row.i32.end(), row.i32.front());
+        if (!row.i64.empty()) std::fill(row.i64.begin(), row.i64.end(), row.i64.front());
     }
     for (std::size_t i = 0; i < readings_.size(); ++i) {
         const Access* access = std::get_if<Access>(&program_.exprs[i].node);
@@ -184,7 +228,18 @@ double RowEvaluator::evaluate_at_row(ExprId root, std::int64_t row) {
 
 double RowEvaluator::step_constant(ExprId id) const {
     const Row& row = rows_[id.index];
-    if (type_[id.index] == Scalar::f32) return row.f32.front();
+    switch (type_[id.index]) {
+        case Scalar::f32:
+            return row.f32.front();
+        case Scalar::i32:
+            return row.i32.front();
+        case Scalar::i64:
+            return static_cast<double>(row.i64.front());  // uniform values are f64's (program.h)
+        case Scalar::boolean:
+            return row.boolean.front();
+        case Scalar::f64:
+            break;
+    }
     return row.f64.front();
 }
 
@@ -197,10 +252,19 @@ void RowEvaluator::evaluate(ExprId root, std::int64_t x, std::int64_t y, std::in
     for (ExprId id : plans_[root.index])
         evaluate_node(id);
     values.resize(static_cast<std::size_t>(cells));
-    if (type_[root.index] == Scalar::f32) {
-        std::copy_n(rows_[root.index].f32.begin(), cells, values.begin());
-    } else {
-        std::copy_n(rows_[root.index].f64.begin(), cells, values.begin());
+    const Row& row = rows_[root.index];
+    switch (type_[root.index]) {
+        case Scalar::f32:
+            return (void)std::copy_n(row.f32.begin(), cells, values.begin());
+        case Scalar::f64:
+            return (void)std::copy_n(row.f64.begin(), cells, values.begin());
+        case Scalar::i32:
+            return (void)std::copy_n(row.i32.begin(), cells, values.begin());
+        case Scalar::boolean:
+            return (void)std::copy_n(row.boolean.begin(), cells, values.begin());
+        case Scalar::i64:
+            for (std::int64_t i = 0; i < cells; ++i)
+                values[i] = std::bit_cast<double>(row.i64[i]);
     }
 }
 
@@ -213,8 +277,9 @@ void RowEvaluator::evaluate_node(ExprId id) {
         case Scalar::boolean:
             return evaluate_logic(id);
         case Scalar::i32:
+            return evaluate_as<std::int32_t>(id);
         case Scalar::i64:
-            break;
+            return evaluate_as<std::int64_t>(id);
     }
 }
 
@@ -245,7 +310,10 @@ void RowEvaluator::node(ExprId, const CoefElement& node, T* out) {
 
 double RowEvaluator::face_value(const Field& field, int axis, int side) const {
     const Face& face = field.boundary[axis][side];
-    return face.kind == BoundaryKind::fixed ? step_constant(face.value) : kNaN;
+    if (face.kind != BoundaryKind::fixed) return kNaN;
+    const double value = step_constant(face.value);
+    const bool is_reference = type_[face.value.index] != field.type;  // Arithmetic::f64 rounds no real
+    return field.storage == Storage::i64 || is_reference ? value : stored(value, field.storage);
 }
 
 template <class T>
@@ -262,19 +330,19 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
     const bool outside = row_y < 0 || row_z < 0;
     const bool formula = has_formula(field);
-    const T row_value = static_cast<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
-                                       : row_z < 0 ? face_value(field, 2, -1 - row_z)
-                                                   : 0.0);
+    const T row_value = converted<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
+                                     : row_z < 0 ? face_value(field, 2, -1 - row_z)
+                                                 : 0.0);
     const double* cells = outside ? nullptr : reading.level + extent_[0] * (row_y + extent_[1] * row_z);
     const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t x = from; x < to; ++x) {
             const std::int32_t i = source[x];
             const Cell cell{x + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
             out[x - x_] = formula && (i < 0 || outside)
-                              ? static_cast<T>(read_cell(node.field, node.time, cell))
-                          : i < 0   ? static_cast<T>(face_value(field, 0, -1 - i))
+                              ? unpacked<T>(read_cell(node.field, node.time, cell))
+                          : i < 0   ? converted<T>(face_value(field, 0, -1 - i))
                           : outside ? row_value
-                                    : static_cast<T>(cells[i]);
+                                    : unpacked<T>(cells[i]);
         }
     };
     const std::int64_t end = x_ + cells_;
@@ -288,7 +356,7 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     } else {
         const double* from = cells + node.offset[0];
         for (std::int64_t x = begin_straight; x < end_straight; ++x)
-            out[x - x_] = static_cast<T>(from[x]);
+            out[x - x_] = unpacked<T>(from[x]);
     }
     one_by_one(end_straight, end);
 }
@@ -314,11 +382,15 @@ void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
 
 template <class T>
 void RowEvaluator::node(ExprId, const Unary& node, T* out) {
-    if (node.op == UnaryOp::negate)
-        return map(cells_of<T>(node.operand).data(), out, cells_, [](T a) { return -a; });
+    if (node.op == UnaryOp::negate) {
+        return map(cells_of<T>(node.operand).data(), out, cells_, [](T a) {
+            if constexpr (std::is_integral_v<T>) return wrap_sub(T{0}, a);
+            return static_cast<T>(-a);
+        });
+    }
     const auto convert = [&](const auto& cells) {
         for (std::int64_t i = 0; i < cells_; ++i)
-            out[i] = static_cast<T>(cells[i]);
+            out[i] = converted<T>(cells[i]);
     };
     switch (type_[node.operand.index]) {
         case Scalar::f32:
@@ -328,8 +400,9 @@ void RowEvaluator::node(ExprId, const Unary& node, T* out) {
         case Scalar::boolean:
             return convert(cells_of<std::uint8_t>(node.operand));
         case Scalar::i32:
+            return convert(cells_of<std::int32_t>(node.operand));
         case Scalar::i64:
-            break;
+            return convert(cells_of<std::int64_t>(node.operand));
     }
 }
 
@@ -337,6 +410,24 @@ template <class T>
 void RowEvaluator::node(ExprId, const Binary& node, T* out) {
     const T* left = cells_of<T>(node.left).data();
     const T* right = cells_of<T>(node.right).data();
+    if constexpr (std::is_integral_v<T>) {
+        switch (node.op) {
+            case BinaryOp::add:
+                return map(left, right, out, cells_, wrap_add<T>);
+            case BinaryOp::sub:
+                return map(left, right, out, cells_, wrap_sub<T>);
+            case BinaryOp::mul:
+                return map(left, right, out, cells_, wrap_mul<T>);
+            case BinaryOp::floor_div:
+                return map(left, right, out, cells_, floor_div<T>);
+            case BinaryOp::floor_mod:
+                return map(left, right, out, cells_, floor_mod<T>);
+            case BinaryOp::div:
+                throw InternalError("a division of integers that gives an integer");
+            default:
+                break;
+        }
+    }
     switch (node.op) {
         case BinaryOp::add:
             return map(left, right, out, cells_, [](T a, T b) { return a + b; });
@@ -360,8 +451,9 @@ void RowEvaluator::node(ExprId, const Fma& node, T* out) {
     const T* a = cells_of<T>(node.a).data();
     const T* b = cells_of<T>(node.b).data();
     const T* c = cells_of<T>(node.c).data();
+    if constexpr (std::is_integral_v<T>) throw InternalError("an fma of integers");
     for (std::int64_t i = 0; i < cells_; ++i)
-        out[i] = std::fma(a[i], b[i], c[i]);
+        out[i] = static_cast<T>(std::fma(a[i], b[i], c[i]));
 }
 
 template <class T>
@@ -371,6 +463,21 @@ void RowEvaluator::node(ExprId, const Select& node, T* out) {
     const T* otherwise = cells_of<T>(node.otherwise).data();
     for (std::int64_t i = 0; i < cells_; ++i)
         out[i] = condition[i] ? then[i] : otherwise[i];
+}
+
+template <class T>
+void RowEvaluator::whole_node(const Call& node, T* out) {
+    if (node.function != Function::abs) throw InternalError("a real function that gives an integer");
+    map(cells_of<T>(node.arguments[0]).data(), out, cells_,
+        [](T a) { return a < 0 ? wrap_sub(T{0}, a) : a; });
+}
+template <>
+void RowEvaluator::node(ExprId, const Call& node, std::int32_t* out) {
+    whole_node(node, out);
+}
+template <>
+void RowEvaluator::node(ExprId, const Call& node, std::int64_t* out) {
+    whole_node(node, out);
 }
 
 template <class T>
@@ -497,7 +604,10 @@ void RowEvaluator::evaluate_logic(ExprId id) {
     std::uint8_t* out = cells_of<std::uint8_t>(id).data();
     if (exact_[id.index]) {
         std::fill_n(out, cells_, static_cast<std::uint8_t>(!exact_[id.index]->is_zero()));
+    } else if (const Access* access = std::get_if<Access>(&expr.node)) {
+        node<std::uint8_t>(id, *access, out);
     } else if (const Unary* unary = std::get_if<Unary>(&expr.node)) {
+        if (unary->op == UnaryOp::convert) return node<std::uint8_t>(id, *unary, out);
         const std::uint8_t* a = cells_of<std::uint8_t>(unary->operand).data();
         for (std::int64_t i = 0; i < cells_; ++i)
             out[i] = static_cast<std::uint8_t>(!a[i]);
@@ -510,8 +620,9 @@ void RowEvaluator::evaluate_logic(ExprId id) {
             case Scalar::boolean:
                 return evaluate_boolean_of<std::uint8_t>(*binary, out);
             case Scalar::i32:
+                return evaluate_boolean_of<std::int32_t>(*binary, out);
             case Scalar::i64:
-                break;
+                return evaluate_boolean_of<std::int64_t>(*binary, out);
         }
     } else if (const Select* select = std::get_if<Select>(&expr.node)) {
         node<std::uint8_t>(id, *select, out);

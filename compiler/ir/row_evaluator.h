@@ -21,11 +21,15 @@ struct Row {
     std::vector<float> f32;
     std::vector<double> f64;
     std::vector<std::uint8_t> boolean;
+    std::vector<std::int32_t> i32;
+    std::vector<std::int64_t> i64;
 
     void resize(Scalar type, std::size_t cells) {
         if (type == Scalar::f32) f32.resize(cells);
         if (type == Scalar::f64) f64.resize(cells);
         if (type == Scalar::boolean) boolean.resize(cells);
+        if (type == Scalar::i32) i32.resize(cells);
+        if (type == Scalar::i64) i64.resize(cells);
     }
 };
 
@@ -59,7 +63,7 @@ public:
     // Computes all that is the same for every cell; before the first evaluate() of a step.
     void begin_step(const Surroundings& surroundings);
 
-    // `root` for cells (x, y, z) … (x + cells - 1, y, z), as doubles. cells <= kMaxCells.
+    // `root` for cells (x, y, z) … (x + cells - 1, y, z), as doubles; an i64 as its bits. cells <= kMaxCells.
     void evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
                   std::vector<double>& values);
 
@@ -100,6 +104,8 @@ private:
     template <class T>
     void node(ExprId id, const Unary& node, T* out);
     template <class T>
+    void whole_node(const Call& node, T* out);
+    template <class T>
     void node(ExprId id, const Binary& node, T* out);
     template <class T>
     void node(ExprId id, const Fma& node, T* out);
@@ -118,6 +124,7 @@ private:
     template <class T>
     void node(ExprId id, const PointColumn& node, T* out);
 
+    double in_storage(const Field& field, double value) const;
     double face_value(const Field& field, int axis, int side) const;
     void find_terms(const std::vector<bool>& needed);
 

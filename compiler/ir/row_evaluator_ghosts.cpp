@@ -5,10 +5,12 @@
 // evaluated at the ghost cell, and what it reads may lie past the edges of later axes in turn.
 #include <fmt/format.h>
 
+#include <bit>
 #include <stdexcept>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/boundary.h"
+#include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
 
 namespace halo::ir {
@@ -91,10 +93,17 @@ double RowEvaluator::value_at(ExprId root, const Cell& cell, int level_time) {
     return values.front();
 }
 
+// Halo cells are stored as others are.
+double RowEvaluator::in_storage(const Field& field, double value) const {
+    const bool is_reference = arithmetic_ == Arithmetic::f64 && is_real(field.type);
+    return is_reference || field.storage == Storage::i64 ? value : stored(value, field.storage);
+}
+
 double RowEvaluator::ghost(FieldId field, int time, const Cell& cell, int axis, int side,
                            std::int64_t distance) {
     const Face& face = program_[field].boundary[axis][side];
-    return ghosts_->value_at(face.ghosts.at(static_cast<std::size_t>(distance - 1)), cell, time);
+    const double value = ghosts_->value_at(face.ghosts.at(static_cast<std::size_t>(distance - 1)), cell, time);
+    return in_storage(program_[field], value);
 }
 
 double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
@@ -112,7 +121,11 @@ double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
             continue;
         }
         const int side = outside_side(low, high, cell[axis], n);
-        if (field.boundary[axis][side].kind != BoundaryKind::formula) return face_value(field, axis, side);
+        if (field.boundary[axis][side].kind != BoundaryKind::formula) {
+            const double value = face_value(field, axis, side);
+            if (field.storage != Storage::i64) return value;
+            return std::bit_cast<double>(to_integer<std::int64_t>(value));  // as its level keeps it
+        }
         return ghost(id, time, cell, axis, side, side == 0 ? -cell[axis] : cell[axis] - n + 1);
     }
     const double* level = surroundings_->levels[id.index].at(static_cast<std::size_t>(1 - time));

@@ -15,7 +15,31 @@ namespace halo::ir {
 namespace {
 
 bool is_floating(Scalar type) {
-    return type == Scalar::f32 || type == Scalar::f64;
+    return is_real(type);
+}
+bool is_number(Scalar type) {
+    return type != Scalar::boolean;
+}
+
+// What a field's values may lie in.
+bool holds(Storage storage, Scalar type) {
+    switch (storage) {
+        case Storage::boolean:
+            return type == Scalar::boolean;
+        case Storage::u8:
+        case Storage::i32:
+            return type == Scalar::i32;
+        case Storage::i64:
+            return type == Scalar::i64;
+        case Storage::f16:
+        case Storage::bf16:
+            return type == Scalar::f32;
+        case Storage::f32:
+            return is_real(type);
+        case Storage::f64:
+            return type == Scalar::f64;
+    }
+    return false;
 }
 
 bool is_logical(BinaryOp op) {
@@ -119,7 +143,8 @@ private:
     }
     void check_node(std::uint32_t i, Scalar type, const Coordinate& node) {
         expect(i, node.axis >= 0 && node.axis < program_.rank(), "a coordinate of an axis that is not there");
-        expect(i, is_floating(type), "a coordinate is a number");
+        expect(i, is_floating(type) || (is_integer(type) && node.kind == CoordinateKind::index),
+               "a coordinate is a real number, or an index");
         if (node.kind == CoordinateKind::step)
             expect(i, type == Scalar::f64 && node.axis == 0, "the step is f64 and has no axis");
     }
@@ -127,11 +152,10 @@ private:
         const Scalar operand = type_of(node.operand);
         switch (node.op) {
             case UnaryOp::negate:
-                return expect(i, is_floating(type) && operand == type, "negation keeps a floating type");
+                return expect(i, is_number(type) && operand == type, "negation keeps a number's type");
             case UnaryOp::logical_not:
                 return expect(i, type == Scalar::boolean && operand == type, "not takes and gives a boolean");
             case UnaryOp::convert:
-                expect(i, is_floating(type), "a conversion gives a number");
                 return expect(i, operand != type, "a conversion changes the type");
         }
     }
@@ -140,6 +164,9 @@ private:
         expect(i, left == type_of(node.right), "operands of one type");
         expect(i, is_logical(node.op) == (left == Scalar::boolean),
                "numbers for arithmetic, booleans for logic");
+        const bool floors = node.op == BinaryOp::floor_div || node.op == BinaryOp::floor_mod;
+        expect(i, !floors || is_integer(left), "floor_div and floor_mod are of integers");
+        expect(i, node.op != BinaryOp::div || is_real(left), "div is of reals");
         const bool boolean_result = is_logical(node.op) || is_comparison(node.op);
         expect(i, type == (boolean_result ? Scalar::boolean : left),
                "the result's type is the operands' or boolean");
@@ -157,7 +184,8 @@ private:
     }
     void check_node(std::uint32_t i, Scalar type, const Call& node) {
         expect(i, node.arguments.size() == arity_of(node.function), "a function has the arguments it takes");
-        expect(i, is_floating(type), "a function gives a number");
+        expect(i, is_floating(type) || (is_integer(type) && node.function == Function::abs),
+               "a function gives a real number");
         for (ExprId argument : node.arguments)
             expect(i, type_of(argument) == type, "a function's arguments have its result's type");
     }
@@ -189,6 +217,14 @@ private:
         if (!is_floating(type_of(id))) broken("{} is no number", what);
     }
 
+    void check_fixed(const Field& field, const Face& face) {
+        if (face.value.index >= program_.exprs.size())
+            return broken("fixed value of {} has no expression", field.name);
+        if (!uniform_[face.value.index])
+            broken("fixed value of {} is not uniform: {}", field.name, print(program_, face.value));
+        if (type_of(face.value) != field.type) broken("fixed value of {} has another type", field.name);
+    }
+
     void check_widths(const Margins& widths, const std::string& what) {
         for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
             for (int width : widths[axis]) {
@@ -200,7 +236,8 @@ private:
     }
 
     void check_field(const Field& field) {
-        if (!is_floating(field.type)) broken("field {} holds no numbers", field.name);
+        if (!holds(field.storage, field.type))
+            broken("field {} is stored in what is not its own", field.name);
         if (field.history < 0) broken("field {} has a negative history", field.name);
         if (field.history > 0 && field.role != Role::state)
             broken("field {} is no state, yet has a past", field.name);
@@ -210,8 +247,7 @@ private:
             if ((low.kind == BoundaryKind::periodic) != (high.kind == BoundaryKind::periodic))
                 broken("field {} is periodic at one face of an axis alone", field.name);
             for (const Face& face : {low, high})
-                if (face.kind == BoundaryKind::fixed)
-                    check_uniform(face.value, "fixed value of " + field.name);
+                if (face.kind == BoundaryKind::fixed) check_fixed(field, face);
             for (int side = 0; side < 2; ++side)
                 check_ghosts(field, static_cast<int>(axis), side);
         }
@@ -376,7 +412,7 @@ private:
         check_reads(reduce.value, "reduction " + reduce.name);
         if (row_of_[reduce.value.index] >= 0)
             broken("reduction {} reads a table's row outside of a sum", reduce.name);
-        if (!is_floating(type_of(reduce.value))) broken("reduction {} is not over numbers", reduce.name);
+        if (!is_number(type_of(reduce.value))) broken("reduction {} is not over numbers", reduce.name);
         if (reduce.square_root && reduce.op != ReduceOp::sum)
             broken("reduction {} takes the root of no sum", reduce.name);
         check_widths(reduce.margins, "a margin of reduction " + reduce.name);

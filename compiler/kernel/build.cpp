@@ -136,6 +136,11 @@ Expr logical_not(Expr operand) {
     return make(Type::boolean, Not{std::move(operand)});
 }
 
+Expr operation(Operator op, Expr left, Expr right) {
+    const Type type = common_type(left, right);
+    return make(type, Binary{op, std::move(left), std::move(right)});
+}
+
 Expr operator+(Expr left, Expr right) {
     const Type type = common_type(left, right);
     if (is_integer(type)) return add_integers(left, right, false, type);

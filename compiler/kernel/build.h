@@ -20,6 +20,8 @@ Expr select(Expr condition, Expr then, Expr otherwise);
 Expr call(Function function, std::vector<Expr> arguments, bool fast = false);
 Expr call_helper(std::string function, std::vector<Expr> arguments, Type type);
 Expr logical_not(Expr operand);
+// The operator as it stands: nothing is folded or written in another order. Arithmetic of one type.
+Expr operation(Operator op, Expr left, Expr right);
 
 Expr operator+(Expr left, Expr right);
 Expr operator-(Expr left, Expr right);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/wrap.h"
@@ -79,8 +80,9 @@ std::string Printer::type_name(Type type) const {
         case Type::u8:
             return "unsigned char";
         case Type::f16:
+            return "f16";  // structs of the prelude
         case Type::bf16:
-            break;  // each language has its own words
+            return "bf16";
     }
     return "?";
 }
@@ -175,6 +177,11 @@ std::string Printer::expression(const Expr& expr, int outer) const {
         Overload{
             [&](const IntLiteral& literal) -> std::string {
                 if (expr.type() == Type::boolean) return literal.value ? "true" : "false";
+                // C++ has no negative literals: the least number is one more than what can be negated.
+                const bool is_least =
+                    literal.value == std::numeric_limits<std::int64_t>::min() ||
+                    (expr.type() == Type::i32 && literal.value == std::numeric_limits<std::int32_t>::min());
+                if (is_least) return parenthesise(fmt::format("{} - 1", literal.value + 1), kSum, outer);
                 return parenthesise(fmt::format("{}", literal.value), literal.value < 0 ? kPrefix : kPostfix,
                                     outer);
             },

@@ -41,7 +41,27 @@ const std::map<std::string, HelperShape>& prelude_helpers() {
         {"keep_max", {{Type::f64, Type::f64}, Type::f64}},
         {"block_sum", {{Type::f64}, Type::f64, true}},
         {"block_min", {{Type::f64}, Type::f64, true}},
-        {"block_max", {{Type::f64}, Type::f64, true}}};
+        {"block_max", {{Type::f64}, Type::f64, true}},
+        {"f16_to_float", {{Type::f16}, Type::f32}},
+        {"bf16_to_float", {{Type::bf16}, Type::f32}},
+        {"float_to_f16", {{Type::f32}, Type::f16}},
+        {"float_to_bf16", {{Type::f32}, Type::bf16}},
+        {"int_to_u8", {{Type::i32}, Type::u8}},
+        {"long_to_int", {{Type::i64}, Type::i32}},
+        {"float_to_int", {{Type::f32}, Type::i32}},
+        {"float_to_long", {{Type::f32}, Type::i64}},
+        {"double_to_int", {{Type::f64}, Type::i32}},
+        {"double_to_long", {{Type::f64}, Type::i64}},
+        {"wrap_add", {{Type::i32, Type::i32}, Type::i32}},
+        {"wrap_sub", {{Type::i32, Type::i32}, Type::i32}},
+        {"wrap_mul", {{Type::i32, Type::i32}, Type::i32}},
+        {"floor_div", {{Type::i32, Type::i32}, Type::i32}},
+        {"floor_mod", {{Type::i32, Type::i32}, Type::i32}},
+        {"wrap_add_long", {{Type::i64, Type::i64}, Type::i64}},
+        {"wrap_sub_long", {{Type::i64, Type::i64}, Type::i64}},
+        {"wrap_mul_long", {{Type::i64, Type::i64}, Type::i64}},
+        {"floor_div_long", {{Type::i64, Type::i64}, Type::i64}},
+        {"floor_mod_long", {{Type::i64, Type::i64}, Type::i64}}};
     return helpers;
 }
 
@@ -70,6 +90,21 @@ const char* word(Type type) {
 // A value of `from` may be stored where a `to` is.
 bool fits_in(Type from, Type to) {
     return from == to || (from == Type::i32 && to == Type::i64);
+}
+
+// What a vector load makes of an array's elements where it converts them.
+Type value_of(Type storage) {
+    switch (storage) {
+        case Type::u8:
+            return Type::i32;
+        case Type::f16:
+        case Type::bf16:
+            return Type::f32;
+        case Type::f32:
+            return Type::f64;
+        default:
+            return storage;
+    }
 }
 
 const std::int64_t* literal_of(const Expr& expr) {
@@ -232,7 +267,10 @@ private:
         if (width != 2 && width != 4) fault("a vector is {} wide", width);
         type_of(element);
         if (!element) return;
-        check_address(address, element.type(), stores);
+        // What is loaded to registers may be converted on its way.
+        const bool converts =
+            address.has_value() && !stores && !in_shared && value_of(address.type()) == element.type();
+        check_address(address, converts ? address.type() : element.type(), stores);
         const auto* place = std::get_if<Element>(&element->kind);
         if (!place) return fault("a vector's end is no element of an array");
         const Entity* array = find(place->array);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/lower/ranges.h"
+#include "compiler/lower/storage.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -117,8 +119,24 @@ private:
                 declare(inside_margins(context_, assign.margins, sources_.index), field.name + "_has_value");
             value = declare(kernel::select(inside, value, sources_.load({assign.target, 0}, {})), wanted);
         }
-        assigned_[level] = value;
-        return value;
+        if (!is_narrow(field)) {
+            assigned_[level] = value;
+            return value;
+        }
+        // What is stored is rounded, and later reads see that.
+        const Expr rounded = declare(stored(value, field), field.name + "_stored");
+        if (is_read_here(level)) assigned_[level] = declare(loaded(rounded, field), field.name + "_rounded");
+        return rounded;
+    }
+
+    // By another expression of this stage.
+    bool is_read_here(const Level& level) const {
+        for (std::size_t e = 0; e < program_.exprs.size(); ++e) {
+            const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node);
+            const auto used = uses_.find(static_cast<std::uint32_t>(e));
+            if (access && used != uses_.end() && Level{access->field, access->time} == level) return true;
+        }
+        return false;
     }
 
     Expr declare(Expr value, const std::string& wanted) {
@@ -178,7 +196,24 @@ private:
         if (context_.is_uniform(id) && expr.type != ir::Scalar::boolean) {
             return context_.scalar(id, kernel_type(expr.type));
         }
+        if (ir::is_integer(expr.type)) {
+            if (Expr whole = make_whole(id)) return whole;
+        }
         return std::visit([&](const auto& node) { return make(expr, node, wanted); }, expr.node);
+    }
+
+    // Arithmetic of integers, which wraps around; empty where the node is something else.
+    Expr make_whole(ir::ExprId id) {
+        const ir::Expr& expr = program_[id];
+        if (const auto* unary = std::get_if<ir::Unary>(&expr.node); unary && unary->op == ir::UnaryOp::negate)
+            return integers_.negate(id, lower(unary->operand));
+        if (const auto* call = std::get_if<ir::Call>(&expr.node))
+            return integers_.absolute(id, name_operand(lower(call->arguments.front())));
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        const bool chooses = binary && (binary->op == ir::BinaryOp::min || binary->op == ir::BinaryOp::max);
+        if (!binary || chooses) return Expr();
+        const Expr left = lower(binary->left);
+        return integers_.binary(id, left, lower(binary->right));
     }
 
     Expr make(const ir::Expr& expr, const ir::Constant& constant, const std::string&) {
@@ -212,7 +247,7 @@ private:
             case ir::UnaryOp::logical_not:
                 return kernel::logical_not(operand);
             case ir::UnaryOp::convert:
-                return kernel::convert(operand, kernel_type(expr.type));
+                return converted(operand, kernel_type(expr.type));
         }
         throw InternalError("unknown unary operation");
     }
@@ -234,7 +269,7 @@ private:
                 return choose(left, right, false);
             case ir::BinaryOp::floor_div:
             case ir::BinaryOp::floor_mod:
-                throw UnsupportedError("integers are not built yet");
+                throw InternalError("a floored division is of integers");
             case ir::BinaryOp::less:
                 return left < right;
             case ir::BinaryOp::less_equal:
@@ -263,6 +298,7 @@ private:
     Expr name_operand(Expr operand) {
         const bool is_simple = std::holds_alternative<kernel::Variable>(operand->kind) ||
                                std::holds_alternative<kernel::RealLiteral>(operand->kind) ||
+                               std::holds_alternative<kernel::IntLiteral>(operand->kind) ||
                                std::holds_alternative<kernel::Element>(operand->kind);
         return is_simple ? operand : declare(std::move(operand), "operand");
     }
@@ -340,6 +376,7 @@ private:
     const CellSources& sources_;
     kernel::Block& body_;
     Names names_;
+    Integers integers_{program_};
     std::map<std::uint32_t, int> uses_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;

@@ -11,7 +11,7 @@ namespace halo::lower {
 
 // Where a cell's operands come from: what differs between strategies.
 struct CellSources {
-    std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the level's element type
+    std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the field's arithmetic type
     std::array<kernel::Expr, 3> index;              // the cell's index along each axis, i32
     bool coefs_as_parameters = false;               // else in constant memory
     std::function<kernel::Expr(ir::ExprId)> given;  // values that are there already; empty for the others
@@ -19,8 +19,8 @@ struct CellSources {
 };
 
 struct CellValues {
-    std::vector<kernel::Expr>
-        assigned;                       // for each StageView::assigns: a variable or literal, margins applied
+    std::vector<kernel::Expr> assigned;  // for each StageView::assigns: a variable or literal, margins
+                                         // applied, as the field's storage has it
     std::vector<kernel::Expr> reduced;  // for each reduction
 };
 

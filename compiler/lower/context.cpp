@@ -13,7 +13,16 @@ using kernel::Type;
 enum Order { kInputs, kOutputs, kExtents, kStrides, kScalars, kCoefs, kPartials };
 
 rt::ElementType element_type(Type type) {
-    return type == Type::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
+    switch (type) {
+        case Type::f64:
+            return rt::ElementType::f64;
+        case Type::i32:
+            return rt::ElementType::i32;
+        case Type::i64:
+            return rt::ElementType::i64;
+        default:
+            return rt::ElementType::f32;
+    }
 }
 
 }  // namespace
@@ -52,7 +61,7 @@ std::string Context::array(const Level& level) {
     const bool written = std::any_of(stage_->writes.begin(), stage_->writes.end(),
                                      [&](const Write& write) { return write.level == level; });
     kernel::Parameter parameter;
-    parameter.type = kernel_type(field.type);
+    parameter.type = storage_type(field.storage);
     parameter.kind = written ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
     parameter.name = field.name + (level.time > 0     ? "_next"
                                    : level.time == -1 ? "_prev"
@@ -101,6 +110,7 @@ kernel::Expr Context::slice() {
 kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
     if (const auto* constant = std::get_if<ir::Constant>(&program()[uniform].node)) {
         const Rational& value = constant->value;
+        if (kernel::is_integer(type)) return kernel::int_literal(value.as_int64().value_or(0), type);
         return kernel::real_literal(type == Type::f32 ? double{value.to_float()} : value.to_double(), type);
     }
     std::string& name = scalars_[{uniform.index, type}];

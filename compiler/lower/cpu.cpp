@@ -76,7 +76,7 @@ public:
 
 private:
     Block& body() { return result_.function.body; }
-    Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+    Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
 
     // A pointer to the row at (j + y, k + z) for each row that is read or written.
     std::string row_name(const Level& level, int y, int z) {
@@ -122,8 +122,9 @@ private:
         sources.index = index_;
         sources.coefs_as_parameters = true;
         sources.load = [this](const Level& level, const ir::Offset& shift) {
-            return kernel::element(row_name(level, shift[1], shift[2]), {index_[0] + shift[0]},
-                                   type_of(level));
+            const Expr element =
+                kernel::element(row_name(level, shift[1], shift[2]), {index_[0] + shift[0]}, type_of(level));
+            return loaded(element, context_.stage().field(level));
         };
         return sources;
     }

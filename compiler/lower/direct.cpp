@@ -51,7 +51,8 @@ public:
 private:
     kernel::KernelFunction& function() { return result_.function; }
     Block& body() { return result_.function.body; }
-    Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+    Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
+    Type value_type(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
 
     // Threads past the grid have nothing to do; where a block reduces they must still come to its barriers.
     void guard(Block work) {
@@ -85,7 +86,8 @@ private:
             Expr place = at;
             if (shift[2]) place = shifted(place, shift[2], context_.slice());
             if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-            return kernel::element(context_.array(level), {place + shift[0]}, type_of(level));
+            return loaded(kernel::element(context_.array(level), {place + shift[0]}, type_of(level)),
+                          context_.stage().field(level));
         };
         const CellValues values = lower_cell(context_, sources, work);
         for (const Write& write : context_.stage().writes) {
@@ -151,7 +153,7 @@ private:
         if (read_extent(read, 2) > 1) indices.push_back(z);
         if (read_extent(read, 1) > 1) indices.push_back(y);
         indices.push_back(x);
-        return kernel::element(window_name(read.level), std::move(indices), type_of(read.level));
+        return kernel::element(window_name(read.level), std::move(indices), value_type(read.level));
     }
 
     int read_extent(const Read& read, int axis) const {
@@ -166,7 +168,8 @@ private:
                 dims.push_back(counts_[axis] + (read.high[axis] - read.low[axis]));
         }
         dims.push_back(counts_[0] + (beside.left + beside.right));
-        work.push_back(kernel::DeclareArray{type_of(read.level), window_name(read.level), std::move(dims)});
+        work.push_back(
+            kernel::DeclareArray{value_type(read.level), window_name(read.level), std::move(dims)});
         for (const RowBlock& rows : row_blocks(read, cells_))
             load_rows(read, beside, rows, work);
     }
@@ -196,7 +199,8 @@ private:
         const Expr offset = row_offset(y + (read.low[1] - low_[1]), z + (read.low[2] - low_[2]));
         const int vector = cells_[0];
         if (rows.left == 0 && rows.right == 0) {
-            load_cells(window_element(read, z, y, beside.left), context_.array(read.level), offset, loads);
+            load_cells(read, window_element(read, z, y, beside.left), context_.array(read.level), offset,
+                       loads);
             return;
         }
         // A single row's pointer stands beside others; inside a loop it has a scope of its own.
@@ -206,29 +210,32 @@ private:
         loads.push_back(
             kernel::DeclarePointer{type, name, kernel::address_of(context_.array(read.level), offset, type)});
         const auto load_one = [&](int x) {
-            loads.push_back(kernel::Assign{window_element(read, z, y, beside.left + x),
-                                           kernel::element(name, {x}, type)});
+            loads.push_back(
+                kernel::Assign{window_element(read, z, y, beside.left + x),
+                               loaded(kernel::element(name, {x}, type), context_.stage().field(read.level))});
         };
         // A row that needs fewer neighbours than the window is wide loads only those.
         const auto side = [&](int count, bool vectors, int begin, int direction) {
             for (int done = 0; done < count; done += vectors ? vector : 1) {
                 const int x = direction < 0 ? begin - done - (vectors ? vector : 1) : begin + done;
                 if (vectors) {
-                    load_cells(window_element(read, z, y, beside.left + x), name, x, loads);
+                    load_cells(read, window_element(read, z, y, beside.left + x), name, x, loads);
                 } else {
                     load_one(x);
                 }
             }
         };
         side(rows.left, beside.left_vectors, 0, -1);
-        load_cells(window_element(read, z, y, beside.left), name, 0, loads);
+        load_cells(read, window_element(read, z, y, beside.left), name, 0, loads);
         side(rows.right, beside.right_vectors, vector, 1);
     }
 
-    void load_cells(Expr to, const std::string& array, Expr offset, Block& loads) {
-        const Type type = to.type();
+    void load_cells(const Read& read, Expr to, const std::string& array, Expr offset, Block& loads) {
+        const Type type = type_of(read.level);
         if (cells_[0] == 1) {
-            loads.push_back(kernel::Assign{std::move(to), kernel::element(array, {std::move(offset)}, type)});
+            loads.push_back(
+                kernel::Assign{std::move(to), loaded(kernel::element(array, {std::move(offset)}, type),
+                                                     context_.stage().field(read.level))});
         } else {
             loads.push_back(kernel::LoadVector{
                 std::move(to), kernel::address_of(array, std::move(offset), type), cells_[0]});

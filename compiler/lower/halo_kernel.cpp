@@ -90,7 +90,10 @@ private:
         return kernel::variable(name, value.type());
     }
 
-    Type type() const { return kernel_type(field_.type); }
+    Type type() const { return storage_type(field_.storage); }
+    Expr fixed_value(ir::ExprId value) {
+        return stored(context_.scalar(value, kernel_type(field_.type)), field_);
+    }
     Expr extent() { return context_.extent(axis_); }
 
     Expr stride() {
@@ -128,7 +131,7 @@ private:
             case BoundaryKind::clamp:
                 return store(side, distance, inside(side, 0), body);
             case BoundaryKind::fixed:
-                return store(side, distance, context_.scalar(face.value, type()), body);
+                return store(side, distance, fixed_value(face.value), body);
             case BoundaryKind::mirror:
                 if (across == BoundaryKind::formula)  // Face::reach keeps the reflection inside
                     return store(side, distance, inside(side, distance), body);
@@ -161,7 +164,7 @@ private:
         store(side, distance, counted(shown), image);
         const ir::Face& across = faces[1 - side];
         if (across.kind == BoundaryKind::fixed)
-            store(side, distance, context_.scalar(across.value, type()), value);
+            store(side, distance, fixed_value(across.value), value);
         scope.push_back(kernel::If{shown >= 0, std::move(image), std::move(value)});
         body.push_back(kernel::Scope{std::move(scope)});
     }
@@ -173,12 +176,12 @@ private:
         sources.index[axis_] = ghost_index(side, distance);
         sources.load = [&](const Level&, const ir::Offset& offset) {
             const int inward = side == 0 ? offset[axis_] : -offset[axis_];
-            return inside(side, inward - distance);
+            return loaded(inside(side, inward - distance), field_);
         };
         Block scope;
         const Expr value = lower_values(context_, sources, {root}, scope).front();
         const bool has_names = !scope.empty();
-        store(side, distance, value, scope);
+        store(side, distance, stored(value, field_), scope);
         if (has_names) {
             body.push_back(kernel::Scope{std::move(scope)});
         } else {

@@ -98,9 +98,12 @@ class Translator {
 public:
     Translator(const ir::Program& program, rt::HostScalar& scalar) : program_(program), scalar_(scalar) {}
 
-    void translate(ir::ExprId id) {
+    void translate(ir::ExprId id, bool is_root = true) {
         const ir::Expr& expr = program_[id];
-        ir::for_each_operand(expr, [&](ir::ExprId operand) { translate(operand); });
+        if (const auto* unary = std::get_if<ir::Unary>(&expr.node);
+            unary && unary->op == ir::UnaryOp::convert && !ir::is_real(expr.type))
+            return to_whole(*unary, expr.type, is_root);
+        ir::for_each_operand(expr, [&](ir::ExprId operand) { translate(operand, false); });
         std::visit([&](const auto& node) { append(expr, node); }, expr.node);
         // f32 nodes compute in double and round: exact for + - * / and sqrt.
         const bool is_leaf = std::holds_alternative<ir::Constant>(expr.node);
@@ -108,6 +111,21 @@ public:
     }
 
 private:
+    // Where it is the whole scalar, whoever takes it rounds it to its type.
+    void to_whole(const ir::Unary& unary, ir::Scalar type, bool is_root) {
+        translate(unary.operand, false);
+        if (type == ir::Scalar::boolean) {
+            push({Op::constant, 0, 0});
+            return push({Op::not_equal, 0, 0});
+        }
+        if (is_root) return;
+        const bool narrow = type == ir::Scalar::i32;
+        push({Op::round, 0, 0});
+        push({Op::constant, narrow ? -2147483648.0 : -0x1p63, 0});
+        push({Op::max, 0, 0});
+        push({Op::constant, narrow ? 2147483647.0 : 0x1p63, 0});
+        push({Op::min, 0, 0});
+    }
     void push(rt::HostScalar::Step step) { scalar_.steps.push_back(step); }
 
     void append(const ir::Expr& expr, const ir::Constant& constant) {

@@ -116,7 +116,7 @@ bool Images::needed(const Context& context, const Write& write) {
 
 std::string Images::helper(Context& context, const Write& write) {
     const ir::Field& field = context.stage().field(write.level);
-    const Type type = kernel_type(field.type);
+    const Type type = storage_type(field.storage);
     const int rank = context.rank();
     std::string key = fmt::format("{} {}", static_cast<int>(type), rank);
     std::string words;
@@ -198,7 +198,7 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
         const ir::Field& field = context.stage().field(write.level);
         const std::string function = helper(context, write);
         std::vector<Expr> arguments{
-            kernel::address_of(context.array(write.level), 0, kernel_type(field.type))};
+            kernel::address_of(context.array(write.level), 0, storage_type(field.storage))};
         // A thread's cells beside a face across x are few: where no other face is near, only they are
         // visited.
         Expr near_x, near_others, cell_near_x;

@@ -74,9 +74,9 @@ void add_column_kernels(const ir::Program& program, const ProgramLayout& layout,
 std::int64_t bytes_per_cell(const StageView& stage) {
     std::int64_t bytes = 0;
     for (const Read& read : stage.reads)
-        bytes += size_of(kernel_type(stage.field(read.level).type));
+        bytes += size_of(storage_type(stage.field(read.level).storage));
     for (const Write& write : stage.writes)
-        bytes += size_of(kernel_type(stage.field(write.level).type));
+        bytes += size_of(storage_type(stage.field(write.level).storage));
     return bytes;
 }
 

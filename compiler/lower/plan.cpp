@@ -42,10 +42,32 @@ rt::ElementType element_type(ir::Scalar type) {
     return type == ir::Scalar::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
 }
 
+rt::ElementType element_type(ir::Storage storage) {
+    switch (storage) {
+        case ir::Storage::boolean:
+            return rt::ElementType::boolean;
+        case ir::Storage::u8:
+            return rt::ElementType::u8;
+        case ir::Storage::i32:
+            return rt::ElementType::i32;
+        case ir::Storage::i64:
+            return rt::ElementType::i64;
+        case ir::Storage::f16:
+            return rt::ElementType::f16;
+        case ir::Storage::bf16:
+            return rt::ElementType::bf16;
+        case ir::Storage::f32:
+            return rt::ElementType::f32;
+        case ir::Storage::f64:
+            return rt::ElementType::f64;
+    }
+    return rt::ElementType::f32;
+}
+
 rt::FieldPlan plan_field(const ir::Program& program, const ir::Field& field) {
     rt::FieldPlan plan;
     plan.name = field.name;
-    plan.type = element_type(field.type);
+    plan.type = element_type(field.storage);
     plan.role = plan_role(field.role);
     plan.history = field.history;
     plan.halo = field.halo;

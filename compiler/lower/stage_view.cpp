@@ -122,20 +122,4 @@ StageViews view_stages(const ir::Program& program) {
     return views;
 }
 
-kernel::Type kernel_type(ir::Scalar type) {
-    switch (type) {
-        case ir::Scalar::boolean:
-            return kernel::Type::boolean;
-        case ir::Scalar::i32:
-            return kernel::Type::i32;
-        case ir::Scalar::i64:
-            return kernel::Type::i64;
-        case ir::Scalar::f32:
-            return kernel::Type::f32;
-        case ir::Scalar::f64:
-            return kernel::Type::f64;
-    }
-    return kernel::Type::f64;
-}
-
 }  // namespace halo::lower

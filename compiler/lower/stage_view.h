@@ -9,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
+#include "compiler/lower/storage.h"
 
 namespace halo::lower {
 
@@ -57,7 +58,5 @@ struct StageViews {
         halo{};  // around all reads of all stages: the arrays' layout
 };
 StageViews view_stages(const ir::Program& program);
-
-kernel::Type kernel_type(ir::Scalar type);
 
 }  // namespace halo::lower

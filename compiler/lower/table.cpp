@@ -75,7 +75,7 @@ public:
 
 private:
     Block& body() { return result_.function.body; }
-    Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+    Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
 
     void declare_constants() {
         for (int axis = 0; axis < context_.rank(); ++axis) {
@@ -120,8 +120,9 @@ private:
             std::array<Expr, 3> at;
             for (int axis = 0; axis < context_.rank(); ++axis)
                 at[axis] = kernel::min(index[axis], context_.extent(axis) - 1) + shift[axis];
-            return kernel::element(context_.array(level), {context_.element_offset(at[0], at[1], at[2])},
-                                   type_of(level));
+            return loaded(kernel::element(context_.array(level),
+                                          {context_.element_offset(at[0], at[1], at[2])}, type_of(level)),
+                          context_.stage().field(level));
         };
         return sources;
     }
@@ -252,7 +253,8 @@ private:
             Expr place = at;
             if (shift[2]) place = shifted(place, shift[2], context_.slice());
             if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-            return kernel::element(context_.array(level), {place + shift[0]}, type_of(level));
+            return loaded(kernel::element(context_.array(level), {place + shift[0]}, type_of(level)),
+                          context_.stage().field(level));
         };
         const CellValues values = lower_cell(context_, sources, work);
         for (const Write& write : context_.stage().writes) {

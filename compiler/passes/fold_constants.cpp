@@ -55,7 +55,9 @@ private:
     // -x of x, where x is written with a minus.
     std::optional<ExprId> opposite(ExprId id) {
         const std::optional<Rational> constant = constant_of(id);
-        if (constant && constant->is_negative()) return builder_.constant(-*constant, program_[id].type);
+        const bool has_opposite = is_real(program_[id].type) || (constant && constant->bits() < 31);
+        if (constant && constant->is_negative() && has_opposite)
+            return builder_.constant(-*constant, program_[id].type);
         return negated(id);
     }
 

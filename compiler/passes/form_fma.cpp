@@ -34,7 +34,7 @@ private:
     ExprId form(ExprBuilder& builder, Expr expr, ExprId id) {
         const Binary* before = std::get_if<Binary>(&old_[id.index].node);
         const bool is_sum = before && (before->op == BinaryOp::add || before->op == BinaryOp::sub);
-        if (!is_sum || !reads_data_[id.index]) return builder.add(std::move(expr));
+        if (!is_sum || !is_real(expr.type) || !reads_data_[id.index]) return builder.add(std::move(expr));
         const Binary sum = std::get<Binary>(expr.node);
         const bool subtracts = sum.op == BinaryOp::sub;
         if (const Binary* right = fusable(before->right, sum.right)) {

@@ -16,7 +16,8 @@ namespace {
 
 const Binary* binary_of(const Expr& expr, BinaryOp first, BinaryOp second) {
     const Binary* binary = std::get_if<Binary>(&expr.node);
-    return binary && (binary->op == first || binary->op == second) ? binary : nullptr;
+    const bool is_arithmetic = is_real(expr.type);  // integers stay as they are written
+    return binary && is_arithmetic && (binary->op == first || binary->op == second) ? binary : nullptr;
 }
 const Binary* sum_of(const Expr& expr) {
     return binary_of(expr, BinaryOp::add, BinaryOp::sub);
@@ -26,7 +27,7 @@ const Binary* product_of(const Expr& expr) {
 }
 const Unary* negation_of(const Expr& expr) {
     const Unary* unary = std::get_if<Unary>(&expr.node);
-    return unary && unary->op == UnaryOp::negate ? unary : nullptr;
+    return unary && unary->op == UnaryOp::negate && is_real(expr.type) ? unary : nullptr;
 }
 
 class Grouper {

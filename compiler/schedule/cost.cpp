@@ -46,7 +46,7 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
     for (int axis = 0; axis < 3; ++axis) {
         double halo = read.reach(axis);
         if (axis == 0) {
-            const int size = size_of(read.type);
+            const int size = size_of(read.storage);
             halo = 0;
             for (const int radius : read.radius[0]) {
                 const std::int64_t elements = ceil_div(radius * size, kSectorBytes) * kSectorBytes / size;
@@ -105,8 +105,8 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
     const double written = static_cast<double>(footprint.bytes_written());
     double fetched = 0, taken = 0;
     for (const LevelRead& read : footprint.reads) {
-        fetched += fetched_per_cell(read, block) * size_of(read.type);
-        taken += taken_per_cell(read, footprint, schedule) * size_of(read.type);
+        fetched += fetched_per_cell(read, block) * size_of(read.storage);
+        taken += taken_per_cell(read, footprint, schedule) * size_of(read.storage);
     }
     const double efficiency = access_efficiency(mean_access_bytes(footprint, schedule));
     const double cells =

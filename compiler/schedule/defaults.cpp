@@ -31,9 +31,9 @@ constexpr int kStreamRadius = 3;                   // below it a register tile k
 std::vector<int> vector_widths(const Footprint& footprint) {
     std::int64_t wide = 0;
     for (const LevelRead& read : footprint.reads)
-        wide += size_of(read.type) == 8 ? 8 : 0;
+        wide += size_of(read.storage) == 8 ? 8 : 0;
     for (const LevelWrite& write : footprint.writes)
-        wide += size_of(write.type) == 8 ? 8 : 0;
+        wide += size_of(write.storage) == 8 ? 8 : 0;
     const int widest = 2 * wide >= footprint.bytes() && wide > 0 ? kVectorBytes / 8 : kVectorBytes / 4;
     std::vector<int> widths;
     for (int width = widest; width >= 1; width /= 2)

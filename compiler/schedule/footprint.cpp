@@ -98,6 +98,7 @@ LevelRead make_read(const ir::Program& program, const Level& level, const std::s
     read.field = ir::FieldId{level.first};
     read.time = level.second;
     read.type = program[read.field].type;
+    read.storage = program[read.field].storage;
     read.offsets.assign(offsets.begin(), offsets.end());
     for (const ir::Offset& offset : offsets) {
         int axes = 0;
@@ -120,7 +121,7 @@ void add_writes(const ir::Program& program, const ir::Stage& stage, Footprint& r
         const ir::Field& field = program[assign->target];
         if (field.role == ir::Role::intermediate && !read_later.contains(assign->target.index)) continue;
         if (!written.emplace(assign->target.index, assign->time).second) continue;
-        result.writes.push_back({assign->target, assign->time, field.type});
+        result.writes.push_back({assign->target, assign->time, field.type, field.storage});
     }
 }
 
@@ -170,6 +171,24 @@ int size_of(ir::Scalar type) {
     return 8;
 }
 
+int size_of(ir::Storage storage) {
+    switch (storage) {
+        case ir::Storage::boolean:
+        case ir::Storage::u8:
+            return 1;
+        case ir::Storage::f16:
+        case ir::Storage::bf16:
+            return 2;
+        case ir::Storage::i32:
+        case ir::Storage::f32:
+            return 4;
+        case ir::Storage::i64:
+        case ir::Storage::f64:
+            return 8;
+    }
+    return 8;
+}
+
 bool LevelRead::at_neighbours() const {
     return std::ranges::any_of(offsets, [](const ir::Offset& offset) { return offset != ir::Offset{}; });
 }
@@ -177,14 +196,14 @@ bool LevelRead::at_neighbours() const {
 std::int64_t Footprint::bytes_read() const {
     std::int64_t sum = 0;
     for (const LevelRead& read : reads)
-        sum += size_of(read.type);
+        sum += size_of(read.storage);
     return sum;
 }
 
 std::int64_t Footprint::bytes_written() const {
     std::int64_t sum = 0;
     for (const LevelWrite& write : writes)
-        sum += size_of(write.type);
+        sum += size_of(write.storage);
     return sum;
 }
 
@@ -199,6 +218,17 @@ int Footprint::widest_bytes() const {
     for (const LevelWrite& write : writes)
         widest = std::max(widest, size_of(write.type));
     return widest;
+}
+
+std::optional<ir::Storage> Footprint::narrow_storage() const {
+    const auto is_narrow = [](const auto& level) {
+        return level.type == ir::Scalar::boolean || level.storage != ir::natural_storage(level.type);
+    };
+    for (const LevelRead& read : reads)
+        if (is_narrow(read)) return read.storage;
+    for (const LevelWrite& write : writes)
+        if (is_narrow(write)) return write.storage;
+    return std::nullopt;
 }
 
 Footprint footprint(const ir::Program& program, const ir::Stage& stage) {

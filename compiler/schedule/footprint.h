@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/analysis.h"
@@ -14,12 +15,14 @@
 
 namespace halo::schedule {
 
-int size_of(ir::Scalar type);  // bytes of an element in memory
+int size_of(ir::Scalar type);      // bytes of a value that is computed with
+int size_of(ir::Storage storage);  // bytes of an element in memory
 
 struct LevelRead {
     ir::FieldId field;
     int time = 0;
     ir::Scalar type = ir::Scalar::f32;
+    ir::Storage storage = ir::Storage::f32;
     std::vector<ir::Offset> offsets;                        // sorted, each once
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // [axis][side], cells reached, >= 0
     bool star = true;                                       // each offset lies along one axis
@@ -31,6 +34,7 @@ struct LevelWrite {
     ir::FieldId field;
     int time = 0;
     ir::Scalar type = ir::Scalar::f32;
+    ir::Storage storage = ir::Storage::f32;
 };
 
 // Operations on values that differ from cell to cell; what is the same for a whole launch is done on the
@@ -62,7 +66,10 @@ struct Footprint {
     std::int64_t bytes_written() const;
     std::int64_t bytes() const { return bytes_read() + bytes_written(); }
     double flops_per_byte() const;
-    int widest_bytes() const;  // of any level's element; 4 where there is none
+    int widest_bytes() const;  // of any level's value; 4 where there is none
+    // Of a level whose values lie in memory as something else than what is computed with, or in single bytes;
+    // none where all levels are of 4 or 8 bytes and as they are computed with.
+    std::optional<ir::Storage> narrow_storage() const;
     int reach(int axis) const { return radius[axis][0] + radius[axis][1]; }
 };
 

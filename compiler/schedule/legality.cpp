@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/print.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
@@ -61,6 +62,12 @@ private:
         if (!is(Strategy::stream) && schedule_.planes != 0) {
             limit(Setting::planes, "only stream walks planes; a " + name_of(schedule_.strategy) +
                                        " schedule has none to count");
+        }
+        if (const auto narrow = footprint_.narrow_storage(); narrow && !is(Strategy::direct)) {
+            limit(Setting::strategy, name_of(schedule_.strategy) +
+                                         " keeps values as they lie in memory, of 4 or 8 bytes; " +
+                                         std::string(ir::name_of(*narrow)) +
+                                         " is converted where it is loaded, which direct does");
         }
         if (is(Strategy::direct) && schedule_.shared_padding != 0) {
             limit(Setting::padding, "direct keeps nothing in shared memory, so there are no rows to pad");

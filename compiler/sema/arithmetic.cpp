@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/sema/whole.h"
 
 namespace halo::sema {
 
@@ -40,8 +41,10 @@ bool compare(BinaryOp op, const Rational& left, const Rational& right) {
     }
 }
 
-bool rounds_to_infinity(const Rational& number, Scalar type) {
-    return type == Scalar::f32 ? std::isinf(number.to_float()) : std::isinf(number.to_double());
+// Whole numbers are theirs already.
+bool gives_whole(Function function) {
+    return function == Function::floor || function == Function::ceil || function == Function::round ||
+           function == Function::trunc;
 }
 
 bool is_number(const Value& value, std::int64_t number) {
@@ -51,7 +54,11 @@ bool is_number(const Value& value, std::int64_t number) {
 }  // namespace
 
 Arithmetic::Arithmetic(ir::Program& program, Scalar compute_type, DiagnosticSink& sink)
-    : program_(program), builder_(program), compute_type_(compute_type), sink_(sink) {}
+    : program_(program),
+      builder_(program),
+      compute_type_(compute_type),
+      count_type_(compute_type),
+      sink_(sink) {}
 
 bool Arithmetic::spend(std::size_t work, SourceRange where) {
     if (exhausted_) return false;
@@ -120,35 +127,20 @@ std::optional<Position> Arithmetic::join(const std::vector<const Value*>& values
 
 ExprId Arithmetic::as(const Value& value, Scalar type, SourceRange where) {
     if (value.is_number()) {
-        if (rounds_to_infinity(value.number, type)) {
-            sink_.report(DiagnosticKind::number_too_large, where,
-                         fmt::format("a number here is too large for {}",
-                                     type == Scalar::f32 ? "f32, which ends at about 3.4e38"
-                                                         : "f64, which ends at about 1.8e308"));
-        }
+        check_fit(value.number, type, where);
         return add(type, ir::Constant{value.number}, where);
     }
     if (value.kind == Value::Kind::truth)
         return add(Scalar::boolean, ir::Constant{Rational(value.truth ? 1 : 0)}, where);
     if (value.is_poison()) return add(type, ir::Constant{Rational()}, where);
     if (value.type == type) return value.id;
+    if (value.whole && !value.uniform && ir::is_integer(type)) return in_integers(value.id, type, where);
     return add(type, ir::Unary{ir::UnaryOp::convert, value.id}, where);
 }
 
 Value Arithmetic::convert(const Value& value, Scalar type, SourceRange where) {
     if (value.is_poison()) return value;
     return Value::of(as(value, type, where), type, value.is_uniform(), value.position);
-}
-
-// f64 where all are uniform; else the widest type of those that are not.
-Scalar Arithmetic::common_type(const std::vector<Value>& values) const {
-    bool any = false;
-    for (const Value& value : values) {
-        if (value.is_uniform()) continue;
-        if (value.type == Scalar::f64) return Scalar::f64;
-        any = true;
-    }
-    return any ? Scalar::f32 : Scalar::f64;
 }
 
 Value Arithmetic::fold(BinaryOp op, const Rational& left, const Rational& right, SourceRange where) {
@@ -217,17 +209,20 @@ Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, Sou
     if (!position) return Value();
     if (std::optional<Value> result = identity(op, left, right, where)) return *result;
 
-    const Scalar type = common_type({left, right});
+    const Scalar type = op == BinaryOp::div ? real_type({left, right}) : common_type({left, right});
     const ExprId a = as(left, type, where), b = as(right, type, where);
     const bool uniform = left.is_uniform() && right.is_uniform();
-    return leaf(is_comparison(op) ? Scalar::boolean : type, ir::Binary{op, a, b}, uniform, where, *position);
+    if (is_comparison(op)) return leaf(Scalar::boolean, ir::Binary{op, a, b}, uniform, where, *position);
+    const bool whole = op != BinaryOp::div && left.is_whole() && right.is_whole();
+    return marked(leaf(type, ir::Binary{op, a, b}, uniform, where, *position), whole);
 }
 
 Value Arithmetic::negate(const Value& operand, SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.is_number()) return Value::of(-operand.number);
-    return leaf(operand.type, ir::Unary{ir::UnaryOp::negate, operand.id}, operand.uniform, where,
-                operand.position);
+    return marked(leaf(operand.type, ir::Unary{ir::UnaryOp::negate, operand.id}, operand.uniform, where,
+                       operand.position),
+                  operand.whole);
 }
 
 Value Arithmetic::logical_not(const Value& operand, SourceRange where) {
@@ -296,31 +291,42 @@ Value Arithmetic::select(const Value& condition, const Value& then, const Value&
     Scalar type = Scalar::boolean;
     if (!then.is_boolean()) {
         const bool by_branches = uniform || !then.is_uniform() || !otherwise.is_uniform();
-        type = by_branches ? common_type({then, otherwise}) : compute_type_;
+        const bool counts = then.is_whole() && otherwise.is_whole();
+        type = by_branches ? common_type({then, otherwise}) : counts ? count_type_ : compute_type_;
     }
     const ExprId a = as(then, type, where), b = as(otherwise, type, where);
-    return leaf(type, ir::Select{condition.id, a, b}, uniform, where, *position);
+    return marked(leaf(type, ir::Select{condition.id, a, b}, uniform, where, *position),
+                  then.is_whole() && otherwise.is_whole());
 }
 
 // Exact where the function is. Of the others none has a rational value that would be worth finding.
 std::optional<Value> Arithmetic::fold_call(Function function, const Value& argument) {
     const Rational& number = argument.number;
     if (function == Function::abs) return Value::of(halo::abs(number));
-    if (function != Function::floor && function != Function::ceil) return std::nullopt;
+    if (!gives_whole(function)) return std::nullopt;
     if (number.is_integer()) return argument;
-    const double near = number.to_double();
-    if (!(std::abs(near) < 0x1p52)) return std::nullopt;
-    Rational below = Rational::from_double(std::floor(near));
-    while (below > number)
-        below = below - Rational(1);  // `near` was rounded
-    while (below + Rational(1) <= number)
-        below = below + Rational(1);
-    return Value::of(function == Function::floor ? below : below + Rational(1));
+    const std::optional<Rational> below = floor_of(number);
+    if (!below) return std::nullopt;
+    const Rational above = *below + Rational(1);
+    switch (function) {
+        case Function::floor:
+            return Value::of(*below);
+        case Function::ceil:
+            return Value::of(above);
+        case Function::trunc:
+            return Value::of(number.is_negative() ? above : *below);
+        default:
+            break;
+    }
+    const Rational past = number - *below;
+    const bool is_even = below->as_int64().value_or(0) % 2 == 0;
+    const bool down = past < Rational(1, 2) || (past == Rational(1, 2) && is_even);
+    return Value::of(down ? *below : above);
 }
 
 Value Arithmetic::table_sum(ir::TableId table, const Value& term, SourceRange where) {
     if (term.is_poison() || !spend(1, where)) return Value();
-    const Scalar type = term.is_uniform() ? compute_type_ : term.type;
+    const Scalar type = term.is_uniform() || !ir::is_real(term.type) ? compute_type_ : term.type;
     return leaf(type, ir::TableSum{table, as(term, type, where)}, false, where);
 }
 
@@ -337,11 +343,14 @@ Value Arithmetic::call(Function function, const std::vector<Value>& arguments, S
     if (arguments.size() == 1 && arguments[0].is_number()) {
         if (std::optional<Value> folded = fold_call(function, arguments[0])) return *folded;
     }
-    const Scalar type = common_type(arguments);
+    const bool whole = arguments[0].is_whole();
+    if (whole && gives_whole(function)) return arguments[0];
+    const bool stays = whole && function == Function::abs;
+    const Scalar type = stays ? common_type(arguments) : real_type(arguments);
     ir::Call node{function, {}, fast && type == Scalar::f32 && !uniform};
     for (const Value& argument : arguments)
         node.arguments.push_back(as(argument, type, where));
-    return leaf(type, std::move(node), uniform, where, *position);
+    return marked(leaf(type, std::move(node), uniform, where, *position), stays);
 }
 
 }  // namespace halo::sema

@@ -1,8 +1,9 @@
 // Arithmetic on Values: numbers exactly, expressions by appending to a program.
 //
 // Types: a number takes the type of what it meets and is rounded there, once. What is uniform is computed in
-// f64 and converted where it meets a field's type; f32 with f64 widens. Exact identities are used, so that
-// weights of zero read nothing: 0*a = 0, 1*a = a, a/1 = a, a+0 = a, a-0 = a, -1*a = -a.
+// f64 and converted where it meets a field's type; f32 with f64 widens. Integers stay integers among whole
+// values; with anything else they take its type, or the compute type where that says none. Exact identities
+// are used, so that weights of zero read nothing: 0*a = 0, 1*a = a, a/1 = a, a+0 = a, a-0 = a, -1*a = -a.
 //
 // Positions: operands that meet lie at one place in the cells, and so does what is made of them; others are
 // refused.
@@ -47,6 +48,11 @@ public:
     Value call(ir::Function function, const std::vector<Value>& arguments, SourceRange where,
                bool fast = false);
     Value table_sum(ir::TableId table, const Value& term, SourceRange where);
+    // Rounded down; of integers where both are whole.
+    Value floor_div(const Value& left, const Value& right, SourceRange where);
+    Value floor_mod(const Value& left, const Value& right, SourceRange where);
+    // Whole numbers that a condition chooses between are integers, where no field is real.
+    void count_in_integers() { count_type_ = ir::Scalar::i32; }
 
     Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where,
                Position position = {});
@@ -77,6 +83,11 @@ private:
     Value exact_power(const Rational& base, std::int64_t exponent, SourceRange where);
     std::optional<Value> fold_call(ir::Function function, const Value& argument);
     ir::Scalar common_type(const std::vector<Value>& values) const;
+    ir::Scalar real_type(const std::vector<Value>& values) const;
+    ir::Scalar whole_type(const std::vector<Value>& values) const;
+    Value marked(Value value, bool is_whole) const;
+    bool check_fit(const Rational& number, ir::Scalar type, SourceRange where);
+    ir::ExprId in_integers(ir::ExprId id, ir::Scalar type, SourceRange where);
     ir::ExprId add(ir::Scalar type, decltype(ir::Expr::node) node, SourceRange where);
     bool check_size(const Rational& number, SourceRange where);
     std::optional<ir::ExprId> shift_leaf(const ir::Expr& expr, const ir::Offset& offset, SourceRange where,
@@ -85,6 +96,7 @@ private:
     ir::Program& program_;
     ir::ExprBuilder builder_;
     ir::Scalar compute_type_;
+    ir::Scalar count_type_;
     DiagnosticSink& sink_;
     std::vector<std::uint32_t> depth_;  // by expression
     std::vector<bool> is_uniform_;      // by expression

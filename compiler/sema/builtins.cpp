@@ -9,25 +9,24 @@ namespace {
 
 using ir::Function;
 
-constexpr std::array<BuiltinFunction, 19> kFunctions{{
+constexpr std::array<BuiltinFunction, 21> kFunctions{{
     {"sqrt", Function::sqrt, 1},   {"rsqrt", Function::rsqrt, 1}, {"cbrt", Function::cbrt, 1},
     {"exp", Function::exp, 1},     {"log", Function::log, 1},     {"sin", Function::sin, 1},
     {"cos", Function::cos, 1},     {"tan", Function::tan, 1},     {"asin", Function::asin, 1},
     {"acos", Function::acos, 1},   {"atan", Function::atan, 1},   {"sinh", Function::sinh, 1},
     {"cosh", Function::cosh, 1},   {"tanh", Function::tanh, 1},   {"abs", Function::abs, 1},
     {"floor", Function::floor, 1}, {"ceil", Function::ceil, 1},   {"pow", Function::pow, 2},
-    {"atan2", Function::atan2, 2},
+    {"atan2", Function::atan2, 2}, {"round", Function::round, 1}, {"trunc", Function::trunc, 1},
 }};
 
-constexpr std::array<std::string_view, 21> kOperators{
+constexpr std::array<std::string_view, 22> kOperators{
     "d",   "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad", "div", "curl", "pos", "idx",
-    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",  "conj", "arg"};
-constexpr std::array<std::string_view, 6> kFutureTypes{"f16", "bf16", "i32", "i64", "u8", "bool"};
+    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",  "conj", "arg", "mod"};
 
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 35> kTranslations{{
+constexpr std::array<Translation, 50> kTranslations{{
     {"avg", "interpolate"},
     {"average", "interpolate"},
     {"interp", "interpolate"},
@@ -56,6 +55,21 @@ constexpr std::array<Translation, 35> kTranslations{{
     {"complex64", "c64"},
     {"complex128", "c128"},
     {"imag", "im"},
+    {"half", "f16"},
+    {"float16", "f16"},
+    {"bfloat16", "bf16"},
+    {"int", "i32"},
+    {"int32", "i32"},
+    {"integer", "i32"},
+    {"int64", "i64"},
+    {"long", "i64"},
+    {"uint8", "u8"},
+    {"byte", "u8"},
+    {"char", "u8"},
+    {"boolean", "bool"},
+    {"logical", "bool"},
+    {"fmod", "mod"},
+    {"rint", "round"},
     {"dirichlet", "fixed"},
     {"neumann", "clamp"},
     {"reflect", "mirror"},
@@ -83,10 +97,6 @@ bool is_kept_name(std::string_view name, bool as_function) {
     return as_function && (find_builtin(name) || contains(kOperators, name));
 }
 
-bool is_future_type(std::string_view name) {
-    return contains(kFutureTypes, name);
-}
-
 std::optional<std::string> translate_word(std::string_view word) {
     const auto found = std::find_if(kTranslations.begin(), kTranslations.end(),
                                     [&](const Translation& translation) { return translation.from == word; });
@@ -105,7 +115,8 @@ const std::vector<std::string>& function_names() {
 }
 
 const std::vector<std::string>& type_names() {
-    static const std::vector<std::string> names{"f32", "f64", "c64", "c128"};
+    static const std::vector<std::string> names{"f32", "f64", "f16",  "bf16", "i32",
+                                                "i64", "u8",  "bool", "c64",  "c128"};
     return names;
 }
 

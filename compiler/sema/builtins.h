@@ -23,7 +23,6 @@ const BuiltinFunction* find_builtin(std::string_view name);  // sqrt … atan2; 
 bool is_kept_name(std::string_view name, bool as_function);
 
 // Operators of vector calculus and others that the language has and this compiler does not build yet.
-bool is_future_type(std::string_view name);
 
 // What a word of another language is called here: `fabs` is `abs`, `double` is `f64`.
 std::optional<std::string> translate_word(std::string_view word);

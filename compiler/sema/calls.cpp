@@ -19,6 +19,12 @@ bool is_algebraic(std::string_view name) {
     return name == "dot" || name == "cross" || name == "norm" || name == "re" || name == "im" ||
            name == "conj" || name == "arg";
 }
+// `div` of two arguments in order; of a vector it is the divergence.
+bool is_whole_division(const syntax::CallExpr& node) {
+    if (node.callee.text == "mod") return true;
+    return node.callee.text == "div" && node.arguments.size() == 2 && !node.arguments[0].keyword &&
+           !node.arguments[1].keyword;
+}
 bool is_coordinate(std::string_view name) {
     return name == "pos" || name == "idx" || name == "len";
 }
@@ -30,10 +36,11 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     const Symbol* symbol = symbols_.find(name);
     if (symbol && symbol->kind == Symbol::Kind::function && !find_builtin(name))
         return call_def(*symbol, node, where);
+    if (name == "div" && is_whole_division(node)) return whole_division(node, where);
     if (is_differential(name)) return differential(node, where);
     for (const syntax::Argument& argument : node.arguments) {
         if (!argument.keyword || !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) ||
-                                   name == "min" || name == "max"))
+                                   name == "min" || name == "max" || name == "mod"))
             continue;
         report(DiagnosticKind::unknown_argument, argument.keyword->where,
                fmt::format("`{}` takes no argument by name", name));
@@ -42,6 +49,7 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     if (is_coordinate(name)) return coordinate(node, where);
     if (is_algebraic(name)) return algebraic(node, where);
     if (name == "min" || name == "max") return extremum(node, where);
+    if (name == "mod") return whole_division(node, where);
     if (find_builtin(name)) return call_builtin(node, where);
     return unknown_call(node, where);
 }
@@ -116,6 +124,13 @@ Value Evaluator::extremum(const syntax::CallExpr& node, SourceRange where) {
     return result;
 }
 
+Value Evaluator::whole_division(const syntax::CallExpr& node, SourceRange where) {
+    const bool gives_rest = node.callee.text == "mod";
+    if (!require_arguments(node, 2, where)) return Value();
+    const Value left = number(node.arguments[0].value), right = number(node.arguments[1].value);
+    return gives_rest ? arithmetic_.floor_mod(left, right, where) : arithmetic_.floor_div(left, right, where);
+}
+
 std::optional<int> Evaluator::axis_argument(const syntax::Argument& argument) {
     const SourceRange where = this->where(argument.value);
     if (const auto* name = std::get_if<syntax::NameUse>(&file_[argument.value].node)) {
@@ -156,6 +171,7 @@ Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange wh
     const bool uniform = kind == ir::CoordinateKind::extent;
     const ir::Scalar type = uniform ? ir::Scalar::f64 : arithmetic_.compute_type();
     Value value = arithmetic_.leaf(type, ir::Coordinate{kind, axis}, uniform, where);
+    value.whole = kind != ir::CoordinateKind::position;
     if (kind != ir::CoordinateKind::position || !value.is_expr()) return value;
     // The coordinate of the point that is computed, which may lie half a cell further.
     const bool is_half = (wanted_ & axis_bit(axis)) != 0;

@@ -66,12 +66,23 @@ void Evaluator::declare_params() {
     for (const Symbol& symbol : symbols_.all()) {
         if (symbol.kind != Symbol::Kind::param) continue;
         const syntax::Definition& definition = *symbol.definition;
-        if (definition.type) resolve_real_type(*definition.type, "a param", *this);
+        const std::string what = fmt::format("the default of `{}`", symbol.name);
         ir::Param param;
+        if (definition.type) {
+            const auto type = resolve_number_type(*definition.type, "a param", *this);
+            param.is_integer = type && ir::is_integer(*type);
+        }
         param.name = symbol.name;
         param.where = symbol.where;
-        if (definition.value)
-            param.default_value = known(*definition.value, fmt::format("the default of `{}`", symbol.name));
+        if (definition.value && param.is_integer) {
+            constexpr std::int64_t kExact = std::int64_t{1} << 53;
+            const bool narrow = definition.type->storage.text == "i32";
+            const std::int64_t most = narrow ? 2147483647 : kExact;
+            if (const auto value = integer(*definition.value, what, -most - narrow, most))
+                param.default_value = static_cast<double>(*value);
+        } else if (definition.value) {
+            param.default_value = known(*definition.value, what);
+        }
         program_.params.push_back(std::move(param));
     }
 }
@@ -79,8 +90,13 @@ void Evaluator::declare_params() {
 void Evaluator::check_consts() {
     for (const Symbol& symbol : symbols_.all()) {
         if (symbol.kind != Symbol::Kind::constant) continue;
-        if (symbol.definition->type) resolve_real_type(*symbol.definition->type, "a const", *this);
-        constant(symbol);
+        if (symbol.definition->type) resolve_number_type(*symbol.definition->type, "a const", *this);
+        const Value value = constant(symbol);
+        if (names_integer(symbol.definition->type) && value.is_number()) {
+            const bool narrow = symbol.definition->type->storage.text == "i32";
+            check_number(value.number, ir::Scalar::i64, narrow ? ir::Storage::i32 : ir::Storage::i64,
+                         where(*symbol.definition->value), sink_);
+        }
     }
 }
 
@@ -195,8 +211,15 @@ void Evaluator::declare_launch_time_coef(const Symbol& symbol, const Coef& coef)
     made.name = symbol.name;
     made.where = symbol.where;
     made.type = arithmetic_.compute_type();
-    if (symbol.coef->type)
-        made.type = resolve_real_type(*symbol.coef->type, "a weight", *this).value_or(made.type);
+    if (symbol.coef->type) {
+        made.type = resolve_number_type(*symbol.coef->type, "a weight", *this).value_or(made.type);
+        if (ir::is_integer(made.type)) {
+            report(DiagnosticKind::type_mismatch, symbol.coef->type->storage.where,
+                   "the weights of a `param coef` are real numbers")
+                .note("f32 and f64 can be their type");
+            made.type = arithmetic_.compute_type();
+        }
+    }
     made.low = coef.low;
     made.high = coef.high;
     for (const Value& element : coef.elements) {
@@ -242,7 +265,7 @@ void Evaluator::declare_coefs() {
             declare_launch_time_coef(symbol, coef);
             coef.is_valid = launch_coefs_.contains(symbol.index);
         } else if (symbol.coef->type) {
-            resolve_real_type(*symbol.coef->type, "a weight", *this);
+            resolve_number_type(*symbol.coef->type, "a weight", *this);
         }
         coefs_.emplace(symbol.index, std::move(coef));
     }

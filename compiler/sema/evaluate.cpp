@@ -5,6 +5,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/scope.h"
+#include "compiler/sema/types.h"
 
 namespace halo::sema {
 
@@ -236,8 +237,9 @@ Value Evaluator::clock(const std::string& name, SourceRange where) {
     }
     if (name == "time" && !has_dt) return Value();
     if (place_ == Place::init) return Value::of(Rational(0));
-    const Value step =
+    Value step =
         arithmetic_.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, true, where);
+    step.whole = true;
     if (name == "step") return step;
     return arithmetic_.binary(BinaryOp::mul, step, symbol_use(*dt, where), where);
 }
@@ -320,6 +322,7 @@ Value Evaluator::param(const Symbol& symbol, SourceRange where) {
         value =
             arithmetic_.convert(arithmetic_.convert(value, ir::Scalar::f32, where), ir::Scalar::f64, where);
     }
+    value.whole = names_integer(type);
     return value;
 }
 
@@ -360,7 +363,8 @@ Value Evaluator::past_face(syntax::ExprId id, const std::string& what) {
     place_ = Place::ghost;
     setting_what_ = what;
     frame_ = locals_.size();
-    return quantity(id);
+    const Value value = evaluate(id);
+    return value.is_boolean() || require_quantity(value, where(id)) ? value : Value();
 }
 
 std::optional<Rational> Evaluator::rational(syntax::ExprId id, const std::string& what) {
@@ -416,6 +420,8 @@ Value Evaluator::unary(const syntax::UnaryExpr& node, SourceRange where) {
 Value Evaluator::binary(const syntax::BinaryExpr& node, SourceRange where) {
     const bool is_logical =
         node.kind == syntax::BinaryKind::logical_and || node.kind == syntax::BinaryKind::logical_or;
+    if (node.kind == syntax::BinaryKind::equal || node.kind == syntax::BinaryKind::not_equal)
+        return equality(node, where);
     if (node.kind == syntax::BinaryKind::power) {
         if (const std::optional<Value> square = square_of_length(node, where)) return *square;
     }
@@ -444,6 +450,24 @@ std::optional<Value> Evaluator::square_of_length(const syntax::BinaryExpr& node,
     if (!require_number(operand, inside)) return Value();
     const Value absolute = arithmetic_.call(ir::Function::abs, {operand}, file_[node.left].where);
     return arithmetic_.power(absolute, Value::of(Rational(2)), where);
+}
+
+// Of two numbers, or of two conditions.
+Value Evaluator::equality(const syntax::BinaryExpr& node, SourceRange where) {
+    const Value left = evaluate(node.left), right = evaluate(node.right);
+    if (left.is_poison() || right.is_poison()) return Value();
+    if (left.is_expr() && right.is_expr() && left.position.conflict(right.position) != 0) {
+        refuse_apart(left, node.left, right, node.right, where);
+        return Value();
+    }
+    if (left.is_boolean() && right.is_boolean()) {
+        const Value other = arithmetic_.logical_not(right, where);
+        const bool same = node.kind == syntax::BinaryKind::equal;
+        return arithmetic_.select(left, same ? right : other, same ? other : right, where);
+    }
+    if (!require_number(left, this->where(node.left)) || !require_number(right, this->where(node.right)))
+        return Value();
+    return arithmetic_.binary(op_of(node.kind), left, right, where);
 }
 
 Value Evaluator::conditional(const syntax::Conditional& node, SourceRange where) {

@@ -203,6 +203,7 @@ private:
     Value unary(const syntax::UnaryExpr& node, SourceRange where);
     Value binary(const syntax::BinaryExpr& node, SourceRange where);
     std::optional<Value> square_of_length(const syntax::BinaryExpr& node, SourceRange where);
+    Value equality(const syntax::BinaryExpr& node, SourceRange where);
     Value conditional(const syntax::Conditional& node, SourceRange where);
     Value clock(const std::string& name, SourceRange where);
     Value constant(const Symbol& symbol);
@@ -266,6 +267,7 @@ private:
     Value coordinate(const syntax::CallExpr& node, SourceRange where);
     Value coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where);
     Value extremum(const syntax::CallExpr& node, SourceRange where);
+    Value whole_division(const syntax::CallExpr& node, SourceRange where);
     Value unknown_call(const syntax::CallExpr& node, SourceRange where);
     bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);
     std::optional<int> axis_argument(const syntax::Argument& argument);
@@ -278,6 +280,7 @@ private:
     // tables.cpp
     Value table_fold(const syntax::TableFold& node, SourceRange where);
     bool changes_with_step(ir::ExprId id) const;
+    ir::Scalar column_type(const syntax::TypeRef& type, ir::Scalar otherwise);
     bool accept_row_name(const syntax::Name& name, const char* what);
     Value column_of(const syntax::Member& node, const Value& row, SourceRange where);
     void declare_table(const Symbol& symbol);

@@ -11,56 +11,44 @@ namespace halo::sema {
 
 using ir::BoundaryKind;
 
-std::optional<ir::Scalar> resolve_type(const syntax::TypeRef& type, Evaluator& evaluator) {
-    const std::string& name = type.storage.text;
-    if (name.empty()) return std::nullopt;  // did not parse
-    if (is_future_type(name)) {
-        evaluator
-            .report(DiagnosticKind::not_built_yet, type.storage.where,
-                    fmt::format("the type `{}` is not built yet", name))
-            .note("f32 and f64 are");
-        return std::nullopt;
-    }
-    const bool is_complex = name == "c64" || name == "c128";
-    if (name != "f32" && name != "f64" && !is_complex) {
-        evaluator.report_unknown(DiagnosticKind::unknown_type, name, type.storage.where,
-                                 fmt::format("there is no type `{}`", name), type_names());
-        return std::nullopt;
-    }
-    if (type.arithmetic && !is_complex) {
-        evaluator.report(DiagnosticKind::not_built_yet, type.arithmetic->where,
-                         "storing one type and computing in another is not built yet");
-        return std::nullopt;
-    }
-    return name == "f32" || name == "c64" ? ir::Scalar::f32 : ir::Scalar::f64;
-}
-
-std::optional<ir::Scalar> resolve_real_type(const syntax::TypeRef& type, const char* what,
-                                            Evaluator& evaluator) {
-    const std::string& name = type.storage.text;
-    if (!type.count && name != "c64" && name != "c128") return resolve_type(type, evaluator);
-    evaluator.report(DiagnosticKind::component_mismatch, type.storage.where,
-                     fmt::format("{} is one real number", what));
-    return std::nullopt;
-}
-
 namespace {
 
-bool is_wide(const syntax::TypeRef& type) {
-    const std::string& name = type.storage.text;
-    return name == "f64" || name == "c128" ||
-           std::any_of(type.components.begin(), type.components.end(),
-                       [](const syntax::Component& component) { return is_wide(component.type); });
+// Calls visit(type) for each type that a field's values have, those of its components.
+template <class Visit>
+void for_each_type(const syntax::TypeRef& type, Visit&& visit) {
+    if (type.components.empty()) return visit(type);
+    for (const syntax::Component& component : type.components)
+        for_each_type(component.type, visit);
 }
 
 }  // namespace
 
 ir::Scalar declared_compute_type(const syntax::Stencil& stencil) {
+    bool any_f32 = false, any_wide = false;
     for (const syntax::StencilStatement& statement : stencil.statements) {
         const auto* declaration = std::get_if<syntax::FieldDecl>(&statement);
-        if (declaration && is_wide(declaration->type)) return ir::Scalar::f64;
+        if (!declaration) continue;
+        bool any_f64 = false;
+        for_each_type(declaration->type, [&](const syntax::TypeRef& type) {
+            const std::string& name = type.storage.text;
+            const bool widens = type.arithmetic && type.arithmetic->text == "f64";
+            any_f64 = any_f64 || name == "f64" || name == "c128" || widens;
+            any_f32 = any_f32 || name == "f32" || name == "f16" || name == "bf16" || name == "c64";
+            any_wide = any_wide || name == "i32" || name == "i64";
+        });
+        if (any_f64) return ir::Scalar::f64;
     }
-    return ir::Scalar::f32;
+    return any_f32 || !any_wide ? ir::Scalar::f32 : ir::Scalar::f64;
+}
+
+bool has_real_field(const syntax::Stencil& stencil) {
+    for (const syntax::StencilStatement& statement : stencil.statements) {
+        const auto* declaration = std::get_if<syntax::FieldDecl>(&statement);
+        if (!declaration) continue;
+        const std::string& name = declaration->type.storage.text;
+        if (name != "u8" && name != "i32" && name != "i64" && name != "bool") return true;
+    }
+    return false;
 }
 
 namespace {
@@ -175,6 +163,13 @@ std::optional<FaceRule> resolve_fixed(const syntax::BoundaryEntry& entry, const 
     if (!rule) return std::nullopt;
     const Value value = rule->values.front();
     const SourceRange where = evaluator.where(entry.values.front());
+    if (!is_steady(value, evaluator.program()) && value.is_boolean()) {
+        evaluator
+            .report(DiagnosticKind::not_built_yet, where,
+                    "a condition past a face that changes with place or time is not built yet")
+            .note("`fixed true` and `fixed false` are");
+        return std::nullopt;
+    }
     if (!is_steady(value, evaluator.program())) return FaceRule{BoundaryKind::formula, {}, std::move(rule)};
     return FaceRule{BoundaryKind::fixed, evaluator.arithmetic().as(value, field.type, where), std::nullopt};
 }
@@ -297,8 +292,15 @@ void declare_fields(Evaluator& evaluator) {
             field.name = symbol.name + suffixes[leaf];
             field.where = symbol.where;
             // A type that is not known has had its message; f32 stands in so that the rest can be read.
-            field.type = resolve_type(*types[leaf], evaluator).value_or(ir::Scalar::f32);
-            field.storage = ir::natural_storage(field.type);
+            const ElementType type = resolve_type(*types[leaf], evaluator).value_or(ElementType{});
+            field.type = type.type;
+            field.storage = type.storage;
+            if (type.type == ir::Scalar::boolean && types.size() > 1 && leaf == 0) {
+                evaluator
+                    .report(DiagnosticKind::not_built_yet, types[leaf]->storage.where,
+                            "components that are true or false are not built yet")
+                    .note("declare one field for each, or use u8");
+            }
             FieldInfo info;
             info.symbol = &symbol;
             info.shape = shape;

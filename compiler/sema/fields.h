@@ -12,6 +12,7 @@ void set_stagger(ir::Field& field, Halves stagger);
 
 // The widest type of the declared fields: f32 where all are, else f64. Reports nothing.
 ir::Scalar declared_compute_type(const syntax::Stencil& stencil);
+bool has_real_field(const syntax::Stencil& stencil);
 
 // `halo` and `boundary` clauses, applied to a field whose faces have their defaults. The more specific clause
 // wins: face, then axis, then all. Sets has_boundary where a clause speaks.

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/sema/evaluator.h"
+#include "compiler/sema/types.h"
 
 namespace halo::sema {
 
@@ -52,6 +53,25 @@ bool has_right_count(const syntax::BoundaryEntry& entry, GhostKind kind, Evaluat
         evaluator.report(DiagnosticKind::boundary_value, entry.kind.where,
                          fmt::format("`{}` needs {}", entry.kind.text, example_of(kind)));
     }
+    return false;
+}
+
+// A value past a face is of the field's sort, and what a number there has to be.
+bool fits(const Value& value, syntax::ExprId id, const ir::Field& field, Evaluator& evaluator) {
+    const SourceRange where = evaluator.where(id);
+    const bool takes_boolean = field.type == ir::Scalar::boolean;
+    if (value.is_boolean() != takes_boolean) {
+        evaluator.report(DiagnosticKind::type_mismatch, where,
+                         takes_boolean ? "this is a number; `true` or `false` is expected here"
+                                       : "this is true or false; a number is expected here");
+        return false;
+    }
+    if (!value.is_number()) return true;
+    if (!check_number(value.number, field.type, field.storage, where, evaluator.sink())) return false;
+    constexpr std::int64_t kExact = std::int64_t{1} << 53;
+    if (!ir::is_integer(field.type) || !(abs(value.number) > Rational(kExact))) return true;
+    evaluator.report(DiagnosticKind::number_too_large, where,
+                     "the value past a face is computed in f64, which is exact up to 2^53 alone");
     return false;
 }
 
@@ -146,6 +166,14 @@ std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, 
                                             const ir::Field& field, const FieldInfo& info,
                                             Evaluator& evaluator) {
     if (!has_right_count(entry, kind, evaluator)) return std::nullopt;
+    if (field.type == ir::Scalar::boolean && kind != GhostKind::fixed) {
+        evaluator
+            .report(DiagnosticKind::type_mismatch, entry.kind.where,
+                    fmt::format("`{}` holds no numbers, so `{}` computes none past it", field.name,
+                                entry.kind.text))
+            .note("`fixed true`, `fixed false`, `clamp`, `mirror`, `periodic` and `free` are for conditions");
+        return std::nullopt;
+    }
     GhostRule rule{kind, 0, {}, entry.where};
     if (kind == GhostKind::extrapolate) {
         const std::optional<std::int64_t> degree =
@@ -173,7 +201,7 @@ std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, 
         }
         const std::optional<Value> own =
             is_factor ? value : evaluator.own_part(value, info, evaluator.where(id));
-        if (!own) return std::nullopt;
+        if (!own || !fits(*own, id, field, evaluator)) return std::nullopt;
         rule.values.push_back(*own);
     }
     return rule;

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/sema/evaluator.h"
+#include "compiler/sema/types.h"
 
 namespace halo::sema {
 
@@ -318,7 +319,9 @@ private:
                 place = static_cast<Halves>(place | (staggered[axis] ? axis_bit(axis) : Halves{0}));
             init_->set_wanted(place);  // coordinates are those of the field's points
         }
-        const Value value = init_->quantity(init.value);
+        const bool is_condition = reference && reference->shape->leaves() == 1 &&
+                                  stencil_.fields[reference->first].type == ir::Scalar::boolean;
+        const Value value = is_condition ? init_->condition(init.value) : init_->quantity(init.value);
         if (!reference || !is_new || value.is_poison()) return;
         const std::optional<std::vector<Value>> leaves = fit(value, *reference->shape);
         if (!leaves) {
@@ -337,6 +340,9 @@ private:
         field.name = target.name;
         field.type = target.type;
         field.storage = target.storage;
+        if (value.is_number() &&
+            !check_number(value.number, field.type, field.storage, init_->where(init.value), sink_))
+            return;
         field.role = ir::Role::output;
         field.where = init_->where(init.field);
         ir::Assign assign;
@@ -484,6 +490,12 @@ private:
             if (auto values = settings_.coef_values(*symbol, override.value)) {
                 result_.coefs.push_back({symbol->name, std::move(*values), override.where});
             }
+        } else if (names_integer(symbol->definition->type)) {
+            constexpr std::int64_t kExact = std::int64_t{1} << 53;
+            const std::int64_t most = symbol->definition->type->storage.text == "i32" ? 2147483647 : kExact;
+            const std::string what = fmt::format("`{}`", symbol->name);
+            if (const auto value = settings_.integer(override.value, what, -most, most))
+                result_.params.push_back({symbol->name, static_cast<double>(*value), override.where});
         } else if (const auto value = settings_.known(override.value, fmt::format("`{}`", symbol->name))) {
             result_.params.push_back({symbol->name, *value, override.where});
         }

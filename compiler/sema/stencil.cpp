@@ -8,6 +8,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/fields.h"
+#include "compiler/sema/types.h"
 
 namespace halo::sema {
 
@@ -31,6 +32,7 @@ public:
 
     void run() {
         program_.name = symbols_.stencil().name.text;
+        if (!has_real_field(symbols_.stencil())) evaluator_.arithmetic().count_in_integers();
         result_.where = symbols_.stencil().where;
         evaluator_.declare_layouts();
         evaluator_.declare_params();
@@ -229,7 +231,10 @@ private:
             place = evaluator_.fields()[target->reference.first].stagger;
         }
         evaluator_.set_wanted(place);
-        const Value value = evaluator_.quantity(assignment.value);
+        const bool is_condition = target && target->reference.shape->leaves() == 1 &&
+                                  program_.fields[target->reference.first].type == ir::Scalar::boolean;
+        const Value value =
+            is_condition ? evaluator_.condition(assignment.value) : evaluator_.quantity(assignment.value);
         if (!target) return;
         const Reference& reference = target->reference;
         for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
@@ -240,6 +245,12 @@ private:
         for (std::size_t i = 0; leaves && i < leaves->size(); ++i) {
             const std::string name = fmt::format("`{}`", program_.fields[reference.first + i].name);
             if (!evaluator_.require_position((*leaves)[i], place, name, assignment.value)) {
+                has_poison_ = true;
+                return;
+            }
+            const ir::Field& field = program_.fields[reference.first + i];
+            const Value& leaf = (*leaves)[i];
+            if (leaf.is_number() && !check_number(leaf.number, field.type, field.storage, where, sink_)) {
                 has_poison_ = true;
                 return;
             }

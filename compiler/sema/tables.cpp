@@ -71,9 +71,19 @@ void Evaluator::declare_columns(const syntax::ColumnDecl& declaration, ir::Table
                 fmt::format("`{}` is given by the run and must come before the computed columns", name.text));
             continue;
         }
-        const ir::Scalar type = resolve_type(*declaration.type, *this).value_or(ir::Scalar::f32);
+        const ir::Scalar type = column_type(*declaration.type, ir::Scalar::f32);
         program_.tables[id.index].columns.push_back({name.text, type, {}});
     }
+}
+
+// Columns hold real numbers.
+ir::Scalar Evaluator::column_type(const syntax::TypeRef& type, ir::Scalar otherwise) {
+    const std::optional<ir::Scalar> found = resolve_number_type(type, "a column", *this);
+    if (!found) return otherwise;
+    if (ir::is_real(*found)) return *found;
+    report(DiagnosticKind::not_built_yet, type.storage.where, "columns of integers are not built yet")
+        .note("f64 holds whole numbers exactly up to 2^53");
+    return otherwise;
 }
 
 bool Evaluator::changes_with_step(ir::ExprId id) const {
@@ -108,8 +118,8 @@ std::optional<ir::Table::Column> Evaluator::computed_column(const syntax::Column
     }
     ir::Table::Column column;
     column.name = declaration.names.front().text;
-    column.type = value.is_uniform() ? arithmetic_.compute_type() : value.type;
-    if (declaration.type) column.type = resolve_type(*declaration.type, *this).value_or(column.type);
+    column.type = value.is_uniform() || !ir::is_real(value.type) ? arithmetic_.compute_type() : value.type;
+    if (declaration.type) column.type = column_type(*declaration.type, column.type);
     column.value = arithmetic_.as(value, column.type, where(*declaration.value));
     return column;
 }

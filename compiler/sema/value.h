@@ -33,6 +33,9 @@ struct Value {
     Position position;                  // of expr: where in the cells it has its values
     std::vector<Value> parts;           // of vector and complex; none of them poison
     std::vector<std::string> names;     // of a vector's parts; empty: they are numbered from 0
+    // Of expr in a real type: made of idx, len, integer params and whole numbers alone, so that it is
+    // computed in an integer's arithmetic where it meets one.
+    bool whole = false;
 
     static Value of(Rational exact) {
         Value value;
@@ -92,6 +95,9 @@ struct Value {
     bool is_uniform() const {
         if (!has_parts()) return !is_expr() || uniform;
         return std::all_of(parts.begin(), parts.end(), [](const Value& part) { return part.is_uniform(); });
+    }
+    bool is_whole() const {
+        return is_number() ? number.is_integer() : is_expr() && (whole || ir::is_integer(type));
     }
 };
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/core/element.h"
+
 namespace halo::rt {
 
 namespace {
@@ -96,7 +98,8 @@ HaloPass PassMaker::make(int axis, bool constants) const {
 }
 
 template <class Element>
-void run_units(const HaloPass& pass, Element* array, std::int64_t begin, std::int64_t end) {
+void run_units(const HaloPass& pass, ElementType type, void* start, std::int64_t begin, std::int64_t end) {
+    auto* const array = static_cast<Element*>(start);
     for (std::int64_t unit = begin; unit < end; ++unit) {
         const std::int64_t inner = unit % pass.inner_units;
         const std::int64_t outer = unit / pass.inner_units;
@@ -104,7 +107,9 @@ void run_units(const HaloPass& pass, Element* array, std::int64_t begin, std::in
         for (const HaloPass::Layer& layer : pass.layers) {
             Element* destination = base + layer.destination;
             if (layer.constant) {
-                std::fill_n(destination, pass.row_length, static_cast<Element>(layer.value));
+                Element value;
+                encode(layer.value, type, &value);
+                std::fill_n(destination, pass.row_length, value);
             } else if (pass.row_length == 1) {
                 *destination = base[layer.source];
             } else {
@@ -171,10 +176,17 @@ std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& g
 
 void run_halo_pass(const HaloPass& pass, ElementType type, void* array, std::int64_t begin,
                    std::int64_t end) {
-    if (type == ElementType::f32)
-        run_units(pass, static_cast<float*>(array), begin, end);
-    else
-        run_units(pass, static_cast<double*>(array), begin, end);
+    // Elements are moved as they lie in memory, whatever they mean.
+    switch (size_of(type)) {
+        case 1:
+            return run_units<std::uint8_t>(pass, type, array, begin, end);
+        case 2:
+            return run_units<std::uint16_t>(pass, type, array, begin, end);
+        case 4:
+            return run_units<std::uint32_t>(pass, type, array, begin, end);
+        default:
+            return run_units<std::uint64_t>(pass, type, array, begin, end);
+    }
 }
 
 void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "runtime/core/element.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/session_state.h"
 #include "runtime/core/text.h"
@@ -165,32 +166,27 @@ namespace {
 template <class Element>
 void upload_values(Device& device, const Geometry& geometry, ElementType type, void* array,
                    std::span<const Element> values) {
-    if (type == kElementType<Element>) {
-        device.upload_cells(array, geometry, type, values.data());
-    } else if (type == ElementType::f32) {
-        const std::vector<float> converted(values.begin(), values.end());
-        device.upload_cells(array, geometry, type, converted.data());
-    } else {
-        const std::vector<double> converted(values.begin(), values.end());
-        device.upload_cells(array, geometry, type, converted.data());
+    if (type == kElementType<Element>) return device.upload_cells(array, geometry, type, values.data());
+    std::vector<char> converted(values.size() * static_cast<std::size_t>(size_of(type)));
+    char* to = converted.data();
+    for (const Element value : values) {
+        encode(static_cast<double>(value), type, to);
+        to += size_of(type);
     }
+    device.upload_cells(array, geometry, type, converted.data());
 }
 
 template <class Element>
 void download_values(Device& device, const Geometry& geometry, ElementType type, const void* array,
                      std::span<Element> values) {
-    const auto convert = [&](auto zero) {
-        std::vector<decltype(zero)> native(values.size());
-        device.download_cells(native.data(), array, geometry, type);
-        std::transform(native.begin(), native.end(), values.begin(),
-                       [](auto value) { return static_cast<Element>(value); });
-    };
-    if (type == kElementType<Element>)
-        device.download_cells(values.data(), array, geometry, type);
-    else if (type == ElementType::f32)
-        convert(0.0f);
-    else
-        convert(0.0);
+    if (type == kElementType<Element>) return device.download_cells(values.data(), array, geometry, type);
+    std::vector<char> native(values.size() * static_cast<std::size_t>(size_of(type)));
+    device.download_cells(native.data(), array, geometry, type);
+    const char* from = native.data();
+    for (Element& value : values) {
+        value = static_cast<Element>(decode(from, type));
+        from += size_of(type);
+    }
 }
 
 }  // namespace
@@ -231,6 +227,25 @@ void Session::download(const std::string& field, int time, std::span<float> valu
     check_count(s.plan, s.geometry, field, values.size(), cells());
     const Level& level = s.level(index, time, s.steps_done);
     download_values(*s.device, s.geometry, s.plan.fields[index].type, level.memory.address(), values);
+}
+
+void Session::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
+    State& s = *state_;
+    const int index = s.find_field(field, time);
+    const ElementType type = s.plan.fields[index].type;
+    check_count(s.plan, s.geometry, field, static_cast<std::size_t>(bytes / size_of(type)), cells());
+    Level& level = s.level(index, time, s.steps_done);
+    s.device->upload_cells(level.memory.address(), s.geometry, type, elements);
+    level.images_due = true;
+}
+
+void Session::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
+    State& s = *state_;
+    const int index = s.find_field(field, time);
+    const ElementType type = s.plan.fields[index].type;
+    check_count(s.plan, s.geometry, field, static_cast<std::size_t>(bytes / size_of(type)), cells());
+    const Level& level = s.level(index, time, s.steps_done);
+    s.device->download_cells(elements, level.memory.address(), s.geometry, type);
 }
 
 std::vector<double> Session::download(const std::string& field, int time) {

@@ -23,8 +23,10 @@
 namespace halo::rt {
 
 struct SessionOptions {
-    bool poison = false;  // start all cells and halos as NaN, so that a value never set is seen
-    bool record = true;   // replay recorded steps where the device can
+    // Start all cells and halos as NaN, so that a value never set is seen; in integer and boolean fields the
+    // halos alone, as a value that stands out.
+    bool poison = false;
+    bool record = true;  // replay recorded steps where the device can
 };
 
 struct RunOptions {
@@ -76,6 +78,9 @@ public:
     void download(const std::string& field, int time, std::span<double> values);
     void download(const std::string& field, int time, std::span<float> values);
     std::vector<double> download(const std::string& field, int time = 0);
+    // The same as it lies in memory, in the field's element type.
+    void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
+    void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
 
     // Throws bad_argument before the first step where a param has no value yet.
     void step(std::int64_t count = 1);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/core/element.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/text.h"
 
@@ -14,8 +15,14 @@ namespace halo::rt {
 namespace {
 
 constexpr std::int64_t kRecordedLaunches =
-    64;                         // enough that starting a recording costs nothing against running it
-constexpr int kNanByte = 0xff;  // all bits set is a NaN in f32 and f64
+    64;  // enough that starting a recording costs nothing against running it
+
+// What a poisoned array is filled with: all bits set is a NaN of each real type. Integers know none: theirs
+// is a number that stands out; a boolean has but two values.
+int poison_byte(ElementType type) {
+    if (is_real(type)) return 0xff;
+    return type == ElementType::boolean ? 1 : 0xa5;
+}
 
 std::int64_t modulo(std::int64_t index, std::int64_t n) {
     const std::int64_t rest = index % n;
@@ -28,7 +35,7 @@ std::string levels_text(const LaunchPlan& plan) {
         const int levels = level_count(field);
         text += fmt::format("{}{} of '{}' ({})", text.empty() ? "" : ", ",
                             levels == 1 ? "1 level" : fmt::format("{} levels", levels), field.name,
-                            field.type == ElementType::f32 ? "f32" : "f64");
+                            name_of(field.type));
     }
     return text;
 }
@@ -114,7 +121,13 @@ void Session::State::allocate_fields() {
         const std::int64_t bytes = geometry.elements * size_of(field.type);
         for (int slot = 0; slot < level_count(field); ++slot) {
             Level level{DeviceMemory(*device, bytes), true};
-            device->set_bytes(level.memory.address(), options.poison ? kNanByte : 0, bytes);
+            device->set_bytes(level.memory.address(), options.poison ? poison_byte(field.type) : 0, bytes);
+            // Cells that no statement has given a value are 0 in an integer field; past them poison tells.
+            if (options.poison && !is_real(field.type)) {
+                const auto cells = geometry.extent[0] * geometry.extent[1] * geometry.extent[2];
+                const std::vector<char> zeros(static_cast<std::size_t>(cells * size_of(field.type)));
+                device->upload_cells(level.memory.address(), geometry, field.type, zeros.data());
+            }
             state.slots.push_back(std::move(level));
         }
         state.images = make_halo_passes(field, geometry, {}, HaloPart::images);
@@ -178,10 +191,7 @@ Level& Session::State::level(int field, int time, std::int64_t phase) {
 
 PreparedLaunch::Value Session::State::scalar_value(ElementType type, double number) {
     PreparedLaunch::Value value{};
-    if (type == ElementType::f32)
-        value.f32 = static_cast<float>(number);
-    else
-        value.f64 = number;
+    encode(number, type, &value);
     return value;
 }
 

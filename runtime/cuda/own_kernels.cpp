@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/core/element.h"
 #include "runtime/cuda/ptx_texts.h"
 
 namespace halo::rt::cuda {
@@ -32,8 +33,10 @@ const CudaKernel& OwnKernels::use(Loaded& loaded, const char* ptx, const std::st
 
 void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array) {
     if (passes.empty()) return;
-    const CudaKernel& kernel = type == ElementType::f32 ? use(halo32_, kHaloLayerPtx32, "halo_layer")
-                                                        : use(halo64_, kHaloLayerPtx64, "halo_layer");
+    // By the bytes of an element: 1, 2, 4 and 8.
+    const char* const texts[] = {kHaloLayerPtx8, kHaloLayerPtx16, kHaloLayerPtx32, kHaloLayerPtx64};
+    const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(size_of(type))));
+    const CudaKernel& kernel = use(halo_[width], texts[width], "halo_layer");
     for (const HaloPass& pass : passes) {
         std::int64_t total = pass.row_length * pass.units();
         const std::int64_t blocks = std::min((total + kThreads - 1) / kThreads, kMaxBlocks);
@@ -41,11 +44,10 @@ void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type
             std::int64_t destination = layer.destination, source = layer.source;
             std::int64_t row_length = pass.row_length, inner_units = pass.inner_units;
             std::int64_t inner_stride = pass.inner_stride, outer_stride = pass.outer_stride;
-            auto value32 = std::bit_cast<std::uint32_t>(static_cast<float>(layer.value));
-            auto value64 = std::bit_cast<std::uint64_t>(layer.value);
-            void* value = type == ElementType::f32 ? static_cast<void*>(&value32) : &value64;
+            std::uint64_t value = 0;
+            encode(layer.value, type, &value);
             std::uint32_t constant = layer.constant ? 1 : 0;
-            void* arguments[] = {&array,      &destination, &source,       value,         &constant,
+            void* arguments[] = {&array,      &destination, &source,       &value,        &constant,
                                  &row_length, &inner_units, &inner_stride, &outer_stride, &total};
             kernel.launch({blocks, 1, 1}, stream_, arguments);
         }

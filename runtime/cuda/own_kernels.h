@@ -28,7 +28,7 @@ private:
     Context context_;
     Stream stream_;
     const CudaDeviceInfo& device_;
-    Loaded halo32_, halo64_, min_, max_;
+    Loaded halo_[4], min_, max_;
 };
 
 }  // namespace halo::rt::cuda

@@ -114,4 +114,9 @@ const ColourMap& ColourMap::diverging() {
     return map;
 }
 
+const ColourMap& ColourMap::grey() {
+    static const ColourMap map(std::array<std::array<double, 4>, 2>{{{0, 0, 0, 0}, {1, 1, 0, 0}}});
+    return map;
+}
+
 }  // namespace halo::rt

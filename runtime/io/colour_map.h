@@ -24,6 +24,7 @@ class ColourMap {
 public:
     static const ColourMap& sequential();  // dark blue, violet, green, yellow: lightness grows evenly
     static const ColourMap& diverging();   // blue, white at 0.5, red
+    static const ColourMap& grey();        // black to white
     Colour operator()(double value) const { return table_[index(value)]; }  // clamped to [0, 1]
 
 private:

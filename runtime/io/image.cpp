@@ -25,6 +25,7 @@ constexpr int kText = Canvas::kTextHeight;
 struct Range {
     double low = 0, high = 1;
     bool diverging = false;  // about zero
+    bool grey = false;
     std::int64_t not_finite = 0;
 };
 
@@ -52,6 +53,11 @@ Range range_of(const std::vector<double>& values, const std::optional<std::pair<
     range.low = low;
     range.high = high;
     return range;
+}
+
+const ColourMap& map_of(const Range& range) {
+    if (range.grey) return ColourMap::grey();
+    return range.diverging ? ColourMap::diverging() : ColourMap::sequential();
 }
 
 // Where a value lies in the range, 0 to 1; halves first, so that no difference overflows.
@@ -134,7 +140,7 @@ void label_up(Canvas& canvas, const Ticks& ticks, int x, bool to_the_right, doub
 
 void draw_cells(Canvas& canvas, const Box& box, const Cells& cells, int scale_x, int scale_y,
                 const Range& range) {
-    const ColourMap& map = range.diverging ? ColourMap::diverging() : ColourMap::sequential();
+    const ColourMap& map = map_of(range);
     for (std::int64_t y = 0; y < cells.height; ++y) {
         const int top = box.y + static_cast<int>(cells.height - 1 - y) * scale_y;
         for (std::int64_t x = 0; x < cells.width; ++x) {
@@ -148,7 +154,7 @@ void draw_cells(Canvas& canvas, const Box& box, const Cells& cells, int scale_x,
 
 void draw_bar(Canvas& canvas, const Box& bar, const Range& range, const Ticks& ticks,
               const std::string& label) {
-    const ColourMap& map = range.diverging ? ColourMap::diverging() : ColourMap::sequential();
+    const ColourMap& map = map_of(range);
     for (int row = 0; row < bar.height; ++row)
         canvas.fill(bar.x, bar.y + row, bar.width, 1,
                     map(1 - static_cast<double>(row) / std::max(1, bar.height - 1)));
@@ -200,7 +206,8 @@ void write_picture(const std::string& path, const Picture& picture) {
     if (picture.width < 1 || picture.height < 1 ||
         picture.values.size() != static_cast<std::size_t>(picture.width * picture.height))
         throw std::logic_error("write_picture: the values are not width * height");
-    const Range range = range_of(picture.values, picture.range, true);
+    Range range = range_of(picture.values, picture.range, true);
+    range.grey = picture.grey;
     const Cells cells = shrink(picture);
     const auto longer = static_cast<int>(std::max(cells.width, cells.height));
     const int scale = (kLeast + longer - 1) / longer;

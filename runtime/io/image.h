@@ -29,6 +29,7 @@ struct Picture {
     std::string value_label;  // above the colour bar: "u"
     // The values at the colour bar's ends; found from the cells where not given.
     std::optional<std::pair<double, double>> range;
+    bool grey = false;  // from black to white: a photograph, not a measurement
 };
 
 struct Curve {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/core/element.h"
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 
@@ -163,12 +164,18 @@ double widen(const unsigned char* bytes, bool swap) {
     return static_cast<double>(value);
 }
 
+double widen_half(const unsigned char* bytes, bool swap) {
+    const unsigned char ordered[] = {bytes[swap ? 1 : 0], bytes[swap ? 0 : 1]};
+    return decode(ordered, ElementType::f16);
+}
+
 struct Element {
     std::size_t bytes;
     double (*widen)(const unsigned char*, bool swap);
 };
 
 std::optional<Element> element_of(const std::string& kind) {
+    if (kind == "f2") return Element{2, widen_half};
     if (kind == "f4") return Element{4, widen<float>};
     if (kind == "f8") return Element{8, widen<double>};
     if (kind == "i1") return Element{1, widen<std::int8_t>};
@@ -290,7 +297,7 @@ NpyArray read_npy(const std::string& path) {
     const std::optional<Element> element = element_of(kind);
     if (!element) {
         refuse(path, "its elements are of type '" + header.descr +
-                         "'; float32, float64, bool and the integer types can be read");
+                         "'; float16, float32, float64, bool and the integer types can be read");
     }
     const bool swap = header.descr[0] == '>';
     const std::size_t count = count_values(file.get(), path, header, element->bytes);
@@ -336,8 +343,25 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
     return count;
 }
 
-std::string descr_of(ElementType type) {
-    return type == ElementType::f32 ? "<f4" : "<f8";
+const char* descr_of(ElementType type) {
+    switch (type) {
+        case ElementType::f64:
+            return "<f8";
+        case ElementType::f32:
+        case ElementType::bf16:  // numpy has none: its values are floats
+            return "<f4";
+        case ElementType::f16:
+            return "<f2";
+        case ElementType::i32:
+            return "<i4";
+        case ElementType::i64:
+            return "<i8";
+        case ElementType::u8:
+            return "|u1";
+        case ElementType::boolean:
+            return "|b1";
+    }
+    return "";
 }
 
 void write_header(AtomicFile& file, const std::vector<std::int64_t>& shape, const std::string& descr) {
@@ -364,12 +388,13 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
     if (type == ElementType::f64) return write_npy(path, shape, values.data(), values.size() * 8, type);
     AtomicFile file(path);
     write_header(file, shape, descr_of(type));
-    std::vector<float> chunk(kChunk);
+    const ElementType in_file = type == ElementType::bf16 ? ElementType::f32 : type;
+    const auto size = static_cast<std::size_t>(size_of(in_file));
+    std::vector<char> chunk(kChunk * size);
     for (std::size_t done = 0; done < values.size();) {
         const std::size_t now = std::min(kChunk, values.size() - done);
-        for (std::size_t i = 0; i < now; ++i)
-            chunk[i] = static_cast<float>(values[done + i]);
-        file.write(chunk.data(), now * sizeof(float));
+        encode(values.data() + done, static_cast<std::int64_t>(now), in_file, chunk.data());
+        file.write(chunk.data(), now * size);
         done += now;
     }
     file.commit();
@@ -380,6 +405,11 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, 
     if (bytes != count_of(shape) * static_cast<std::size_t>(size_of(type)))
         throw std::logic_error("write_npy: shape " + print_shape(shape) + " in " + std::to_string(bytes) +
                                " bytes");
+    if (type == ElementType::bf16) {
+        std::vector<double> widened(count_of(shape));
+        decode(values, static_cast<std::int64_t>(widened.size()), type, widened.data());
+        return write_npy(path, shape, widened, ElementType::f32);
+    }
     AtomicFile file(path);
     write_header(file, shape, descr_of(type));
     file.write(values, bytes);

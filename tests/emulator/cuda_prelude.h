@@ -45,6 +45,11 @@ using float4 = float __attribute__((ext_vector_type(4)));
 using double2 = double __attribute__((ext_vector_type(2)));
 using int2 = int __attribute__((ext_vector_type(2)));
 using int4 = int __attribute__((ext_vector_type(4)));
+using longlong2 = long long __attribute__((ext_vector_type(2)));
+using uchar2 = unsigned char __attribute__((ext_vector_type(2)));
+using uchar4 = unsigned char __attribute__((ext_vector_type(4)));
+using ushort2 = unsigned short __attribute__((ext_vector_type(2)));
+using ushort4 = unsigned short __attribute__((ext_vector_type(4)));
 using uint2 = unsigned __attribute__((ext_vector_type(2)));
 using uint4 = unsigned __attribute__((ext_vector_type(4)));
 struct float3 {
@@ -58,6 +63,21 @@ struct __align__(16) double4 {
 };
 inline float2 make_float2(float x, float y) {
     return {x, y};
+}
+inline longlong2 make_longlong2(long long x, long long y) {
+    return {x, y};
+}
+inline uchar2 make_uchar2(unsigned char x, unsigned char y) {
+    return {x, y};
+}
+inline ushort2 make_ushort2(unsigned short x, unsigned short y) {
+    return {x, y};
+}
+inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w) {
+    return {x, y, z, w};
+}
+inline ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z, unsigned short w) {
+    return {x, y, z, w};
 }
 inline float3 make_float3(float x, float y, float z) {
     return {x, y, z};
@@ -229,6 +249,9 @@ HALO_UNARY(tanh)
 HALO_UNARY(fabs)
 HALO_UNARY(floor)
 HALO_UNARY(ceil)
+HALO_UNARY(rint)
+HALO_UNARY(trunc)
+HALO_UNARY(erf)
 #undef HALO_UNARY
 #define HALO_BINARY(name)                             \
     __forceinline__ double name(double x, double y) { \

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "analyzed.h"
@@ -17,6 +19,42 @@ namespace {
 bool agrees(double expected, double got, double bound = 0) {
     return expected == got || std::isnan(expected) ||
            std::abs(expected - got) <= bound * (1 + std::abs(expected));
+}
+
+// Random cells of a field's own kind, from numbers within [-1, 1], as the interpreter keeps them.
+std::vector<double> of_type(const ir::Field& field, std::vector<double> cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        double& cell = cells[i];
+        // Small numbers, and now and then such as no product of two can hold.
+        const double scale = i % 5 == 0 ? 2e9 : 40;
+        switch (field.storage) {
+            case ir::Storage::boolean:
+                cell = cell > 0.2;
+                break;
+            case ir::Storage::u8:
+                cell = std::floor((cell + 1) * 127.9);
+                break;
+            case ir::Storage::i32:
+                cell = std::floor(cell * scale);
+                break;
+            case ir::Storage::i64:
+                cell =
+                    std::bit_cast<double>(static_cast<std::int64_t>(cell * scale * (i % 5 == 0 ? 4e9 : 1)));
+                break;
+            case ir::Storage::f16:
+            case ir::Storage::bf16:
+            case ir::Storage::f32:
+            case ir::Storage::f64:
+                break;
+        }
+    }
+    return cells;
+}
+
+bool is_wide(const ir::Program& program, const std::string& name) {
+    return std::any_of(program.fields.begin(), program.fields.end(), [&](const ir::Field& field) {
+        return field.name == name && field.storage == ir::Storage::i64;
+    });
 }
 
 double param_value(const ir::Param& param, std::size_t number) {
@@ -50,7 +88,7 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
         if (field.role == ir::Role::intermediate) continue;
         for (int time = 0; time >= -field.history; --time) {
             std::vector<double>& values = interpreter.field(field.name, time);
-            values = initial_cells(seed, field.name, time, values.size());
+            values = of_type(field, initial_cells(seed, field.name, time, values.size()));
             levels_.push_back({field.name, time, values, {}});
         }
     }
@@ -78,16 +116,30 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
     for (const auto& [name, rows] : reference.tables())
         session.set_table(name, rows);
     for (const Reference::Level& level : reference.levels()) {
-        session.upload(level.field, level.time, std::span<const double>(level.start));
+        const auto bytes = static_cast<std::int64_t>(level.start.size() * sizeof(double));
+        if (is_wide(program, level.field)) {  // as its bits, exactly
+            session.upload_elements(level.field, level.time, level.start.data(), bytes);
+        } else {
+            session.upload(level.field, level.time, std::span<const double>(level.start));
+        }
     }
     session.step(reference.steps);
     const auto [nx, ny, nz] = reference.extent;
     for (const Reference::Level& level : reference.levels()) {
-        const std::vector<double> values = session.download(level.field, level.time);
+        const bool wide = is_wide(program, level.field);
+        std::vector<double> values(level.end.size());
+        if (wide) {
+            session.download_elements(level.field, level.time, values.data(),
+                                      static_cast<std::int64_t>(values.size() * sizeof(double)));
+        } else {
+            session.download(level.field, level.time, std::span<double>(values));
+        }
         for (std::int64_t n = 0; n < nx * ny * nz; ++n) {
             const double expected = level.end[static_cast<std::size_t>(n)],
                          got = values[static_cast<std::size_t>(n)];
-            if (agrees(expected, got, tolerance)) continue;
+            const bool same = wide ? std::bit_cast<std::int64_t>(expected) == std::bit_cast<std::int64_t>(got)
+                                   : agrees(expected, got, tolerance);
+            if (same) continue;
             return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field,
                                level.time, n % nx, n / nx % ny, n / nx / ny, got, expected);
         }

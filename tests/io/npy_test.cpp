@@ -84,6 +84,27 @@ TEST_CASE("npy: what is written is read back") {
     }
 }
 
+TEST_CASE("npy: every type is saved as numpy calls it") {
+    const TemporaryFolder folder;
+    const std::vector<double> values{0, 1, 2.5, 200};
+    const auto saved = [&](ElementType type) {
+        write_npy(folder / "a.npy", {4}, values, type);
+        return read_npy(folder / "a.npy");
+    };
+    CHECK(saved(ElementType::f16).element == "<f2");
+    CHECK(saved(ElementType::f16).values == values);
+    CHECK(saved(ElementType::bf16).element == "<f4");
+    CHECK(saved(ElementType::u8).element == "|u1");
+    CHECK(saved(ElementType::u8).values == std::vector<double>{0, 1, 2, 200});
+    CHECK(saved(ElementType::i32).element == "<i4");
+    CHECK(saved(ElementType::i64).element == "<i8");
+    CHECK(saved(ElementType::boolean).element == "|b1");
+    CHECK(saved(ElementType::boolean).values == std::vector<double>{0, 1, 1, 1});
+    const std::uint16_t brain[] = {0x3f80, 0x4000};  // 1 and 2
+    write_npy(folder / "b.npy", {2}, brain, sizeof brain, ElementType::bf16);
+    CHECK(read_npy(folder / "b.npy").values == std::vector<double>{1, 2});
+}
+
 TEST_CASE("npy: the bytes are numpy's own") {
     const TemporaryFolder folder;
     write_npy(folder / "a.npy", {2}, {1, 2}, ElementType::f32);

@@ -53,6 +53,7 @@ public:
         Field field;
         field.name = name;
         field.type = type;
+        field.storage = natural_storage(type);
         field.role = role;
         for (int axis = 0; axis < program.rank(); ++axis)
             for (Face& face : field.boundary[axis])

@@ -15,6 +15,7 @@ ir::Program sum_stencil(int rank, ir::Scalar type, const std::vector<ir::Offset>
     ir::Field field;
     field.name = "u";
     field.type = type;
+    field.storage = ir::natural_storage(type);
     field.role = ir::Role::state;
     for (auto& faces : field.boundary) {
         for (ir::Face& face : faces)

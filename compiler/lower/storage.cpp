@@ -1,0 +1,95 @@
+#include "compiler/lower/storage.h"
+
+#include "compiler/kernel/build.h"
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+
+using kernel::Expr;
+using kernel::Type;
+
+Type kernel_type(ir::Scalar type) {
+    switch (type) {
+        case ir::Scalar::boolean:
+            return Type::boolean;
+        case ir::Scalar::i32:
+            return Type::i32;
+        case ir::Scalar::i64:
+            return Type::i64;
+        case ir::Scalar::f32:
+            return Type::f32;
+        case ir::Scalar::f64:
+            return Type::f64;
+    }
+    throw InternalError("unknown type");
+}
+
+Type storage_type(ir::Storage storage) {
+    switch (storage) {
+        case ir::Storage::boolean:
+            return Type::boolean;
+        case ir::Storage::u8:
+            return Type::u8;
+        case ir::Storage::i32:
+            return Type::i32;
+        case ir::Storage::i64:
+            return Type::i64;
+        case ir::Storage::f16:
+            return Type::f16;
+        case ir::Storage::bf16:
+            return Type::bf16;
+        case ir::Storage::f32:
+            return Type::f32;
+        case ir::Storage::f64:
+            return Type::f64;
+    }
+    throw InternalError("unknown storage");
+}
+
+bool is_narrow(const ir::Field& field) {
+    return field.storage != ir::natural_storage(field.type);
+}
+
+Expr loaded(Expr element, const ir::Field& field) {
+    switch (field.storage) {
+        case ir::Storage::f16:
+            return kernel::call_helper("f16_to_float", {std::move(element)}, Type::f32);
+        case ir::Storage::bf16:
+            return kernel::call_helper("bf16_to_float", {std::move(element)}, Type::f32);
+        default:
+            return kernel::convert(std::move(element), kernel_type(field.type));
+    }
+}
+
+Expr stored(Expr value, const ir::Field& field) {
+    switch (field.storage) {
+        case ir::Storage::f16:
+            return kernel::call_helper("float_to_f16", {std::move(value)}, Type::f16);
+        case ir::Storage::bf16:
+            return kernel::call_helper("float_to_bf16", {std::move(value)}, Type::bf16);
+        case ir::Storage::u8:
+            return kernel::call_helper("int_to_u8", {std::move(value)}, Type::u8);
+        default:
+            return kernel::convert(std::move(value), storage_type(field.storage));
+    }
+}
+
+Expr converted(Expr value, Type type) {
+    const Type from = value.type();
+    if (from == type) return value;
+    if (type == Type::boolean) {
+        const Expr zero =
+            kernel::is_real(from) ? kernel::real_literal(0, from) : kernel::int_literal(0, from);
+        return value != zero;
+    }
+    if (type == Type::i32 && from == Type::i64)
+        return kernel::call_helper("long_to_int", {std::move(value)}, Type::i32);
+    if (kernel::is_integer(type) && kernel::is_real(from)) {
+        const char* helper = type == Type::i32 ? (from == Type::f32 ? "float_to_int" : "double_to_int")
+                                               : (from == Type::f32 ? "float_to_long" : "double_to_long");
+        return kernel::call_helper(helper, {kernel::call(kernel::Function::round, {std::move(value)})}, type);
+    }
+    return kernel::convert(std::move(value), type);
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,13 @@
+// Whole numbers, exactly.
+#pragma once
+
+#include <optional>
+
+#include "compiler/support/rational.h"
+
+namespace halo::sema {
+
+// The largest whole number that is not above; nullopt where it is too large to be found (2^52 and more).
+std::optional<Rational> floor_of(const Rational& number);
+
+}  // namespace halo::sema

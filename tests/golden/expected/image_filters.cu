@@ -1,0 +1,189 @@
+// image_filters: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 2 below and 2 above along x, 2 below and 2 above along y.
+
+// The nearest of 0 to 255.
+__device__ __forceinline__ unsigned char int_to_u8(int value) {
+    return static_cast<unsigned char>(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+// Of a whole number: the nearest that there is; 0 for NaN.
+__device__ __forceinline__ int float_to_int(float value) {
+    if (value >= 2147483648.0f) return 2147483647;
+    if (value < -2147483648.0f) return -2147483647 - 1;
+    return value == value ? static_cast<int>(value) : 0;
+}
+
+// Reads picture, writes blurred, edges, smoothed.
+// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
+// At least 4 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 6)
+    image_filters_step(const unsigned char* __restrict__ picture, unsigned char* __restrict__ blurred,
+                       unsigned char* __restrict__ edges, unsigned char* __restrict__ smoothed, int nx,
+                       int ny, int pitch, float scale, float scale_2, float scale_3, float scale_4,
+                       float scale_5, float scale_6, float scale_7) {
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    const long long at = static_cast<long long>(j) * pitch + i;
+    const float value = static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 2]));
+    const float value_2 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch - 2]));
+    const float value_3 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 2]));
+    const float value_4 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 2]));
+    const float value_5 = static_cast<float>(static_cast<int>(picture[at - pitch - 2]));
+    const float value_6 = static_cast<float>(static_cast<int>(picture[at + pitch - 2]));
+    const float value_7 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 1]));
+    const float value_8 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch - 1]));
+    const float value_9 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 1]));
+    const float value_10 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 1]));
+    const float value_11 = static_cast<float>(static_cast<int>(picture[at - pitch + 2]));
+    const float value_12 = static_cast<float>(static_cast<int>(picture[at + pitch + 2]));
+    const float value_13 = static_cast<float>(static_cast<int>(picture[at - 2]));
+    const float value_14 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch]));
+    const float value_15 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch]));
+    const float value_16 = static_cast<float>(static_cast<int>(picture[at + 2]));
+    const float value_17 = static_cast<float>(static_cast<int>(picture[at - pitch - 1]));
+    const float value_18 = static_cast<float>(static_cast<int>(picture[at + pitch - 1]));
+    const float value_19 = static_cast<float>(static_cast<int>(picture[at - pitch + 1]));
+    const float value_20 = static_cast<float>(static_cast<int>(picture[at + pitch + 1]));
+    const float value_21 = static_cast<float>(static_cast<int>(picture[at - 1]));
+    const float value_22 = static_cast<float>(static_cast<int>(picture[at - pitch]));
+    const float value_23 = static_cast<float>(static_cast<int>(picture[at + pitch]));
+    const float value_24 = static_cast<float>(static_cast<int>(picture[at + 1]));
+    const float value_25 = static_cast<float>(static_cast<int>(picture[at]));
+    float sum = fmaf(0.015625f,
+                     value_5 + value_6 + value_7 + value_8 + value_9 + value_10 + value_11 + value_12,
+                     0.00390625f * (value + value_2 + value_3 + value_4));
+    sum = fmaf(0.0234375f, value_13 + value_14 + value_15 + value_16, sum);
+    sum = fmaf(0.0625f, value_17 + value_18 + value_19 + value_20, sum);
+    sum = fmaf(0.09375f, value_21 + value_22 + value_23 + value_24, sum);
+    sum = fmaf(0.140625f, value_25, sum);
+    const int blurred_value = float_to_int(rintf(sum));
+    const unsigned char blurred_stored = int_to_u8(blurred_value);
+    const int across_value = static_cast<int>(picture[at - pitch + 1]) -
+        static_cast<int>(picture[at - pitch - 1]) +
+        2 * (static_cast<int>(picture[at + 1]) - static_cast<int>(picture[at - 1])) +
+        (static_cast<int>(picture[at + pitch + 1]) - static_cast<int>(picture[at + pitch - 1]));
+    const int along_value = static_cast<int>(picture[at + pitch - 1]) -
+        static_cast<int>(picture[at - pitch - 1]) +
+        2 * (static_cast<int>(picture[at + pitch]) - static_cast<int>(picture[at - pitch])) +
+        (static_cast<int>(picture[at + pitch + 1]) - static_cast<int>(picture[at - pitch + 1]));
+    const int edges_value = float_to_int(rintf(0.25f * sqrtf(static_cast<float>(across_value * across_value +
+                                                                                along_value * along_value))));
+    const unsigned char edges_stored = int_to_u8(edges_value);
+    const float value_26 =
+        static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 2]) - static_cast<int>(picture[at]));
+    const float value_27 = expf(scale_2 * (value_26 * value_26));
+    const float value_28 =
+        static_cast<float>(static_cast<int>(picture[at - pitch - 2]) - static_cast<int>(picture[at]));
+    const float value_29 = expf(scale_2 * (value_28 * value_28));
+    const float value_30 =
+        static_cast<float>(static_cast<int>(picture[at - 2]) - static_cast<int>(picture[at]));
+    const float value_31 = expf(scale_2 * (value_30 * value_30));
+    const float value_32 =
+        static_cast<float>(static_cast<int>(picture[at + pitch - 2]) - static_cast<int>(picture[at]));
+    const float value_33 = expf(scale_2 * (value_32 * value_32));
+    const float value_34 =
+        static_cast<float>(static_cast<int>(picture[at + 2 * pitch - 2]) - static_cast<int>(picture[at]));
+    const float value_35 = expf(scale_2 * (value_34 * value_34));
+    const float value_36 =
+        static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 1]) - static_cast<int>(picture[at]));
+    const float value_37 = expf(scale_2 * (value_36 * value_36));
+    const float value_38 =
+        static_cast<float>(static_cast<int>(picture[at - pitch - 1]) - static_cast<int>(picture[at]));
+    const float value_39 = expf(scale_2 * (value_38 * value_38));
+    const float value_40 =
+        static_cast<float>(static_cast<int>(picture[at - 1]) - static_cast<int>(picture[at]));
+    const float value_41 = expf(scale_2 * (value_40 * value_40));
+    const float value_42 =
+        static_cast<float>(static_cast<int>(picture[at + pitch - 1]) - static_cast<int>(picture[at]));
+    const float value_43 = expf(scale_2 * (value_42 * value_42));
+    const float value_44 =
+        static_cast<float>(static_cast<int>(picture[at + 2 * pitch - 1]) - static_cast<int>(picture[at]));
+    const float value_45 = expf(scale_2 * (value_44 * value_44));
+    const float value_46 =
+        static_cast<float>(static_cast<int>(picture[at - 2 * pitch]) - static_cast<int>(picture[at]));
+    const float value_47 = expf(scale_2 * (value_46 * value_46));
+    const float value_48 =
+        static_cast<float>(static_cast<int>(picture[at - pitch]) - static_cast<int>(picture[at]));
+    const float value_49 = expf(scale_2 * (value_48 * value_48));
+    const float value_50 = static_cast<float>(static_cast<int>(picture[at]) - static_cast<int>(picture[at]));
+    const float product = scale_7 * expf(scale_2 * (value_50 * value_50));
+    const float value_51 =
+        static_cast<float>(static_cast<int>(picture[at + pitch]) - static_cast<int>(picture[at]));
+    const float value_52 = expf(scale_2 * (value_51 * value_51));
+    const float value_53 =
+        static_cast<float>(static_cast<int>(picture[at + 2 * pitch]) - static_cast<int>(picture[at]));
+    const float value_54 = expf(scale_2 * (value_53 * value_53));
+    const float value_55 =
+        static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 1]) - static_cast<int>(picture[at]));
+    const float value_56 = expf(scale_2 * (value_55 * value_55));
+    const float value_57 =
+        static_cast<float>(static_cast<int>(picture[at - pitch + 1]) - static_cast<int>(picture[at]));
+    const float value_58 = expf(scale_2 * (value_57 * value_57));
+    const float value_59 =
+        static_cast<float>(static_cast<int>(picture[at + 1]) - static_cast<int>(picture[at]));
+    const float value_60 = expf(scale_2 * (value_59 * value_59));
+    const float value_61 =
+        static_cast<float>(static_cast<int>(picture[at + pitch + 1]) - static_cast<int>(picture[at]));
+    const float value_62 = expf(scale_2 * (value_61 * value_61));
+    const float value_63 =
+        static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 1]) - static_cast<int>(picture[at]));
+    const float value_64 = expf(scale_2 * (value_63 * value_63));
+    const float value_65 =
+        static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 2]) - static_cast<int>(picture[at]));
+    const float value_66 = expf(scale_2 * (value_65 * value_65));
+    const float value_67 =
+        static_cast<float>(static_cast<int>(picture[at - pitch + 2]) - static_cast<int>(picture[at]));
+    const float value_68 = expf(scale_2 * (value_67 * value_67));
+    const float value_69 =
+        static_cast<float>(static_cast<int>(picture[at + 2]) - static_cast<int>(picture[at]));
+    const float value_70 = expf(scale_2 * (value_69 * value_69));
+    const float value_71 =
+        static_cast<float>(static_cast<int>(picture[at + pitch + 2]) - static_cast<int>(picture[at]));
+    const float value_72 = expf(scale_2 * (value_71 * value_71));
+    const float value_73 =
+        static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 2]) - static_cast<int>(picture[at]));
+    const float value_74 = expf(scale_2 * (value_73 * value_73));
+    float sum_2 = fmaf(scale_3 * value_29, value_5, scale * value_27 * value);
+    sum_2 = fmaf(scale_4 * value_31, value_13, sum_2);
+    sum_2 = fmaf(scale_3 * value_33, value_6, sum_2);
+    sum_2 = fmaf(scale * value_35, value_2, sum_2);
+    sum_2 = fmaf(scale_3 * value_37, value_7, sum_2);
+    sum_2 = fmaf(scale_5 * value_39, value_17, sum_2);
+    sum_2 = fmaf(scale_6 * value_41, value_21, sum_2);
+    sum_2 = fmaf(scale_5 * value_43, value_18, sum_2);
+    sum_2 = fmaf(scale_3 * value_45, value_8, sum_2);
+    sum_2 = fmaf(scale_4 * value_47, value_14, sum_2);
+    sum_2 = fmaf(scale_6 * value_49, value_22, sum_2);
+    sum_2 = fmaf(product, value_25, sum_2);
+    sum_2 = fmaf(scale_6 * value_52, value_23, sum_2);
+    sum_2 = fmaf(scale_4 * value_54, value_15, sum_2);
+    sum_2 = fmaf(scale_3 * value_56, value_9, sum_2);
+    sum_2 = fmaf(scale_5 * value_58, value_19, sum_2);
+    sum_2 = fmaf(scale_6 * value_60, value_24, sum_2);
+    sum_2 = fmaf(scale_5 * value_62, value_20, sum_2);
+    sum_2 = fmaf(scale_3 * value_64, value_10, sum_2);
+    sum_2 = fmaf(scale * value_66, value_3, sum_2);
+    sum_2 = fmaf(scale_3 * value_68, value_11, sum_2);
+    sum_2 = fmaf(scale_4 * value_70, value_16, sum_2);
+    sum_2 = fmaf(scale_3 * value_72, value_12, sum_2);
+    sum_2 = fmaf(scale * value_74, value_4, sum_2);
+    float sum_3 = fmaf(scale_3,
+                       value_29 + value_33 + value_37 + value_45 + value_56 + value_64 + value_68 + value_72,
+                       scale * (value_27 + value_35 + value_66 + value_74));
+    sum_3 = fmaf(scale_4, value_31 + value_47 + value_54 + value_70, sum_3);
+    sum_3 = fmaf(scale_5, value_39 + value_43 + value_58 + value_62, sum_3);
+    sum_3 = fmaf(scale_6, value_41 + value_49 + value_52 + value_60, sum_3);
+    const int smoothed_value = float_to_int(rintf(sum_2 / (sum_3 + product)));
+    const unsigned char smoothed_stored = int_to_u8(smoothed_value);
+    blurred[at] = blurred_stored;
+    edges[at] = edges_stored;
+    smoothed[at] = smoothed_stored;
+}
