@@ -222,7 +222,9 @@ private:
             return broken("fixed value of {} has no expression", field.name);
         if (!uniform_[face.value.index])
             broken("fixed value of {} is not uniform: {}", field.name, print(program_, face.value));
-        if (type_of(face.value) != field.type) broken("fixed value of {} has another type", field.name);
+        const Scalar type = type_of(face.value);
+        if (type != field.type && !(is_real(type) && is_real(field.type)))
+            broken("fixed value of {} has another type", field.name);
     }
 
     void check_widths(const Margins& widths, const std::string& what) {
