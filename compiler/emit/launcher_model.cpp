@@ -83,10 +83,11 @@ const char* c_type(const rt::FieldPlan& field) {
         case rt::ElementType::boolean:
             break;
     }
-    throw UnsupportedError(fmt::format(
-        "a launcher for `{}`, whose values C has no type for, is not built yet: `haloc emit` without -o prints "
-        "the kernels",
-        field.name));
+    throw UnsupportedError(
+        fmt::format("a launcher for `{}`, whose values C has no type for, is not built yet: `haloc emit` "
+                    "without -o prints "
+                    "the kernels",
+                    field.name));
 }
 
 }  // namespace

@@ -136,7 +136,8 @@ __device__ __forceinline__ long long wrap_mul_long(long long a, long long b) {
 // The quotient, rounded down; by 0 it is 0.
 __device__ __forceinline__ long long floor_div_long(long long a, long long b) {
     if (b == 0) return 0;
-    if (b == -1) return static_cast<long long>(0 - static_cast<unsigned long long>(a));  // around the end, too
+    if (b == -1)
+        return static_cast<long long>(0 - static_cast<unsigned long long>(a));  // around the end, too
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 // [floor_mod_long]

@@ -338,11 +338,10 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
         for (std::int64_t x = from; x < to; ++x) {
             const std::int32_t i = source[x];
             const Cell cell{x + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
-            out[x - x_] = formula && (i < 0 || outside)
-                              ? unpacked<T>(read_cell(node.field, node.time, cell))
-                          : i < 0   ? converted<T>(face_value(field, 0, -1 - i))
-                          : outside ? row_value
-                                    : unpacked<T>(cells[i]);
+            out[x - x_] = formula && (i < 0 || outside) ? unpacked<T>(read_cell(node.field, node.time, cell))
+                          : i < 0                       ? converted<T>(face_value(field, 0, -1 - i))
+                          : outside                     ? row_value
+                                                        : unpacked<T>(cells[i]);
         }
     };
     const std::int64_t end = x_ + cells_;

@@ -102,7 +102,8 @@ double RowEvaluator::in_storage(const Field& field, double value) const {
 double RowEvaluator::ghost(FieldId field, int time, const Cell& cell, int axis, int side,
                            std::int64_t distance) {
     const Face& face = program_[field].boundary[axis][side];
-    const double value = ghosts_->value_at(face.ghosts.at(static_cast<std::size_t>(distance - 1)), cell, time);
+    const double value =
+        ghosts_->value_at(face.ghosts.at(static_cast<std::size_t>(distance - 1)), cell, time);
     return in_storage(program_[field], value);
 }
 

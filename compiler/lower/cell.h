@@ -21,7 +21,7 @@ struct CellSources {
 struct CellValues {
     std::vector<kernel::Expr> assigned;  // for each StageView::assigns: a variable or literal, margins
                                          // applied, as the field's storage has it
-    std::vector<kernel::Expr> reduced;  // for each reduction
+    std::vector<kernel::Expr> reduced;   // for each reduction
 };
 
 // What `write`, one of the stage's, stores.

@@ -163,8 +163,7 @@ private:
         Block image, value;
         store(side, distance, counted(shown), image);
         const ir::Face& across = faces[1 - side];
-        if (across.kind == BoundaryKind::fixed)
-            store(side, distance, fixed_value(across.value), value);
+        if (across.kind == BoundaryKind::fixed) store(side, distance, fixed_value(across.value), value);
         scope.push_back(kernel::If{shown >= 0, std::move(image), std::move(value)});
         body.push_back(kernel::Scope{std::move(scope)});
     }

@@ -237,8 +237,7 @@ Value Evaluator::clock(const std::string& name, SourceRange where) {
     }
     if (name == "time" && !has_dt) return Value();
     if (place_ == Place::init) return Value::of(Rational(0));
-    Value step =
-        arithmetic_.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, true, where);
+    Value step = arithmetic_.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, true, where);
     step.whole = true;
     if (name == "step") return step;
     return arithmetic_.binary(BinaryOp::mul, step, symbol_use(*dt, where), where);
