@@ -79,9 +79,14 @@ std::vector<schedule::Schedule> schedules(int rank) {
     return all;
 }
 
-// Sums over tables run as direct, with cells along the first axis alone.
+// Sums over tables run as direct, with cells along the first axis alone, and so do conditions and what is
+// stored narrower than it is computed in. Everything else takes every schedule.
 bool is_legal(const ir::Program& program, const schedule::Schedule& schedule) {
-    if (program.tables.empty()) return true;
+    const bool is_narrow =
+        std::any_of(program.fields.begin(), program.fields.end(), [](const ir::Field& field) {
+            return field.type == ir::Scalar::boolean || field.storage != ir::natural_storage(field.type);
+        });
+    if (program.tables.empty() && !is_narrow) return true;
     const std::vector<ir::Stage> stages = ir::form_stages(program);
     return std::all_of(stages.begin(), stages.end(), [&](const ir::Stage& stage) {
         return schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
