@@ -77,6 +77,7 @@ protected:
                 if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
             });
         }
+        if (needs_philox(used)) used.insert("philox");  // before those that call it
         for (const std::string& helper : used) {
             if (helper.find("f16") != std::string::npos) {  // conversions are the machine's own business
                 text += prelude_section(helper + " cpu");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -157,7 +158,14 @@ constexpr const char* kSections[] = {"f16",
                                      "keep_max",
                                      "block_sum",
                                      "block_min",
-                                     "block_max"};
+                                     "block_max",
+                                     "philox",
+                                     "random_f32",
+                                     "random_f64",
+                                     "random_radius_f32",
+                                     "random_radius_f64",
+                                     "random_turn_f32",
+                                     "random_turn_f64"};
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;
@@ -192,6 +200,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 used.insert("fast_rsqrt");
         });
     }
+    if (needs_philox(used)) used.insert("philox");
     std::string text;
     for (const char* section : kSections) {
         if (!used.count(section)) continue;
@@ -201,6 +210,11 @@ std::string CudaPrinter::prelude(const Program& program) const {
 }
 
 }  // namespace
+
+bool needs_philox(const std::set<std::string>& helpers) {
+    return std::any_of(helpers.begin(), helpers.end(),
+                       [](const std::string& name) { return name.starts_with("random_"); });
+}
 
 std::string prelude_section(const std::string& name) {
     const std::string text = kPrelude;

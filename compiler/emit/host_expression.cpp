@@ -171,6 +171,9 @@ private:
             case Op::step:
                 stack_.push_back({names_.step()});
                 break;
+            case Op::reduction:
+                throw UnsupportedError(
+                    "an emitted launcher cannot use a reduction's value in a statement: not built yet");
             case Op::fma:
                 push_fma();
                 break;

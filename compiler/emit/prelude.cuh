@@ -483,6 +483,70 @@ __device__ inline double block_max(double value) {
         value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
     return value;
 }
+// [philox]
+// The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between calls.
+__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, double step, double seed) {
+    unsigned a = i, b = j, c = k, d = static_cast<unsigned>(static_cast<long long>(step));
+    unsigned key0 = static_cast<unsigned>(static_cast<long long>(seed)), key1 = stream;
+    for (int round = 0; round < 10; ++round) {
+        const unsigned long long of_a = 0xD2511F53ull * a, of_c = 0xCD9E8D57ull * c;
+        a = static_cast<unsigned>(of_c >> 32) ^ b ^ key0;
+        b = static_cast<unsigned>(of_c);
+        c = static_cast<unsigned>(of_a >> 32) ^ d ^ key1;
+        d = static_cast<unsigned>(of_a);
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+    words[0] = a;
+    words[1] = b;
+    words[2] = c;
+    words[3] = d;
+}
+// [random_f32]
+// Uniform in [0, 1).
+__device__ __forceinline__ float random_f32(int i, int j, int k, int stream, double step, double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream, step, seed);
+    return static_cast<float>(words[0] >> 8) * 0x1p-24f;
+}
+// [random_f64]
+// Uniform in [0, 1).
+__device__ __forceinline__ double random_f64(int i, int j, int k, int stream, double step, double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream, step, seed);
+    const unsigned long long bits = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
+    return static_cast<double>(bits) * 0x1p-53;
+}
+// [random_radius_f32]
+// In (0, 1], for the logarithm of a normal number.
+__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step, double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream, step, seed);
+    return (static_cast<float>(words[0]) + 0.5f) * 0x1p-32f;
+}
+// [random_radius_f64]
+// In (0, 1], for the logarithm of a normal number.
+__device__ __forceinline__ double random_radius_f64(int i, int j, int k, int stream, double step, double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream, step, seed);
+    const unsigned long long bits = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
+    return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+}
+// [random_turn_f32]
+// In [0, 1), for the angle of a normal number.
+__device__ __forceinline__ float random_turn_f32(int i, int j, int k, int stream, double step, double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream, step, seed);
+    return static_cast<float>(words[1] >> 8) * 0x1p-24f;
+}
+// [random_turn_f64]
+// In [0, 1), for the angle of a normal number.
+__device__ __forceinline__ double random_turn_f64(int i, int j, int k, int stream, double step, double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream, step, seed);
+    const unsigned long long bits = ((static_cast<unsigned long long>(words[2]) << 32) | words[3]) >> 11;
+    return static_cast<double>(bits) * 0x1p-53;
+}
 // [f16_to_float cpu]
 static inline float f16_to_float(f16 value) {
 #ifdef __F16C__

@@ -98,8 +98,32 @@ bool is_at_offset(const Access& access) {
 struct Dependence {
     int reader = 0;
     int writer = 0;
-    bool at_offset = false;
+    bool at_offset = false;  // or once all cells are done, as of a reduction
+    bool of_value = true;    // of a field's. Else of a reduction; or `reader` is a reduction that `writer`
+                             // reads the last value of, so that it must not run before
 };
+
+// By statement: the statements of the reductions that it reads.
+std::vector<std::vector<int>> reductions_read(const Program& program) {
+    std::vector<std::vector<int>> result(program.statements.size());
+    const auto is_reference = [](const Expr& expr) {
+        return std::holds_alternative<ReductionRef>(expr.node);
+    };
+    if (std::none_of(program.exprs.begin(), program.exprs.end(), is_reference)) return result;
+    std::vector<int> statement_of;
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+        if (std::holds_alternative<Reduce>(program.statements[i]))
+            statement_of.push_back(static_cast<int>(i));
+    }
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+        const std::vector<bool> needed = reachable_exprs(program, {value_of(program.statements[i])});
+        for (std::size_t e = 0; e < needed.size(); ++e) {
+            const ReductionRef* reference = std::get_if<ReductionRef>(&program.exprs[e].node);
+            if (needed[e] && reference) result[i].push_back(statement_of.at(reference->reduction.index));
+        }
+    }
+    return result;
+}
 
 std::vector<Dependence> find_dependences(const Program& program) {
     // Each (field, time) has one writer: time 1 of states, time 0 of the rest.
@@ -110,6 +134,7 @@ std::vector<Dependence> find_dependences(const Program& program) {
         }
     }
     std::vector<Dependence> dependences;
+    const std::vector<std::vector<int>> reductions = reductions_read(program);
     AccessWalk walk(program);
     for (std::size_t i = 0; i < program.statements.size(); ++i) {
         walk.for_each_access(value_of(program.statements[i]), [&](const Access& access) {
@@ -129,6 +154,15 @@ std::vector<Dependence> find_dependences(const Program& program) {
                 dependences.push_back({static_cast<int>(i), writer, true});
             });
         }
+        const int here = static_cast<int>(i);
+        for (int reduction : reductions[i]) {
+            if (reduction < here) dependences.push_back({here, reduction, true, false});
+        }
+        for (int earlier = 0; earlier < here; ++earlier) {
+            const std::vector<int>& read = reductions[static_cast<std::size_t>(earlier)];
+            if (std::find(read.begin(), read.end(), here) != read.end())
+                dependences.push_back({here, earlier, false, false});
+        }
     }
     return dependences;
 }
@@ -142,7 +176,7 @@ std::vector<bool> live_statements(const Program& program, const std::vector<Depe
     }
     // Dependences come sorted by reader, and readers after what they read.
     for (std::size_t i = dependences.size(); i-- > 0;) {
-        if (live[dependences[i].reader]) live[dependences[i].writer] = true;
+        if (live[dependences[i].reader] && dependences[i].of_value) live[dependences[i].writer] = true;
     }
     return live;
 }
@@ -265,7 +299,7 @@ std::vector<Stage> form_stages(const Program& program) {
     // Then each let as late as its readers allow, so that it needs no array where one stage alone reads it.
     std::vector<int> latest(count, stages);
     for (std::size_t i = dependences.size(); i-- > 0;) {
-        const auto [reader, writer, at_offset] = dependences[i];
+        const auto [reader, writer, at_offset, of_value] = dependences[i];
         // All dependences of later readers are done, so the reader's place is final: settle it the first
         // time.
         const Assign* assign = std::get_if<Assign>(&program.statements[reader]);
@@ -300,7 +334,8 @@ std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>
         stored[i] = program.fields[i].role != Role::intermediate;
     }
     for (const Dependence& dependence : find_dependences(program)) {
-        if (stage_of[dependence.reader] < 0 || stage_of[dependence.reader] == stage_of[dependence.writer])
+        if (stage_of[dependence.reader] < 0 || stage_of[dependence.reader] == stage_of[dependence.writer] ||
+            !dependence.of_value)
             continue;
         stored[std::get<Assign>(program.statements[dependence.writer]).target.index] = true;
     }

@@ -79,7 +79,8 @@ struct Interpreter::State {
     // By field: now, then the past. A state's next level is apart, so that a reference to `now` stays good.
     std::vector<std::vector<std::vector<double>>> levels;
     std::vector<std::vector<double>> next;
-    std::map<std::string, double> reductions;
+    std::map<std::string, double> reductions;  // of this step
+    std::size_t next_reduction = 0;            // the ReductionId of the next Reduce
     std::int64_t steps_done = 0;
     std::vector<std::optional<std::vector<double>>> given_tables;  // by table: the given columns' values
 
@@ -91,6 +92,10 @@ struct Interpreter::State {
         const std::size_t count = static_cast<std::size_t>(extent[0] * extent[1] * extent[2]);
         for (const Param& param : program.params)
             params.push_back(param.default_value);
+        for (const Statement& statement : program.statements) {
+            if (const Reduce* reduce = std::get_if<Reduce>(&statement))
+                surroundings.reductions.push_back(reduce->initial);
+        }
         for (const Coef& coef : program.coefs)
             surroundings.coefs.push_back(coef.defaults);
         surroundings.tables.resize(program.tables.size());
@@ -122,6 +127,7 @@ struct Interpreter::State {
     }
 
     void begin_step() {
+        next_reduction = 0;
         surroundings.step = static_cast<double>(steps_done);
         surroundings.params.clear();
         for (std::size_t i = 0; i < params.size(); ++i) {
@@ -216,6 +222,8 @@ struct Interpreter::State {
         });
         const double value = accumulator.value();
         reductions[reduce.name] = reduce.square_root ? std::sqrt(value) : value;
+        surroundings.reductions[next_reduction++] = reductions[reduce.name];
+        evaluator.update_reductions();
     }
 
     void run(const Inject&) { throw UnsupportedError("points are not built yet"); }

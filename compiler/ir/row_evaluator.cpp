@@ -9,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/boundary.h"
 #include "compiler/ir/constants.h"
+#include "compiler/ir/noise.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/support/error.h"
 
@@ -124,16 +125,20 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
     readings_.resize(n);
     plans_.resize(n);
     reads_row_.resize(n);
+    std::vector<bool> reduction_dependent(n);
     for (std::uint32_t i = 0; i < n; ++i) {
         const Expr& expr = program.exprs[i];
         const bool widened = arithmetic == Arithmetic::f64 && expr.type == Scalar::f32;
         type_[i] = widened ? Scalar::f64 : expr.type;
         bool constant = !std::holds_alternative<Access>(expr.node) && !reads_position(expr) &&
+                        !std::holds_alternative<Noise>(expr.node) &&
                         !std::holds_alternative<TableSum>(expr.node);
         bool reads_row = std::holds_alternative<TableColumn>(expr.node);
+        reduction_dependent[i] = std::holds_alternative<ReductionRef>(expr.node);
         for_each_operand(expr, [&](ExprId operand) {
             constant = constant && constant_[operand.index];
             reads_row = reads_row || reads_row_[operand.index];
+            if (reduction_dependent[operand.index]) reduction_dependent[i] = true;
         });
         if (std::holds_alternative<TableSum>(expr.node)) reads_row = false;
         constant = constant && !reads_row;
@@ -142,6 +147,7 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
         if (!needed[i]) continue;
         rows_[i].resize(type_[i], kMaxCells);
         if (constant) step_constants_.push_back({i});
+        if (constant && reduction_dependent[i]) of_reductions_.push_back({i});
         if (const Access* access = std::get_if<Access>(&expr.node)) prepare_reading({i}, *access);
     }
     for (ExprId root : roots) {
@@ -196,8 +202,23 @@ void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
 
 void RowEvaluator::begin_step(const Surroundings& surroundings) {
     surroundings_ = &surroundings;
+    evaluate_constants(step_constants_);
+    for (std::size_t i = 0; i < readings_.size(); ++i) {
+        const Access* access = std::get_if<Access>(&program_.exprs[i].node);
+        if (!access) continue;
+        const std::vector<const double*>& levels = surroundings.levels[access->field.index];
+        readings_[i].level = levels.at(static_cast<std::size_t>(1 - access->time));
+    }
+    if (ghosts_) ghosts_->begin_step(surroundings);
+}
+
+void RowEvaluator::update_reductions() {
+    evaluate_constants(of_reductions_);
+}
+
+void RowEvaluator::evaluate_constants(const std::vector<ExprId>& ids) {
     x_ = y_ = z_ = 0;
-    for (ExprId id : step_constants_) {
+    for (ExprId id : ids) {
         cells_ = 1;
         evaluate_node(id);
         Row& row = rows_[id.index];
@@ -207,13 +228,6 @@ void RowEvaluator::begin_step(const Surroundings& surroundings) {
         if (!row.i32.empty()) std::fill(row.i32.begin(), row.i32.end(), row.i32.front());
         if (!row.i64.empty()) std::fill(row.i64.begin(), row.i64.end(), row.i64.front());
     }
-    for (std::size_t i = 0; i < readings_.size(); ++i) {
-        const Access* access = std::get_if<Access>(&program_.exprs[i].node);
-        if (!access) continue;
-        const std::vector<const double*>& levels = surroundings.levels[access->field.index];
-        readings_[i].level = levels.at(static_cast<std::size_t>(1 - access->time));
-    }
-    if (ghosts_) ghosts_->begin_step(surroundings);
 }
 
 double RowEvaluator::evaluate_at_row(ExprId root, std::int64_t row) {
@@ -533,8 +547,8 @@ void RowEvaluator::node(ExprId, const Call& node, T* out) {
 }
 
 template <class T>
-void RowEvaluator::node(ExprId, const ReductionRef&, T*) {
-    throw UnsupportedError("reductions in expressions are not built yet");
+void RowEvaluator::node(ExprId, const ReductionRef& node, T* out) {
+    std::fill_n(out, cells_, static_cast<T>(surroundings_->reductions[node.reduction.index]));
 }
 
 template <class T>
@@ -560,8 +574,18 @@ void RowEvaluator::node(ExprId, const TableColumn& node, T* out) {
 }
 
 template <class T>
-void RowEvaluator::node(ExprId, const Noise&, T*) {
-    throw UnsupportedError("noise is not built yet");
+void RowEvaluator::node(ExprId id, const Noise& node, T* out) {
+    const std::optional<ParamId> param = seed_param(program_);
+    const double seed =
+        param ? surroundings_->params[param->index] : static_cast<double>(program_.noise_seed);
+    const bool narrow = program_[id].type == Scalar::f32;  // the same noise where it is computed in f64
+    for (std::int64_t i = 0; i < cells_; ++i) {
+        const auto words = noise_words(seed, node.stream, surroundings_->step, {x_ + i, y_, z_});
+        if (node.kind == NoiseKind::uniform)
+            out[i] = static_cast<T>(narrow ? uniform_noise<float>(words) : uniform_noise<double>(words));
+        else
+            out[i] = static_cast<T>(narrow ? normal_noise<float>(words) : normal_noise<double>(words));
+    }
 }
 
 template <class T>

@@ -43,6 +43,7 @@ struct TableRows {
 struct Surroundings {
     double step = 0;                         // steps done before this one
     std::vector<double> params;              // by ParamId
+    std::vector<double> reductions;          // by ReductionId: the latest values
     std::vector<std::vector<double>> coefs;  // by CoefId
     std::vector<std::vector<const double*>>
         levels;                     // by FieldId, then 1 - time: t+1, t, t-1 …; null where not kept
@@ -62,6 +63,9 @@ public:
 
     // Computes all that is the same for every cell; before the first evaluate() of a step.
     void begin_step(const Surroundings& surroundings);
+
+    // After a change of Surroundings::reductions within the step.
+    void update_reductions();
 
     // `root` for cells (x, y, z) … (x + cells - 1, y, z), as doubles; an i64 as its bits. cells <= kMaxCells.
     void evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
@@ -85,6 +89,7 @@ private:
     std::int32_t source_code(const Field& field, int axis, std::int64_t index) const;
     void prepare_reading(ExprId id, const Access& access);
     void evaluate_node(ExprId id);
+    void evaluate_constants(const std::vector<ExprId>& ids);
     template <class T>
     void evaluate_as(ExprId id);
     template <class T>
@@ -141,6 +146,7 @@ private:
     std::vector<std::optional<Rational>> exact_;  // by node: of constants alone, not rounded yet
     std::vector<bool> constant_;                  // by node: the same for every cell of a step
     std::vector<ExprId> step_constants_;          // the needed ones, in order
+    std::vector<ExprId> of_reductions_;           // of those, the ones that read a reduction
     std::vector<Row> rows_;
     std::vector<Reading> readings_;           // by node; used of accesses alone
     std::vector<std::vector<ExprId>> plans_;  // by root: what it needs besides step constants, in order

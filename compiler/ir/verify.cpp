@@ -203,9 +203,20 @@ private:
         expect(i, type == table.columns[node.column].type, "a column is read in its type");
     }
 
+    void check_node(std::uint32_t i, Scalar type, const ReductionRef& node) {
+        const auto count = std::count_if(
+            program_.statements.begin(), program_.statements.end(),
+            [](const Statement& statement) { return std::holds_alternative<Reduce>(statement); });
+        expect(i, std::cmp_less(node.reduction.index, count), "there is no such reduction");
+        expect(i, type == Scalar::f64, "a reduction is f64");
+    }
+
+    void check_node(std::uint32_t i, Scalar type, const Noise& node) {
+        expect(i, is_floating(type), "noise is a number");
+        expect(i, node.stream >= 0, "a stream's number is not negative");
+    }
+
     // Features that sema does not make yet; whoever builds one states its promises here.
-    void check_node(std::uint32_t i, Scalar, const ReductionRef&) { not_built(i); }
-    void check_node(std::uint32_t i, Scalar, const Noise&) { not_built(i); }
     void check_node(std::uint32_t i, Scalar, const PointColumn&) { not_built(i); }
     void not_built(std::uint32_t i) { broken("expression {}: a node that is not built yet", i); }
 

@@ -34,7 +34,14 @@ struct HelperShape {
 
 // The helpers of compiler/emit/prelude.cuh that are called by name.
 const std::map<std::string, HelperShape>& prelude_helpers() {
+    const std::vector<Type> cell{Type::i32, Type::i32, Type::i32, Type::i32, Type::f64, Type::f64};
     static const std::map<std::string, HelperShape> helpers{
+        {"random_f32", {cell, Type::f32}},
+        {"random_f64", {cell, Type::f64}},
+        {"random_radius_f32", {cell, Type::f32}},
+        {"random_radius_f64", {cell, Type::f64}},
+        {"random_turn_f32", {cell, Type::f32}},
+        {"random_turn_f64", {cell, Type::f64}},
         {"first_image", {{Type::i32, Type::i32, Type::i32}, Type::i32}},
         {"face_source", {{Type::i32, Type::i32, Type::i32, Type::i32}, Type::i32}},
         {"keep_min", {{Type::f64, Type::f64}, Type::f64}},

@@ -329,8 +329,24 @@ private:
     Expr make(const ir::Expr&, const ir::TableColumn&, const std::string&) {
         throw InternalError("a table's column is read outside of its row");
     }
-    Expr make(const ir::Expr&, const ir::Noise&, const std::string&) {
-        throw UnsupportedError("noise is not built yet");
+    Expr make(const ir::Expr& expr, const ir::Noise& noise, const std::string&) {
+        const Type type = kernel_type(expr.type);
+        const auto draw = [&](const char* what) {
+            std::vector<Expr> arguments;
+            for (int axis = 0; axis < ir::kMaxRank; ++axis)
+                arguments.push_back(axis < program_.rank() ? sources_.index[axis] : Expr(0));
+            arguments.insert(arguments.end(), {Expr(noise.stream), context_.step(), context_.seed()});
+            const char* suffix = type == Type::f32 ? "_f32" : "_f64";
+            return kernel::call_helper(std::string(what) + suffix, std::move(arguments), type);
+        };
+        if (noise.kind == ir::NoiseKind::uniform) return draw("random");
+        // Box and Muller's method; both draws are of the same four words.
+        const Expr logarithm = kernel::call(kernel::Function::log, {draw("random_radius")});
+        const Expr radius =
+            kernel::call(kernel::Function::sqrt, {kernel::real_literal(-2, type) * logarithm});
+        const double turn = type == Type::f32 ? double{6.2831853F} : 6.2831853071795862;
+        const Expr angle = kernel::real_literal(turn, type) * draw("random_turn");
+        return radius * kernel::call(kernel::Function::cos, {angle});
     }
     Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
         throw UnsupportedError("points are not built yet");

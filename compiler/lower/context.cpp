@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/ir/noise.h"
 #include "compiler/lower/host_scalar.h"
 #include "compiler/lower/table_sums.h"
 
@@ -122,6 +123,28 @@ kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
         name = declare(kScalars, {type, host_scalar_name(program(), uniform)}, argument);
     }
     return kernel::variable(name, type);
+}
+
+kernel::Expr Context::host_value(const std::string& name, rt::HostScalar::Step value) {
+    std::string& known = words_["host " + name];
+    if (known.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::scalar;
+        argument.type = rt::ElementType::f64;
+        argument.scalar.steps = {value};
+        known = declare(kScalars, {Type::f64, name}, argument);
+    }
+    return kernel::variable(known, Type::f64);
+}
+
+kernel::Expr Context::step() {
+    return host_value("step", {rt::HostScalar::Op::step, 0, 0});
+}
+
+kernel::Expr Context::seed() {
+    if (const std::optional<ir::ParamId> param = ir::seed_param(program()))
+        return host_value(ir::kSeedName, {rt::HostScalar::Op::param, 0, static_cast<int>(param->index)});
+    return kernel::real_literal(static_cast<double>(program().noise_seed), Type::f64);
 }
 
 std::string Context::partials(int reduction) {

@@ -39,6 +39,8 @@ public:
     kernel::Expr pitch();                                        // i32
     kernel::Expr slice();                                        // i64
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
+    kernel::Expr step();                                         // steps done before this one, f64
+    kernel::Expr seed();                                         // of noise, f64
     std::string partials(int reduction);  // name of the pointer; reduction: index within the stage
     kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
     std::string table(ir::TableId table, bool writable = false);  // the pointer's name
@@ -64,6 +66,7 @@ private:
         rt::Argument argument;
         int order = 0;
     };
+    kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value);
     std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
     std::vector<const Slot*> ordered() const;
 

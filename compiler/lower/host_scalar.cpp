@@ -177,11 +177,22 @@ bool is_step(const ir::Expr& expr) {
     return coordinate && coordinate->kind == ir::CoordinateKind::step;
 }
 
+std::string reduction_name(const ir::Program& program, ir::ReductionId id) {
+    std::uint32_t number = 0;
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce && number++ == id.index) return reduce->name;
+    }
+    return "";
+}
+
 // The words of a product; empty where there is no short name.
 std::string words(const ir::Program& program, ir::ExprId id) {
     const ir::Expr& expr = program[id];
     if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) return program[param->param].name;
     if (is_step(expr)) return "step";
+    if (const auto* reference = std::get_if<ir::ReductionRef>(&expr.node))
+        return reduction_name(program, reference->reduction);
     if (const auto* unary = std::get_if<ir::Unary>(&expr.node)) {
         const std::string operand = words(program, unary->operand);
         return unary->op == ir::UnaryOp::negate && !operand.empty() ? "minus_" + operand : operand;

@@ -1,5 +1,7 @@
 #include "compiler/lower/plan.h"
 
+#include <algorithm>
+
 #include "compiler/lower/host_scalar.h"
 #include "compiler/lower/table_sums.h"
 
@@ -132,21 +134,29 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         made.width = shape.width;
         plan.tables.push_back(std::move(made));
     }
-    return plan;
-}
-
-std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan) {
-    std::vector<int> indices;
-    for (const ir::Reduce* reduce : stage.reductions) {
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (!reduce) continue;
         rt::ReductionPlan reduction;
         reduction.name = reduce->name;
         reduction.op = reduce->op == ir::ReduceOp::sum   ? rt::ReductionPlan::Op::sum
                        : reduce->op == ir::ReduceOp::min ? rt::ReductionPlan::Op::min
                                                          : rt::ReductionPlan::Op::max;
         reduction.square_root = reduce->square_root;
-        reduction.kernel = kernel;
-        indices.push_back(static_cast<int>(plan.reductions.size()));
+        reduction.initial = reduce->initial;
         plan.reductions.push_back(reduction);
+    }
+    return plan;
+}
+
+std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan) {
+    std::vector<int> indices;
+    for (const ir::Reduce* reduce : stage.reductions) {
+        const auto place =
+            std::find_if(plan.reductions.begin(), plan.reductions.end(),
+                         [&](const rt::ReductionPlan& reduction) { return reduction.name == reduce->name; });
+        place->kernel = kernel;
+        indices.push_back(static_cast<int>(place - plan.reductions.begin()));
     }
     return indices;
 }

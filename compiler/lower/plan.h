@@ -8,10 +8,11 @@ namespace halo::lower {
 
 ProgramLayout make_layout(const ir::Program& program, const StageViews& views);
 
-// Everything but the kernels and reductions.
+// Everything but the kernels; the reductions in the order of their statements, for ir::ReductionId to name
+// them.
 rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, const ProgramLayout& layout);
 
-// Adds the stage's reductions, computed by the plan's kernel number `kernel`; returns their indices in the
+// Says that the plan's kernel number `kernel` computes the stage's reductions; returns their indices in the
 // plan.
 std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan);
 

@@ -310,12 +310,39 @@ Value Evaluator::retime(const Value& value, int time, SourceRange where) {
     return Value();
 }
 
+void Evaluator::define_let(const Symbol& symbol, Value value) {
+    if (value.is_uniform() && !read_early_.empty()) early_lets_[symbol.index] = read_early_;
+    lets_[symbol.index] = std::move(value);
+}
+
+// A let of one value is written out where it is read: what was the last step's value of a reduction where the
+// let stands must not be this step's there.
+bool Evaluator::check_early(const Symbol& symbol, SourceRange where) {
+    const auto early = early_lets_.find(symbol.index);
+    if (early == early_lets_.end()) return true;
+    for (const Symbol& other : symbols_.all()) {
+        if (other.kind != Symbol::Kind::reduction || !early->second.contains(other.index)) continue;
+        read_early_.insert(other.index);
+        if (!reduced_.contains(other.index)) continue;
+        report(DiagnosticKind::read_before_written, where,
+               fmt::format("`{0}` was made of the last step's `{1}`, and `{1}` has a new value by now",
+                           symbol.name, other.name))
+            .label(other.where, fmt::format("`{}` has this step's value from here on", other.name))
+            .note(fmt::format("move `let {}` after it, or this statement before it", symbol.name));
+        return false;
+    }
+    return true;
+}
+
 Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
     if (place_ != Place::step) {
         refuse_field(symbol, where);
         return Value();
     }
-    if (const auto found = lets_.find(symbol.index); found != lets_.end()) return found->second;
+    if (const auto found = lets_.find(symbol.index); found != lets_.end()) {
+        if (!check_early(symbol, where)) return Value();
+        return found->second;
+    }
     report(DiagnosticKind::read_before_written, where,
            symbol.is_in_loop ? fmt::format("`{}` has no value here: its `let` is within a `for`", symbol.name)
                              : fmt::format("`{}` is read before its `let`", symbol.name))

@@ -19,14 +19,18 @@ constexpr std::array<BuiltinFunction, 21> kFunctions{{
     {"atan2", Function::atan2, 2}, {"round", Function::round, 1}, {"trunc", Function::trunc, 1},
 }};
 
-constexpr std::array<std::string_view, 22> kOperators{
+constexpr std::array<std::string_view, 24> kOperators{
     "d",   "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad", "div", "curl", "pos", "idx",
-    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",  "conj", "arg", "mod"};
+    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",  "conj", "arg", "mod", "random", "normal"};
 
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 50> kTranslations{{
+constexpr std::array<Translation, 54> kTranslations{{
+    {"rand", "random"},
+    {"randn", "normal"},
+    {"gauss", "normal"},
+    {"uniform", "random"},
     {"avg", "interpolate"},
     {"average", "interpolate"},
     {"interp", "interpolate"},

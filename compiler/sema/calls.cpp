@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/noise.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/scope.h"
@@ -25,6 +26,9 @@ bool is_whole_division(const syntax::CallExpr& node) {
     return node.callee.text == "div" && node.arguments.size() == 2 && !node.arguments[0].keyword &&
            !node.arguments[1].keyword;
 }
+bool is_noise(std::string_view name) {
+    return name == "random" || name == "normal";
+}
 bool is_coordinate(std::string_view name) {
     return name == "pos" || name == "idx" || name == "len";
 }
@@ -40,7 +44,7 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     if (is_differential(name)) return differential(node, where);
     for (const syntax::Argument& argument : node.arguments) {
         if (!argument.keyword || !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) ||
-                                   name == "min" || name == "max" || name == "mod"))
+                                   name == "min" || is_noise(name) || name == "max" || name == "mod"))
             continue;
         report(DiagnosticKind::unknown_argument, argument.keyword->where,
                fmt::format("`{}` takes no argument by name", name));
@@ -48,6 +52,7 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     }
     if (is_coordinate(name)) return coordinate(node, where);
     if (is_algebraic(name)) return algebraic(node, where);
+    if (is_noise(name)) return noise(node, where);
     if (name == "min" || name == "max") return extremum(node, where);
     if (name == "mod") return whole_division(node, where);
     if (find_builtin(name)) return call_builtin(node, where);
@@ -165,6 +170,28 @@ Value Evaluator::coordinate(const syntax::CallExpr& node, SourceRange where) {
     }
     return coordinate_of(name == "pos" ? ir::CoordinateKind::position : ir::CoordinateKind::index, *axis,
                          where);
+}
+
+// Each call that is written out is a stream of its own.
+Value Evaluator::noise(const syntax::CallExpr& node, SourceRange where) {
+    const std::string& name = node.callee.text;
+    if (!require_arguments(node, 0, where)) return Value();
+    if (place_ == Place::setting || place_ == Place::until) {
+        if (place_ == Place::until) setting_what_ = "`until`";
+        refuse_varying(fmt::format("`{}()`", name), where);
+        return Value();
+    }
+    const Symbol* seed = symbols_.find(ir::kSeedName);
+    if (seed && seed->kind == Symbol::Kind::constant && noise_streams_ == 0) {
+        const syntax::Definition& definition = *seed->definition;
+        constexpr std::int64_t kLargest = 0xFFFFFFFF;
+        if (definition.value)
+            program_.noise_seed = integer(*definition.value, "the seed", 0, kLargest).value_or(0);
+    }
+    const int first = place_ == Place::init ? ir::kInitStreams : 0;
+    const ir::NoiseKind kind = name == "random" ? ir::NoiseKind::uniform : ir::NoiseKind::normal;
+    return arithmetic_.leaf(arithmetic_.compute_type(), ir::Noise{kind, first + noise_streams_++}, false,
+                            where);
 }
 
 Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where) {

@@ -299,10 +299,28 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
         const ir::ParamId id{static_cast<std::uint32_t>(symbols_.count(Symbol::Kind::param) + symbol.index)};
         return arithmetic_.leaf(ir::Scalar::f64, ir::ParamRef{id}, true, where);
     }
+    if (place_ == Place::step) return reduction(symbol, where);
     report(DiagnosticKind::misused_name, where,
-           fmt::format("`{}` is a reduction: it has its value when the step is done", symbol.name))
-        .note("`until` of a run can use it");
+           fmt::format("`{}` is a reduction: it has a new value in each step", symbol.name))
+        .note("statements of the stencil and `until` of a run can use it");
     return Value();
+}
+
+// This step's value after the statement, the last step's before it.
+Value Evaluator::reduction(const Symbol& symbol, SourceRange where) {
+    const bool is_early = !reduced_.contains(symbol.index);
+    if (is_early && !symbol.reduction->start) {
+        report(DiagnosticKind::read_before_written, where,
+               fmt::format("`{}` has no value here in the first step", symbol.name))
+            .label(symbol.where, "it has this step's value from here on")
+            .note(fmt::format("before, it has the last step's: `reduce {} = {}(…) start 1` says what that is "
+                              "in the first step",
+                              symbol.name, symbol.reduction->operation.text));
+        return Value();
+    }
+    if (is_early) read_early_.insert(symbol.index);
+    const ir::ReductionId id{static_cast<std::uint32_t>(symbol.index)};
+    return arithmetic_.leaf(ir::Scalar::f64, ir::ReductionRef{id}, true, where);
 }
 
 Value Evaluator::param(const Symbol& symbol, SourceRange where) {

@@ -158,10 +158,12 @@ public:
     const syntax::File& file() const { return file_; }
     DiagnosticSink& sink() { return sink_; }
     Algebra& algebra() { return algebra_; }
-    void define_let(const Symbol& symbol, Value value) { lets_[symbol.index] = std::move(value); }
     // Some statement could not be written out: what is assigned is not known, and no message says so again.
     void set_targets_unknown() { are_targets_unknown_ = true; }
     void forget_let(const Symbol& symbol) { lets_.erase(symbol.index); }
+    void define_let(const Symbol& symbol, Value value);
+    void define_reduction(const Symbol& symbol) { reduced_.insert(symbol.index); }
+    void begin_statement() { read_early_.clear(); }
     // A name that expressions see from here on: `row` where a run fills a table.
     void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
     // The statement that is read now writes this symbol's field; for the mend of `u = u + …`.
@@ -206,6 +208,7 @@ private:
     Value equality(const syntax::BinaryExpr& node, SourceRange where);
     Value conditional(const syntax::Conditional& node, SourceRange where);
     Value clock(const std::string& name, SourceRange where);
+    Value reduction(const Symbol& symbol, SourceRange where);
     Value constant(const Symbol& symbol);
     Value param(const Symbol& symbol, SourceRange where);
     bool require_number(const Value& value, SourceRange where);
@@ -234,6 +237,7 @@ private:
     Value read_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     void refuse_no_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     Value read_let(const Symbol& symbol, SourceRange where);
+    bool check_early(const Symbol& symbol, SourceRange where);
     Value retime(const Value& value, int time, SourceRange where);
     void refuse_field(const Symbol& symbol, SourceRange where);
     bool level_exists(ir::FieldId id, int time, SourceRange where);
@@ -266,6 +270,7 @@ private:
     Value call_def(const Symbol& symbol, const syntax::CallExpr& node, SourceRange where);
     Value coordinate(const syntax::CallExpr& node, SourceRange where);
     Value coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where);
+    Value noise(const syntax::CallExpr& node, SourceRange where);
     Value extremum(const syntax::CallExpr& node, SourceRange where);
     Value whole_division(const syntax::CallExpr& node, SourceRange where);
     Value unknown_call(const syntax::CallExpr& node, SourceRange where);
@@ -354,7 +359,10 @@ private:
 
     std::vector<FieldLayout> layouts_;  // by Symbol::index of fields
     std::vector<FieldInfo> fields_;
-    std::unordered_map<int, Value> lets_;    // by Symbol::index; absent before the let's statement
+    std::unordered_map<int, Value> lets_;  // by Symbol::index; absent before the let's statement
+    std::unordered_set<int> reduced_;      // by Symbol::index: reductions whose statement has been read
+    std::unordered_set<int> read_early_;   // those that this statement reads before
+    std::unordered_map<int, std::unordered_set<int>> early_lets_;  // the same for lets that are a name alone
     std::unordered_map<int, Value> consts_;  // by Symbol::index; absent until it is asked for
     std::vector<int> consts_in_progress_;
     std::unordered_map<int, Coef> coefs_;               // by Symbol::index
@@ -375,6 +383,7 @@ private:
     Halves wanted_ = 0;
     bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;
+    int noise_streams_ = 0;
     int suggestions_ = 0;
     std::unordered_set<std::string> unknown_;  // names that have had their message
 };

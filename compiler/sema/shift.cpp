@@ -1,4 +1,6 @@
 // Expressions moved by an offset, and expressions that are known before launch.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,6 +46,15 @@ std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Off
         if (!accept(moved, where)) return std::nullopt;
         return add(expr.type, moved, where);
     }
+    if (const ir::Noise* noise = std::get_if<ir::Noise>(&expr.node)) {
+        const char* const name = noise->kind == ir::NoiseKind::uniform ? "random" : "normal";
+        sink_
+            .report(
+                DiagnosticKind::invalid_offset, where,
+                fmt::format("`{}()` is read at a neighbour here, and has a value at the cell alone", name))
+            .note(fmt::format("`let noise {{ boundary … }} = {}()` gives it one at every cell", name));
+        return std::nullopt;
+    }
     const ir::Coordinate coordinate = std::get<ir::Coordinate>(expr.node);
     const Scalar type = expr.type;
     const Value here = leaf(type, coordinate, false, where);
@@ -77,7 +88,8 @@ Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRang
             continue;
         }
         if (std::holds_alternative<ir::Access>(expr.node) ||
-            std::holds_alternative<ir::Coordinate>(expr.node)) {
+            std::holds_alternative<ir::Coordinate>(expr.node) ||
+            std::holds_alternative<ir::Noise>(expr.node)) {
             const std::optional<ExprId> moved = shift_leaf(expr, offset, where, accept);
             if (!moved) return Value();
             done.emplace(id.index, *moved);

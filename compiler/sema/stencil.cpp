@@ -212,6 +212,7 @@ private:
     // ---- statements
 
     void read(const syntax::StencilStatement& statement) {
+        evaluator_.begin_statement();
         if (const auto* assignment = std::get_if<syntax::Assignment>(&statement)) {
             read_assignment(*assignment);
         } else if (const auto* let = std::get_if<syntax::LetDecl>(&statement)) {
@@ -395,7 +396,11 @@ private:
                 {"sum", "min", "max", "norm2"});
         }
         evaluator_.set_wanted(evaluator_.own_place(reduce.value));
+        if (reduce.start)
+            made.initial =
+                evaluator_.known(*reduce.start, fmt::format("the start of `{}`", made.name)).value_or(0);
         Value value = evaluator_.number(reduce.value);
+        if (const Symbol* symbol = symbols_.find(made.name)) evaluator_.define_reduction(*symbol);
         if (value.is_poison()) {
             has_poison_ = true;
             return;
@@ -445,19 +450,22 @@ private:
         for_each_leaf(value, [&](const ir::Expr& expr) {
             result = result || std::holds_alternative<ir::Access>(expr.node) ||
                      std::holds_alternative<ir::CoefElement>(expr.node) ||
-                     std::holds_alternative<ir::TableSum>(expr.node);
+                     std::holds_alternative<ir::TableSum>(expr.node) ||
+                     std::holds_alternative<ir::Noise>(expr.node);
         });
         return result;
     }
 
     // At a face where all it reads is periodic, a let is periodic; where all is free, it is free; else it has
-    // no boundary until the user says one. A coordinate is not periodic along its axis, and is not free.
+    // no boundary until the user says one. Noise is what the fields around it are. A coordinate is not
+    // periodic along its axis, and is not free.
     void infer_boundary(const Value& value, ir::Field& field, FieldInfo& info) {
         for (int axis = 0; axis < symbols_.rank(); ++axis) {
             for (int side = 0; side < 2; ++side) {
-                bool all_periodic = true, all_free = true;
+                bool all_periodic = true, all_free = true, any_field = false;
                 for_each_leaf(value, [&](const ir::Expr& expr) {
                     if (const auto* access = std::get_if<ir::Access>(&expr.node)) {
+                        any_field = true;
                         const bool known = evaluator_.fields()[access->field.index].has_boundary[axis][side];
                         const BoundaryKind kind = program_[access->field].boundary[axis][side].kind;
                         all_periodic = all_periodic && known && kind == BoundaryKind::periodic;
@@ -467,6 +475,7 @@ private:
                         if (varies) all_periodic = all_free = false;
                     }
                 });
+                if (!any_field) all_periodic = all_free = false;  // noise alone
                 field.boundary[axis][side].kind = all_periodic ? BoundaryKind::periodic : BoundaryKind::free;
                 info.has_boundary[axis][side] = all_periodic || all_free;
             }

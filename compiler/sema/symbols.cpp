@@ -124,7 +124,9 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
         for (const syntax::LoopBody& body : loop->body)
             declare_statement(body.statement, true, sink);
     } else if (const auto* reduce = std::get_if<syntax::ReduceDecl>(&statement)) {
-        declare(make(Symbol::Kind::reduction), reduce->name, sink);
+        Symbol symbol = make(Symbol::Kind::reduction);
+        symbol.reduction = reduce;
+        declare(std::move(symbol), reduce->name, sink);
     }
 }
 

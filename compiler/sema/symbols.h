@@ -28,6 +28,7 @@ struct Symbol {
     const syntax::LetDecl* let = nullptr;
     const syntax::DefDecl* function = nullptr;
     const syntax::TableDecl* table = nullptr;
+    const syntax::ReduceDecl* reduction = nullptr;
 };
 
 std::string_view describe(Symbol::Kind kind);  // "a param", "an axis"

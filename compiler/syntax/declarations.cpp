@@ -418,6 +418,7 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
     const std::uint32_t opening = open(TokenKind::left_paren, "`(` and the expression to reduce");
     result.value = expression();
     close(opening, TokenKind::right_paren);
+    if (accept_word("start")) result.start = expression();
     result.where = since(begin);
     return result;
 }

@@ -246,10 +246,11 @@ struct Assignment {  // u[t+1] = expression; df = expression
     SourceRange where;
 };
 
-struct ReduceDecl {  // reduce change = max(expression)
+struct ReduceDecl {  // reduce change = max(expression) start 1
     Name name;
     Name operation;  // as written: sema knows sum, min, max, norm2
     ExprId value;
+    std::optional<ExprId> start;  // before the first step
     SourceRange where;
 };
 

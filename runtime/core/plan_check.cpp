@@ -25,6 +25,8 @@ void check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
     for (const auto& step : scalar.steps) {
         if (step.op == HostScalar::Op::param)
             require(in_range(step.index, plan.params), "a scalar reads parameter {}", step.index);
+        if (step.op == HostScalar::Op::reduction)
+            require(in_range(step.index, plan.reductions), "a scalar reads reduction {}", step.index);
         if (step.op == HostScalar::Op::extent)
             require(step.index >= 0 && step.index < kMaxRank, "a scalar reads the extent of axis {}",
                     step.index);

@@ -67,10 +67,26 @@ bool Session::State::reads_reduction(const HostScalar& scalar, std::size_t reduc
 }
 
 double Session::State::reduce(int index) {
-    const ReductionPlan& reduction = plan.reductions[index];
     if (steps_done == 0)
         throw Error(ErrorCode::bad_argument,
-                    fmt::format("'{}' has no value before the first step", reduction.name));
+                    fmt::format("'{}' has no value before the first step", plan.reductions[index].name));
+    return combine(index);
+}
+
+std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) {
+    std::vector<double> values(plan.reductions.size());
+    for (const HostScalar::Step& step : scalar.steps) {
+        if (step.op != HostScalar::Op::reduction) continue;
+        std::optional<double>& value = latest[step.index];
+        if (!reduced[step.index]) value = plan.reductions[step.index].initial;
+        if (!value) value = combine(step.index);
+        values[step.index] = *value;
+    }
+    return values;
+}
+
+double Session::State::combine(int index) const {
+    const ReductionPlan& reduction = plan.reductions[index];
     std::vector<double> values(static_cast<std::size_t>(block_count(reduction.kernel)));
     device->copy_to_host(values.data(), partials[index].address(), partials[index].bytes());
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -83,12 +99,12 @@ double Session::State::reduce(int index) {
         case ReductionPlan::Op::min:
             result = kInfinity;
             for (double value : values)
-                result = std::fmin(result, value);
+                result = value < result || std::isnan(value) ? value : result;
             break;
         case ReductionPlan::Op::max:
             result = -kInfinity;
             for (double value : values)
-                result = std::fmax(result, value);
+                result = value > result || std::isnan(value) ? value : result;
             break;
     }
     return reduction.square_root ? std::sqrt(result) : result;

@@ -58,6 +58,8 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     changing = changes_with_step();
     check_reaches();
     tables.resize(plan.tables.size());
+    reduced.resize(plan.reductions.size());
+    latest.resize(plan.reductions.size());
     find_kernels();
     check_memory();
     allocate_fields();
@@ -302,7 +304,8 @@ void Session::State::update(PreparedLaunch& launch, const KernelPlan& kernel, st
     for (int index : launch.changing) {
         const Argument& argument = kernel.arguments[index];
         const double number =
-            rt::evaluate(argument.scalar, values, geometry.extent, static_cast<double>(step + ahead));
+            rt::evaluate(argument.scalar, values, geometry.extent, static_cast<double>(step + ahead),
+                         latest_reductions(argument.scalar));
         launch.values[index] = scalar_value(argument.type, number);
     }
 }
@@ -327,6 +330,11 @@ void Session::State::run_step(std::int64_t step) {
         PreparedLaunch& launch = step_launches[kernel];
         if (!launch.changing.empty()) update(launch, plan.kernels[kernel], step, values);
         device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());
+        for (std::size_t i = 0; changing && i < plan.reductions.size(); ++i) {
+            if (plan.reductions[i].kernel != static_cast<int>(kernel)) continue;
+            reduced[i] = true;
+            latest[i].reset();
+        }
         for (const auto& refresh : launch.refresh)
             device->run_halo_passes(fields[refresh.field].images, plan.fields[refresh.field].type,
                                     refresh.array);

@@ -72,7 +72,9 @@ struct Session::State {
     std::vector<Kernel*> kernels;                     // by KernelPlan
     std::vector<std::array<std::int64_t, 3>> blocks;  // by KernelPlan
     std::vector<FieldState> fields;
-    std::vector<DeviceMemory> partials;  // by ReductionPlan
+    std::vector<DeviceMemory> partials;         // by ReductionPlan
+    std::vector<bool> reduced;                  // by ReductionPlan: its kernel has run, if only once
+    std::vector<std::optional<double>> latest;  // by ReductionPlan: what its partials come to, once asked for
     std::vector<std::optional<double>> params;
     std::vector<std::vector<double>> coefs;
     std::vector<DeviceMemory> coef_arrays;  // by CoefPlan; empty where no kernel takes a pointer
@@ -150,7 +152,11 @@ struct Session::State {
     // session.cpp
     int find_field(const std::string& name, int time) const;
     bool reads_reduction(const HostScalar& scalar, std::size_t reduction) const;
-    double reduce(int index);
+    double reduce(int index);  // of the last step; throws before the first
+    double combine(int index) const;
+    // For scalars that read reductions: the latest values, the initial ones where there are none yet. 0 for
+    // those that it does not read.
+    std::vector<double> latest_reductions(const HostScalar& scalar);
     std::vector<double> reduce_for(const HostScalar& scalar);  // those that it reads
 };
 

@@ -129,7 +129,7 @@ private:
             case StatementSpec::Kind::state:
                 return put("    {} = {}\n", access(each.target, "[t+1]"), value);
             case StatementSpec::Kind::reduction:
-                return put("    reduce {} = {}({})\n", each.target, each.operation, value);
+                return put("    reduce {} = {}({}) start 1/2\n", each.target, each.operation, value);
         }
     }
 

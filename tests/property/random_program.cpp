@@ -240,8 +240,18 @@ private:
         statement.kind = StatementSpec::Kind::reduction;
         statement.target = fmt::format("r{}", index);
         statement.operation = random_.pick<std::string>({"sum", "min", "max", "norm2"});
+        const bool exact = statement.operation == "min" || statement.operation == "max";
+        if (exact && random_.chance(30)) reductions_.push_back(statement.target);  // reads its own last value
         statement.value = tamed(expression(2), 1);
+        if (exact && (reductions_.empty() || reductions_.back() != statement.target))
+            reductions_.push_back(statement.target);
         program_.statements.push_back(std::move(statement));
+    }
+
+    // Sums differ between engines in their last places, and the rest of the program would show it; the least
+    // and the greatest do not. Over no cell they are infinite.
+    static std::string capped(const std::string& reduction) {
+        return fmt::format("max(min({}, 1), -1)", reduction);
     }
 
     // A condition on an input is exact; once the field is a state it is not. Those of earlier statements are
@@ -326,6 +336,8 @@ private:
             Node node;
             node.kind = Kind::param;
             node.name = random_.pick<std::string>({"p", "q", "k", "(1/(1 + step))", "min(1, time)"});
+            if (!reductions_.empty() && random_.chance(40)) node.name = capped(random_.pick(reductions_));
+            if (random_.chance(15)) node.name = "(2*random() - 1)";
             return {std::move(node), 1};
         }
         if (choice <= 26) {
@@ -513,6 +525,7 @@ private:
     bool in_table_ = false;
     std::vector<Readable> readable_;
     std::vector<std::string> unassigned_;
+    std::vector<std::string> reductions_;  // that may be read
 };
 
 }  // namespace

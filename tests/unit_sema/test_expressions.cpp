@@ -1,4 +1,5 @@
 #include "analyze_text.h"
+#include "compiler/ir/analysis.h"
 
 using halo::DiagnosticKind;
 using Kinds = std::vector<DiagnosticKind>;
@@ -137,4 +138,43 @@ TEST_CASE("step and time are uniform; time needs a dt") {
     CHECK(mistakes("field dt, u: f32\nu[t+1] = dt + time") == Kinds{DiagnosticKind::unknown_name});
     CHECK(mistakes("field u: f32\nu[t+1] = u + t") == Kinds{DiagnosticKind::misused_name});
     CHECK(mistakes("origin x = step\nfield u: f32\nu[t+1] = u") == Kinds{DiagnosticKind::varies_in_time});
+}
+
+TEST_CASE("a reduction is this step's value after its statement, and the last step's before it") {
+    const Analyzed made = stencil(
+        "field u: f32 { boundary periodic }\n"
+        "let old = 2 * top\n"
+        "u[t+1] = u - old\n"
+        "reduce top = max(u) start 1/2\n"
+        "field v: f32\n"
+        "v = top * u");
+    CHECK(made.value(0) == "u - f32(2 * reduction#0)");
+    CHECK(made.value(2) == "f32(reduction#0) * u");
+    CHECK(std::get<halo::ir::Reduce>(made.program().statements[1]).initial == 0.5);
+    CHECK(halo::ir::form_stages(made.program()).size() == 2);
+    CHECK(mistakes("field u: f32\nu[t+1] = u / m\nreduce m = max(u)") ==
+          Kinds{DiagnosticKind::read_before_written});
+    CHECK(mistakes("field u, v: f32\nlet a = m + 1\nreduce m = max(u) start 1\nu[t+1] = u / a") ==
+          Kinds{DiagnosticKind::read_before_written});
+    CHECK(mistakes("field u: f32\nu[t+1] = u\nreduce m = max(u) start u") ==
+          Kinds{DiagnosticKind::not_uniform});
+    CHECK(mistakes("field u: f32\nspacing x = m\nu[t+1] = u\nreduce m = max(u)") ==
+          Kinds{DiagnosticKind::misused_name});
+}
+
+TEST_CASE("each call of random and normal is a stream of its own") {
+    const Analyzed made = stencil(
+        "const seed = 7\n"
+        "field u: f32 { boundary periodic }\n"
+        "def jump() = random() - 1/2\n"
+        "let flux { boundary periodic } = normal()\n"
+        "u[t+1] = u + jump() + jump() + flux[x+1] - flux");
+    CHECK(made.value(0) == "normal#0()");
+    CHECK(made.value(1) == "u + (random#1() - 0.5) + (random#2() - 0.5) + flux[x+1] - flux");
+    CHECK(made.program().noise_seed == 7);
+    CHECK(mistakes("field u: f32\nu[t+1] = (u + random())[x+1]") == Kinds{DiagnosticKind::invalid_offset});
+    CHECK(mistakes("const seed = 1/2\nfield u: f32\nu[t+1] = random()") ==
+          Kinds{DiagnosticKind::not_an_integer});
+    CHECK(mistakes("spacing x = random()\nfield u: f32\nu[t+1] = u") == Kinds{DiagnosticKind::not_uniform});
+    CHECK(mistakes("field u: f32\nu[t+1] = u * random(3)") == Kinds{DiagnosticKind::wrong_argument_count});
 }

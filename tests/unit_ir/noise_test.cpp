@@ -1,0 +1,90 @@
+#include "compiler/ir/noise.h"
+
+#include <cmath>
+
+#include "catch.h"
+
+using namespace halo::ir;
+using Words = std::array<std::uint32_t, 4>;
+
+// The known answers of Random123 1.14, tests/kat_vectors.
+TEST_CASE("philox gives the words of its authors") {
+    CHECK(philox({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+    constexpr std::uint32_t kOnes = 0xffffffff;
+    CHECK(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}) ==
+          Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    CHECK(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+          Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("the counter is the cell and the step, the key the seed and the stream") {
+    CHECK(noise_words(0xa4093822, 0x299f31d0, 0x03707344, {0x243f6a88, 0x85a308d3, 0x13198a2e}) ==
+          Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+    CHECK(noise_words(4294967296.0 + 5, 1, 2, {3, 4, 5}) == noise_words(5, 1, 2, {3, 4, 5}));
+    CHECK(noise_words(NAN, 1, 2, {3, 4, 5}) == noise_words(0, 1, 2, {3, 4, 5}));
+}
+
+TEST_CASE("uniform noise fills [0, 1) and normal noise stays finite") {
+    const Words least{0, 0, 0, 0}, most{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff};
+    CHECK(uniform_noise<float>(least) == 0);
+    CHECK(uniform_noise<float>(most) == 1 - 0x1p-24F);
+    CHECK(uniform_noise<double>(most) == 1 - 0x1p-53);
+    CHECK(normal_noise<float>(least) == Approx(std::sqrt(66 * std::log(2.0))));
+    CHECK(normal_noise<double>(least) == Approx(std::sqrt(108 * std::log(2.0))));
+    CHECK(normal_noise<float>(most) == 0);
+    CHECK(std::abs(normal_noise<double>(most)) < 1e-7);
+}
+
+namespace {
+
+// Mean, variance, and the moments that tell skewness and weight of tails, over a box of cells.
+template <class T, class Draw>
+std::array<double, 4> moments(Draw draw) {
+    std::array<double, 4> sums{};
+    constexpr int kCells = 60;
+    for (int z = 0; z < kCells; ++z) {
+        for (int y = 0; y < kCells; ++y) {
+            for (int x = 0; x < kCells; ++x) {
+                const double value = draw(noise_words(42, 3, 17, {x, y, z}));
+                double power = 1;
+                for (double& sum : sums)
+                    sum += power *= value;
+            }
+        }
+    }
+    for (double& sum : sums)
+        sum /= kCells * kCells * kCells;
+    return sums;
+}
+
+template <class T>
+void check_moments() {
+    const auto normal = moments<T>([](const Words& words) { return normal_noise<T>(words); });
+    CHECK(normal[0] == Approx(0).margin(0.01));  // 4.6 standard errors of 216,000 draws
+    CHECK(normal[1] == Approx(1).margin(0.015));
+    CHECK(normal[2] == Approx(0).margin(0.04));
+    CHECK(normal[3] == Approx(3).margin(0.1));
+    const auto uniform = moments<T>([](const Words& words) { return uniform_noise<T>(words); });
+    for (int power = 1; power <= 4; ++power)
+        CHECK(uniform[static_cast<std::size_t>(power - 1)] == Approx(1.0 / (power + 1)).margin(0.003));
+}
+
+}  // namespace
+
+TEST_CASE("noise has the moments that it should have") {
+    check_moments<float>();
+    check_moments<double>();
+}
+
+TEST_CASE("neighbours, steps and streams know nothing of each other") {
+    double neighbours = 0, steps = 0, streams = 0;
+    constexpr int kDraws = 200'000;
+    for (int x = 0; x < kDraws; ++x) {
+        const double here = normal_noise<double>(noise_words(0, 0, 0, {x, 0, 0}));
+        neighbours += here * normal_noise<double>(noise_words(0, 0, 0, {x + 1, 0, 0}));
+        steps += here * normal_noise<double>(noise_words(0, 0, 1, {x, 0, 0}));
+        streams += here * normal_noise<double>(noise_words(0, 1, 0, {x, 0, 0}));
+    }
+    for (const double sum : {neighbours, steps, streams})
+        CHECK(std::abs(sum / kDraws) < 0.01);  // 4.5 standard errors
+}
