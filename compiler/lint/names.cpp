@@ -66,10 +66,15 @@ private:
     template <class Other>
     void read(const Other&) {}  // declares nothing that could be left unused
 
+    bool is_noisy() {
+        return uses_["random"] + uses_["normal"] + uses_in_runs_["random"] + uses_in_runs_["normal"] > 0;
+    }
+
     void check(const syntax::Name& name, const char* note) {
         if (name.text.empty() || !lies_within(name.where, stencil_.where)) return;  // of another file
         if (uses_[name.text] > 1) return;
         if (name.text == "dt" && uses_["time"] > 0) return;  // time is step * dt
+        if (name.text == "seed" && is_noisy()) return;
         sink_.report(DiagnosticKind::unused_name, name.where, fmt::format("`{}` is not used", name.text))
             .note(note);
     }

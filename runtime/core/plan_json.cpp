@@ -73,6 +73,10 @@ double number_from(const Json& json) {
     refuse(fmt::format("'{}' is no number", text));
 }
 
+bool has_index(HostScalar::Op op) {
+    return op == HostScalar::Op::param || op == HostScalar::Op::extent || op == HostScalar::Op::reduction;
+}
+
 // A step is "add", ["constant", 0.5] or ["param", 1].
 Json scalar_json(const HostScalar& scalar) {
     Json steps = Json::array();
@@ -80,7 +84,7 @@ Json scalar_json(const HostScalar& scalar) {
         const char* name = name_of(step.op, kOps);
         if (step.op == HostScalar::Op::constant)
             steps.push_back(Json::array({name, number_json(step.value)}));
-        else if (step.op == HostScalar::Op::param || step.op == HostScalar::Op::extent)
+        else if (has_index(step.op))
             steps.push_back(Json::array({name, step.index}));
         else
             steps.push_back(name);
@@ -95,7 +99,7 @@ HostScalar scalar_from(const Json& json) {
         step.op = value_of<HostScalar::Op>(entry.is_array() ? entry.at(0) : entry, kOps, "operation");
         if (step.op == HostScalar::Op::constant)
             step.value = number_from(entry.at(1));
-        else if (step.op == HostScalar::Op::param || step.op == HostScalar::Op::extent)
+        else if (has_index(step.op))
             step.index = entry.at(1).get<int>();
         scalar.steps.push_back(step);
     }
@@ -337,10 +341,12 @@ TablePlan table_from(const Json& json) {
 }
 
 Json reduction_json(const ReductionPlan& reduction) {
-    return {{"name", reduction.name},
-            {"op", name_of(reduction.op, kReductions)},
-            {"square_root", reduction.square_root},
-            {"kernel", reduction.kernel}};
+    Json json = {{"name", reduction.name},
+                 {"op", name_of(reduction.op, kReductions)},
+                 {"square_root", reduction.square_root},
+                 {"kernel", reduction.kernel}};
+    if (reduction.initial != 0) json["initial"] = number_json(reduction.initial);
+    return json;
 }
 
 ReductionPlan reduction_from(const Json& json) {
@@ -349,6 +355,7 @@ ReductionPlan reduction_from(const Json& json) {
     reduction.op = value_of<ReductionPlan::Op>(json.at("op"), kReductions, "reduction");
     reduction.square_root = json.at("square_root");
     reduction.kernel = json.at("kernel");
+    if (json.contains("initial")) reduction.initial = number_from(json.at("initial"));
     return reduction;
 }
 

@@ -28,6 +28,8 @@ LaunchPlan full_plan() {
     for (int op = 0; op <= static_cast<int>(HostScalar::Op::round_f32); ++op)
         all.steps.push_back({static_cast<HostScalar::Op>(op), 0, 0});
     all.steps[0].value = 0.1;
+    all.steps[static_cast<std::size_t>(HostScalar::Op::reduction)].index = 1;
+    plan.reductions[1].initial = 0.25;
     plan.spacing[0] = all;
     plan.origin[0] = constant_scalar(-std::numeric_limits<double>::infinity());
     plan.origin[1] = constant_scalar(std::numeric_limits<double>::quiet_NaN());
@@ -54,6 +56,9 @@ TEST_CASE("a plan survives the way through JSON") {
     for (std::size_t i = 0; i < plan.spacing[0].steps.size(); ++i)
         CHECK(copy.spacing[0].steps[i].op == plan.spacing[0].steps[i].op);
     CHECK(copy.spacing[0].steps[0].value == 0.1);
+    CHECK(copy.spacing[0].steps[static_cast<std::size_t>(HostScalar::Op::reduction)].index == 1);
+    CHECK(copy.reductions[0].initial == 0);
+    CHECK(copy.reductions[1].initial == 0.25);
     CHECK(copy.origin[0].steps[0].value == -std::numeric_limits<double>::infinity());
     CHECK(std::isnan(copy.origin[1].steps[0].value));
     CHECK(copy.origin[2].steps[0].value == 5e-324);

@@ -119,6 +119,41 @@ TEST_CASE("steps are those of the definition, for any grid, recorded or not") {
     }
 }
 
+TEST_CASE("scalars made of the step and of reductions are computed anew for each step") {
+    using Op = HostScalar::Op;
+    Sample sample = heat_sample(2, ElementType::f64);
+    REQUIRE(sample.plan.reductions[0].name == "change");
+    sample.plan.reductions[0].initial = 0.5;
+    int changed = 0;
+    for (Argument& argument : sample.plan.kernels[0].arguments) {
+        if (argument.kind != Argument::Kind::scalar) continue;
+        ++changed;  // 0.1 / (1 + step + change of the last step)
+        argument.scalar.steps = {{Op::constant, 0.1, 0}, {Op::constant, 1, 0},  {Op::step, 0, 0},
+                                 {Op::add, 0, 0},        {Op::reduction, 0, 0}, {Op::add, 0, 0},
+                                 {Op::div, 0, 0}};
+    }
+    REQUIRE(changed == 1);
+    FakeDevice device;
+    device.recordable = true;
+    Session session = open(std::move(sample), {19, 7, 1}, device);
+    session.set_param("rate", 0);
+    const std::vector<double> start = ramp(session.cells());
+    Heat<double> reference{2, {19, 7, 1}, 0, 2, {start.begin(), start.end()}};
+    reference.change = 0.5;
+    session.upload("u", 0, start);
+    double step = 0;
+    for (const int steps : {1, 2, 200}) {
+        session.step(steps);
+        for (int i = 0; i < steps; ++i, ++step) {
+            reference.rate = 0.1 / (1 + step + reference.change);
+            reference.step();
+        }
+        CHECK(session.download("u") == reference.u);
+        CHECK(session.reduction("change") == reference.change);
+    }
+    CHECK(device.replays == 0);
+}
+
 TEST_CASE("levels move on by pointer, past ones are kept") {
     for (const bool recordable : {false, true}) {
         FakeDevice device;
