@@ -43,7 +43,7 @@ TEST_CASE("the noise of Cook moves matter and makes none, and parts an even mixt
     run(1, {"--set", "kT=0"});
     CHECK(mean_square(example.saved("c")) == 0);
 
-    run(3000);
+    run(2000);
     const std::vector<double> c = example.saved("c");
     CHECK(std::count_if(c.begin(), c.end(), [](double value) { return std::abs(value) > 0.6; }) > 64 * 64 / 2);
 }

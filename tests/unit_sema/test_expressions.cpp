@@ -170,7 +170,7 @@ TEST_CASE("each call of random and normal is a stream of its own") {
         "let flux { boundary periodic } = normal()\n"
         "u[t+1] = u + jump() + jump() + flux[x+1] - flux");
     CHECK(made.value(0) == "normal#0()");
-    CHECK(made.value(1) == "u + (random#1() - 0.5) + (random#2() - 0.5) + flux[x+1] - flux");
+    CHECK(made.value(1) == "u + (random#1() - 1/2) + (random#2() - 1/2) + flux[x+1] - flux");
     CHECK(made.program().noise_seed == 7);
     CHECK(mistakes("field u: f32\nu[t+1] = (u + random())[x+1]") == Kinds{DiagnosticKind::invalid_offset});
     CHECK(mistakes("const seed = 1/2\nfield u: f32\nu[t+1] = random()") ==
