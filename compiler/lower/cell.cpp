@@ -341,12 +341,13 @@ private:
         };
         if (noise.kind == ir::NoiseKind::uniform) return draw("random");
         // Box and Muller's method; both draws are of the same four words.
-        const Expr logarithm = kernel::call(kernel::Function::log, {draw("random_radius")});
+        const Expr drawn = declare(draw("random_radius"), "drawn");
+        const Expr turn = declare(draw("random_turn"), "turn");
+        const Expr logarithm = kernel::call(kernel::Function::log, {drawn});
         const Expr radius =
             kernel::call(kernel::Function::sqrt, {kernel::real_literal(-2, type) * logarithm});
-        const double turn = type == Type::f32 ? double{6.2831853F} : 6.2831853071795862;
-        const Expr angle = kernel::real_literal(turn, type) * draw("random_turn");
-        return radius * kernel::call(kernel::Function::cos, {angle});
+        const double whole_turn = type == Type::f32 ? double{6.2831853F} : 6.2831853071795862;
+        return radius * kernel::call(kernel::Function::cos, {kernel::real_literal(whole_turn, type) * turn});
     }
     Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
         throw UnsupportedError("points are not built yet");
