@@ -176,6 +176,15 @@ Value Evaluator::coordinate(const syntax::CallExpr& node, SourceRange where) {
 Value Evaluator::noise(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
     if (!require_arguments(node, 0, where)) return Value();
+    if (place_ == Place::ghost) {
+        report(DiagnosticKind::not_built_yet, where, "noise in a boundary is not built yet");
+        return Value();
+    }
+    if (place_ == Place::column || place_ == Place::row) {
+        report(DiagnosticKind::misused_name, where,
+               fmt::format("`{}()` is noise of the grid's cells; a table has none", name));
+        return Value();
+    }
     if (place_ == Place::setting || place_ == Place::until) {
         if (place_ == Place::until) setting_what_ = "`until`";
         refuse_varying(fmt::format("`{}()`", name), where);

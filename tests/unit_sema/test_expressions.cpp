@@ -176,5 +176,7 @@ TEST_CASE("each call of random and normal is a stream of its own") {
     CHECK(mistakes("const seed = 1/2\nfield u: f32\nu[t+1] = random()") ==
           Kinds{DiagnosticKind::not_an_integer});
     CHECK(mistakes("spacing x = random()\nfield u: f32\nu[t+1] = u") == Kinds{DiagnosticKind::not_uniform});
+    CHECK(mistakes("field u: f32 { boundary fixed normal() }\nu[t+1] = u[x+1]") ==
+          Kinds{DiagnosticKind::not_built_yet});
     CHECK(mistakes("field u: f32\nu[t+1] = u * random(3)") == Kinds{DiagnosticKind::wrong_argument_count});
 }
