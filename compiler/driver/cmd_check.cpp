@@ -84,7 +84,7 @@ ExitCode check(const CheckOptions& options, const Console& console) {
     bool all_well = true;
     Json messages = Json::array(), stabilities = Json::array();
     for (const std::string& path : options.files) {
-        CheckedSpec checked = check_spec(path);
+        CheckedSpec checked = check_spec(path, options.include);
         all_well = all_well && checked.ok && !(options.strict && count_warnings(checked) > 0);
         const std::vector<Stability> stability = examine(checked, options.stability);
         for (const Stability& each : stability)

@@ -42,7 +42,7 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
 }  // namespace
 
 ExitCode emit(const EmitOptions& options, const Console& console) {
-    CheckedSpec spec = read_spec(options.file, console);
+    CheckedSpec spec = read_spec(options.file, options.include, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, options.stencil);
     CodeOptions code_options;
     code_options.schedules = options.schedule;

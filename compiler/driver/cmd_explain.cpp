@@ -245,7 +245,7 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
 }  // namespace
 
 ExitCode explain(const ExplainOptions& options, const Console& console) {
-    CheckedSpec spec = read_spec(options.file, console);
+    CheckedSpec spec = read_spec(options.file, options.include, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, options.stencil);
     CodeOptions code_options;
     code_options.schedules = options.schedule;

@@ -222,7 +222,7 @@ void set_arguments(Engine& engine, const RunRequest& request) {
 ExitCode run(const RunArguments& arguments, const Console& console) {
     Timings timings;
     Clock::time_point start = Clock::now();
-    CheckedSpec spec = read_spec(arguments.file, console);
+    CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
     RunRequest request = make_request(arguments, spec, stencil, console);
     timings.parse = seconds_since(start);

@@ -16,6 +16,7 @@ namespace halo::driver {
 // Where a file name is asked for, "-" is standard input.
 struct CheckOptions {
     std::vector<std::string> files;
+    std::vector<std::string> include;  // folders of modules
     bool json = false;
     std::string stability;  // the param whose largest stable value is wanted; empty: none
     bool strict = false;    // warnings are mistakes
@@ -25,6 +26,7 @@ ExitCode check(const CheckOptions& options, const Console& console);
 enum class EmitTarget : std::uint8_t { cuda, cpu, plan, stencil, kernel };
 struct EmitOptions {
     std::string file;
+    std::vector<std::string> include;
     std::string output;  // empty: standard output
     EmitTarget target = EmitTarget::cuda;
     std::string stencil;                // empty: the only one
@@ -36,6 +38,7 @@ ExitCode emit(const EmitOptions& options, const Console& console);
 // As written on the command line; NAME=VALUE parts are taken apart in run_request.cpp.
 struct RunArguments {
     std::string file;
+    std::vector<std::string> include;
     std::string run_name;  // empty: the only one
     std::string device = "auto";
     std::string grid;
@@ -51,6 +54,7 @@ ExitCode run(const RunArguments& arguments, const Console& console);
 
 struct ExplainOptions {
     std::string file;
+    std::vector<std::string> include;
     std::string stencil;
     std::string grid;
     std::vector<std::string> schedule;

@@ -84,6 +84,7 @@ private:
     void add_check() {
         CLI::App* sub = command("check", "Say whether a spec is right, and if not, where and why");
         sub->add_option("FILE", check_.files, "spec, or - for standard input")->required();
+        modules(sub, check_.include);
         sub->add_flag("--json", check_.json, "the messages as JSON on standard output, for editors");
         sub->add_flag("--strict", check_.strict, "exit with 1 for warnings, too");
         sub->add_flag(
@@ -95,6 +96,7 @@ private:
     void add_emit() {
         CLI::App* sub = command("emit", "Write the code that a spec becomes");
         sub->add_option("FILE", emit_.file, "spec, or - for standard input")->required();
+        modules(sub, emit_.include);
         sub->add_option(
             "-o,--output", emit_.output,
             "file to write (.cu gets a C launcher .h beside it); standard output where it is not given");
@@ -113,6 +115,7 @@ private:
         CLI::App* sub = command("run", "Run a spec");
         sub->footer(kRunFooter);
         sub->add_option("FILE", run_.file, "spec, or - for standard input")->required();
+        modules(sub, run_.include);
         sub->add_option("RUN", run_.run_name, "which run block (or stencil), where the file has several");
         sub->add_option(
             "--device", run_.device,
@@ -135,6 +138,7 @@ private:
     void add_explain() {
         CLI::App* sub = command("explain", "Say how a spec would run on a GPU, and why");
         sub->add_option("FILE", explain_.file, "spec, or - for standard input")->required();
+        modules(sub, explain_.include);
         sub->add_option("--stencil", explain_.stencil, "which stencil, where the file has several");
         sub->add_option("--grid", explain_.grid,
                         "cells along each axis; the run block's, where it is not given");
@@ -169,6 +173,13 @@ private:
     static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
                            const std::string& description) {
         sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
+    }
+    static void modules(CLI::App* sub, std::vector<std::string>& folders) {
+        sub->add_option(
+               "-I", folders,
+               "folder to look for modules in (use \"…\"), after the spec's own; HALO_PATH names more")
+            ->allow_extra_args(false)
+            ->option_text("DIR ...");
     }
     // CLI11 says of a command that is not there only that one is required.
     void throw_for_unknown_command(int argc, const char* const* argv) const {

@@ -8,12 +8,12 @@ namespace halo::driver {
 
 namespace {
 
-rt::PictureAxis picture_axis(const RunRequest& request, int axis) {
+rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, int axis) {
     auto a = static_cast<std::size_t>(axis);
     rt::PictureAxis result;
     result.label = request.axes[a];
-    result.first = request.origin[a];
-    result.last = request.origin[a] + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
+    result.first = request.origin[a] + (output.staggered[a] ? request.spacing[a] / 2 : 0);
+    result.last = result.first + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
     return result;
 }
 
@@ -35,7 +35,7 @@ void write_curve(const std::string& path, const std::string& title, const RunReq
                  const Output& output, const FieldValues& values) {
     rt::Curve curve;
     curve.title = title;
-    curve.across = picture_axis(request, 0);
+    curve.across = picture_axis(request, output, 0);
     curve.value_label = output.field.name;
     for (std::int64_t i = 0; i < values.size(); ++i)
         curve.values.push_back(values.at(i));
@@ -65,8 +65,8 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
     picture.width = request.extent[static_cast<std::size_t>(across)];
     picture.height = request.extent[static_cast<std::size_t>(up)];
     picture.values = plane_values(request, values, across, up, first);
-    picture.across = picture_axis(request, across);
-    picture.up = picture_axis(request, up);
+    picture.across = picture_axis(request, output, across);
+    picture.up = picture_axis(request, output, up);
     picture.value_label = output.field.name;
     if (values.type == rt::ElementType::u8) {  // greys, and the same ones in every picture
         picture.grey = true;

@@ -51,6 +51,8 @@ public:
         check_tables();
         take_saves();
         take_plots();
+        for (Output& output : request_.outputs)
+            output.staggered = stagger_of(output.field.fields.front());
         check_files();
         return std::move(request_);
     }
@@ -272,17 +274,25 @@ private:
     std::optional<Cut> run_block_cut(const sema::Plot& plot) const {
         if (!plot.cut) return std::nullopt;
         auto axis = static_cast<std::size_t>(plot.cut->axis);
-        Cut cut{plot.cut->axis,
-                plot.cut->at_position ? nearest_cell(plot.cut->axis, plot.cut->position) : plot.cut->index};
+        Cut cut{plot.cut->axis, plot.cut->at_position
+                                    ? nearest_cell(plot.field, plot.cut->axis, plot.cut->position)
+                                    : plot.cut->index};
         if (cut.index >= 0 && cut.index < request_.extent[axis]) return cut;
         console_.warning(
             fmt::format("the plot of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
                         plot.field, request_.axes[axis], cut.index, request_.extent[axis]));
         return Cut{plot.cut->axis, request_.extent[axis] / 2};
     }
-    std::int64_t nearest_cell(int axis, double position) const {
+    std::array<bool, 3> stagger_of(const std::string& name) const {
+        for (const ir::Field& field : program_.fields) {
+            if (field.name == name) return field.staggered;
+        }
+        return {};
+    }
+    std::int64_t nearest_cell(const std::string& field, int axis, double position) const {
         auto a = static_cast<std::size_t>(axis);
-        double cell = std::round((position - request_.origin[a]) / request_.spacing[a]);
+        const double shift = stagger_of(field)[a] ? 0.5 : 0;
+        double cell = std::round((position - request_.origin[a]) / request_.spacing[a] - shift);
         return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
     }
     void take_coordinates() {

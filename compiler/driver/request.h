@@ -27,6 +27,7 @@ struct Output {
     std::string path;
     std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
     std::int64_t every = 0;  // steps between files; 0: at the end only
+    std::array<bool, 3> staggered{};  // the field lies half a cell further along the axis
 };
 
 struct Load {

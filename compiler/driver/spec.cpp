@@ -45,10 +45,11 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
 
 }  // namespace
 
-CheckedSpec check_text(std::string name, std::string text) {
+CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules) {
     CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}, false};
     DiagnosticSink sink;
-    const syntax::File tree = syntax::parse(spec.source, sink);
+    syntax::File tree = syntax::parse(spec.source, sink);
+    add_modules(spec.source, tree, modules, sink);
     spec.analysis = sema::analyze(tree, sink);
     check_schedules(spec.analysis, spec.source, sink);
     if (!sink.has_errors()) lint::lint(spec.source, tree, spec.analysis, sink);
@@ -57,9 +58,10 @@ CheckedSpec check_text(std::string name, std::string text) {
     return spec;
 }
 
-CheckedSpec check_spec(const std::string& path) {
+CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include) {
     // More than the parser takes, so that it is the parser that refuses a long file, with its own message.
-    return check_text(display_name(path), read_text(path, 4 * syntax::kMaxFileBytes));
+    return check_text(display_name(path), read_text(path, 4 * syntax::kMaxFileBytes),
+                      module_path(path, include));
 }
 
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
@@ -70,8 +72,9 @@ void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFi
     std::fflush(stderr);
 }
 
-CheckedSpec read_spec(const std::string& path, const Console& console) {
-    CheckedSpec spec = check_spec(path);
+CheckedSpec read_spec(const std::string& path, const std::vector<std::string>& include,
+                      const Console& console) {
+    CheckedSpec spec = check_spec(path, include);
     if (!spec.ok) show_diagnostics(spec.diagnostics, spec.source, console);  // warnings are for `check`
     if (!spec.ok) throw CommandError(ExitCode::spec, "");
     if (spec.analysis.stencils.empty()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/driver/console.h"
+#include "compiler/driver/modules.h"
 #include "compiler/schedule/legality.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/diagnostics.h"
@@ -14,15 +15,16 @@
 namespace halo::driver {
 
 struct CheckedSpec {
-    SourceFile source;
+    SourceFile source;                    // with its modules
     std::vector<Diagnostic> diagnostics;  // by place
     sema::Analysis analysis;              // to be run only where ok
     bool ok = false;
 };
 
 // Throws CommandError (file) where the file cannot be read.
-CheckedSpec check_spec(const std::string& path);
-CheckedSpec check_text(std::string name, std::string text);
+// include: folders to look for modules in.
+CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include = {});
+CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules = {});
 
 // Diagnostics to standard error, with colours where it is a terminal that wants them.
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
@@ -30,7 +32,8 @@ void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFi
 
 // A spec without mistakes. Where it has some, they are shown and CommandError (spec) without a message is
 // thrown.
-CheckedSpec read_spec(const std::string& path, const Console& console);
+CheckedSpec read_spec(const std::string& path, const std::vector<std::string>& include,
+                      const Console& console);
 
 // The stencil of that name; with an empty name the only one, or the only one that has a run block. Throws
 // CommandError (usage) where there is none, or more than one to choose from.

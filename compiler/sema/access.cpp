@@ -68,12 +68,11 @@ bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<A
             return collect_subscript(sign->operand, forward, anchors, rest);
         if (sign->kind == syntax::UnaryKind::negate)
             return collect_subscript(sign->operand, !forward, anchors, rest);
+    } else if (const auto* use = std::get_if<syntax::NameUse>(&expr.node); use && find_axis(use->name)) {
+        anchors.push_back({*find_axis(use->name), forward, expr.where});
+        return true;
     } else if (const auto* name = std::get_if<syntax::NameUse>(&expr.node); name && !find_local(name->name)) {
-        const Symbol* symbol = symbols_.find(name->name);
-        if (symbol && symbol->kind == Symbol::Kind::axis) {
-            anchors.push_back({symbol->index, forward, expr.where});
-            return true;
-        }
+        const Symbol* symbol = find_symbol(name->name);
         if (name->name == "t") {
             anchors.push_back({-1, forward, expr.where});
             return true;
@@ -190,7 +189,7 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
     if (const std::optional<Reference> field = reference(expr, failed)) return read_reference(*field, where);
     if (failed) return Value();
     const auto* name = std::get_if<syntax::NameUse>(&file_[node.base].node);
-    const Symbol* symbol = name && !find_local(name->name) ? symbols_.find(name->name) : nullptr;
+    const Symbol* symbol = name && !find_local(name->name) ? find_symbol(name->name) : nullptr;
     if (symbol) {
         if (symbol->kind == Symbol::Kind::coef) return coef_element(*symbol, node, where);
         const bool has_cells = symbol->kind == Symbol::Kind::field || symbol->kind == Symbol::Kind::let;

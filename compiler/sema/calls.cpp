@@ -37,7 +37,7 @@ bool is_coordinate(std::string_view name) {
 
 Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
-    const Symbol* symbol = symbols_.find(name);
+    const Symbol* symbol = find_symbol(name);
     if (symbol && symbol->kind == Symbol::Kind::function && !find_builtin(name))
         return call_def(*symbol, node, where);
     if (name == "div" && is_whole_division(node)) return whole_division(node, where);
@@ -61,7 +61,7 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
 
 Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
     const std::string& name = node.callee.text;
-    const Symbol* symbol = symbols_.find(name);
+    const Symbol* symbol = find_symbol(name);
     if (symbol || find_local(name)) {
         Diagnostic& diagnostic = report(DiagnosticKind::misused_name, node.callee.where,
                                         fmt::format("`{}` is {} and cannot be called", name,
@@ -139,8 +139,7 @@ Value Evaluator::whole_division(const syntax::CallExpr& node, SourceRange where)
 std::optional<int> Evaluator::axis_argument(const syntax::Argument& argument) {
     const SourceRange where = this->where(argument.value);
     if (const auto* name = std::get_if<syntax::NameUse>(&file_[argument.value].node)) {
-        const Symbol* symbol = symbols_.find(name->name);
-        if (symbol && symbol->kind == Symbol::Kind::axis) return symbol->index;
+        if (const std::optional<int> axis = find_axis(name->name)) return axis;
         if (symbols_.is_unread(name->name)) return std::nullopt;
         report_unknown_axis(name->name, where);
         return std::nullopt;
@@ -220,6 +219,11 @@ Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange wh
     return value;
 }
 
+// An argument that can be had at several places is had as near to the statement as it can be.
+Value Evaluator::argument_value(syntax::ExprId id) {
+    return evaluate_at(id, wanted_);
+}
+
 // Arguments are computed where the def is called; its body sees them and the stencil's names, and no name of
 // the caller's.
 Value Evaluator::call_def(const Symbol& symbol, const syntax::CallExpr& node, SourceRange where) {
@@ -249,18 +253,20 @@ Value Evaluator::call_def(const Symbol& symbol, const syntax::CallExpr& node, So
                fmt::format("defs call each other more than {} deep", kMaxCalls));
         return Value();
     }
-    std::vector<Value> arguments;
+    std::vector<Local> arguments;
     bool poisoned = false;
     for (const syntax::Argument& argument : node.arguments) {
-        arguments.push_back(evaluate(argument.value));
-        poisoned = poisoned || arguments.back().is_poison();
+        const std::string_view parameter = function.parameters[arguments.size()].text;
+        const auto* name = std::get_if<syntax::NameUse>(&file_[argument.value].node);
+        const std::optional<int> axis = name ? find_axis(name->name) : std::nullopt;
+        arguments.push_back({parameter, axis ? Value() : argument_value(argument.value), axis.value_or(-1)});
+        poisoned = poisoned || (!axis && arguments.back().value.is_poison());
     }
     if (poisoned) return Value();
     Scope scope(*this);
     frame_ = locals_.size();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        locals_.push_back({function.parameters[i].text, std::move(arguments[i])});
-    }
+    in_shared_ = symbol.is_shared;
+    locals_.insert(locals_.end(), arguments.begin(), arguments.end());
     calls_.push_back(&symbol);
     Value result = evaluate(function.value);
     calls_.pop_back();
@@ -331,7 +337,7 @@ bool Evaluator::repeat_level(const std::vector<syntax::RangeIndex>& indices, std
                            *high - *low + 1, kMaxTerms));
         return false;
     }
-    locals_.push_back({index.name.text, Value()});
+    locals_.push_back({index.name.text, Value(), -1});
     const std::size_t slot = locals_.size() - 1;
     bool valid = true;
     for (std::int64_t i = *low; i <= *high && valid; ++i) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/evaluator.h"
+#include "compiler/sema/scope.h"
 #include "compiler/sema/types.h"
 
 namespace halo::sema {
@@ -190,6 +191,8 @@ bool Evaluator::coef_elements(const syntax::CoefDecl& declaration, syntax::ExprI
 
 Evaluator::Coef Evaluator::make_coef(const Symbol& symbol) {
     const syntax::CoefDecl& declaration = *symbol.coef;
+    Scope scope(*this);
+    in_shared_ = symbol.is_shared;
     Coef coef;
     if (!coef_ranges(declaration, coef)) return coef;
     if (std::holds_alternative<syntax::List>(file_[declaration.value].node)) {

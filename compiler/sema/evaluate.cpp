@@ -169,11 +169,24 @@ bool Evaluator::require_truth(const Value& value, SourceRange where) {
     return false;
 }
 
-const Value* Evaluator::find_local(std::string_view name) const {
+const Evaluator::Local* Evaluator::find_entry(std::string_view name) const {
     for (std::size_t i = locals_.size(); i > frame_; --i) {
-        if (locals_[i - 1].name == name) return &locals_[i - 1].value;
+        if (locals_[i - 1].name == name) return &locals_[i - 1];
     }
     return nullptr;
+}
+
+const Value* Evaluator::find_local(std::string_view name) const {
+    const Local* entry = find_entry(name);
+    return entry == nullptr ? nullptr : &entry->value;
+}
+
+std::optional<int> Evaluator::find_axis(std::string_view name) const {
+    if (const Local* local = find_entry(name))
+        return local->axis < 0 ? std::nullopt : std::optional(local->axis);
+    const Symbol* symbol = find_symbol(name);
+    if (symbol == nullptr || symbol->kind != Symbol::Kind::axis) return std::nullopt;
+    return symbol->index;
 }
 
 std::vector<std::string> Evaluator::visible_names() const {
@@ -189,8 +202,16 @@ std::vector<std::string> Evaluator::visible_names() const {
 }
 
 Value Evaluator::name_use(const std::string& name, SourceRange where) {
-    if (const Value* local = find_local(name)) return *local;
-    if (const Symbol* symbol = symbols_.find(name)) return symbol_use(*symbol, where);
+    if (const Local* local = find_entry(name)) {
+        if (local->axis < 0) return local->value;
+        if (place_ == Place::init) return coordinate_of(ir::CoordinateKind::position, local->axis, where);
+        report(DiagnosticKind::bare_axis, where,
+               fmt::format("`{}` stands for the axis `{}` here and has no value by itself", name,
+                           symbols_.axes()[static_cast<std::size_t>(local->axis)]))
+            .mend(where, fmt::format("pos({})", name));
+        return Value();
+    }
+    if (const Symbol* symbol = find_symbol(name)) return symbol_use(*symbol, where);
     if (name == "pi") {
         static const Rational pi = *Rational::parse("3.14159265358979323846264338327950288419716939937511");
         return Value::of(pi);
@@ -356,6 +377,8 @@ Value Evaluator::constant(const Symbol& symbol) {
     }
     consts_in_progress_.push_back(symbol.index);
     const std::string what = fmt::format("the value of const `{}`", symbol.name);
+    Scope scope(*this);
+    in_shared_ = symbol.is_shared;
     Value value = setting(*definition.value, what);
     consts_in_progress_.pop_back();
     if (value.is_expr() && !arithmetic_.known(value)) {

@@ -195,6 +195,7 @@ private:
     struct Local {
         std::string_view name;
         Value value;
+        int axis = -1;  // of a parameter that stands for an axis; it has no value
     };
     struct Scope;  // restores place and locals
 
@@ -214,7 +215,13 @@ private:
     bool require_number(const Value& value, SourceRange where);
     bool require_quantity(const Value& value, SourceRange where);
     bool require_truth(const Value& value, SourceRange where);
+    const Local* find_entry(std::string_view name) const;
     const Value* find_local(std::string_view name) const;
+    // What a name means here: a shared def sees shared names and the axes alone.
+    const Symbol* find_symbol(std::string_view name) const {
+        return in_shared_ ? symbols_.find_shared(name) : symbols_.find(name);
+    }
+    std::optional<int> find_axis(std::string_view name) const;  // by its name, or that of a parameter
     std::vector<std::string> visible_names() const;
     void refuse_varying(std::string_view what_varies, SourceRange where);
 
@@ -267,6 +274,7 @@ private:
     // calls.cpp
     Value call(const syntax::CallExpr& node, SourceRange where);
     Value call_builtin(const syntax::CallExpr& node, SourceRange where);
+    Value argument_value(syntax::ExprId id);
     Value call_def(const Symbol& symbol, const syntax::CallExpr& node, SourceRange where);
     Value coordinate(const syntax::CallExpr& node, SourceRange where);
     Value coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where);
@@ -376,6 +384,7 @@ private:
 
     std::vector<Local> locals_;  // def parameters and indices of sums, innermost last
     std::size_t frame_ = 0;      // locals_ before this are not seen
+    bool in_shared_ = false;     // what is read stands outside of stencils
     std::vector<const Symbol*> calls_;
     std::string setting_what_;
     std::optional<std::pair<const Symbol*, SourceRange>> target_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/evaluator.h"
@@ -29,6 +30,7 @@ struct Evaluator::Lookout {
         std::string_view name;
         Places places;
         std::optional<Rational> number;  // where it is known
+        int axis = -1;                   // where it stands for one
     };
 
     explicit Lookout(Evaluator& the_evaluator) : evaluator(the_evaluator) {}
@@ -70,7 +72,7 @@ private:
         if (in_def == 0) {
             if (const Value* local = evaluator.find_local(name)) return of_value(*local);
         }
-        const Symbol* symbol = evaluator.symbols_.find(name);
+        const Symbol* symbol = evaluator.find_symbol(name);
         if (symbol == nullptr || evaluator.place_ != Place::step) return {};
         if (symbol->kind == Symbol::Kind::field)
             return Places::only(
@@ -93,7 +95,7 @@ private:
     Places of_index(const syntax::Index& node) {
         const auto* name = std::get_if<syntax::NameUse>(&evaluator.file_[node.base].node);
         if (name != nullptr) {
-            const Symbol* symbol = evaluator.symbols_.find(name->name);
+            const Symbol* symbol = evaluator.find_symbol(name->name);
             if (symbol != nullptr && symbol->kind == Symbol::Kind::coef) return {};
         }
         Halves half = 0;
@@ -107,6 +109,16 @@ private:
             if (bound[i - 1].name == name) return &bound[i - 1];
         }
         return nullptr;
+    }
+
+    // The axis that a name stands for.
+    std::optional<int> axis_called(const std::string& name) const {
+        if (const Bound* parameter = find_bound(name))
+            return parameter->axis < 0 ? std::nullopt : std::optional(parameter->axis);
+        if (in_def == 0) return evaluator.find_axis(name);
+        const Symbol* symbol = evaluator.find_symbol(name);
+        const bool is_axis = symbol != nullptr && symbol->kind == Symbol::Kind::axis;
+        return is_axis ? std::optional(symbol->index) : std::nullopt;
     }
 
     // The axis of a subscript, where it is half a cell off: x of `x+1/2`, `x+r-1/2`.
@@ -147,18 +159,17 @@ private:
     }
 
     std::optional<Rational> known_name(const std::string& name, int& axis) {
+        if (const std::optional<int> known_axis = axis_called(name)) {
+            axis = *known_axis;
+            return Rational();
+        }
         if (const Bound* parameter = find_bound(name)) return parameter->number;
         if (in_def == 0) {
             if (const Value* local = evaluator.find_local(name))
                 return local->is_number() ? std::optional(local->number) : std::nullopt;
         }
-        const Symbol* symbol = evaluator.symbols_.find(name);
-        if (symbol == nullptr) return std::nullopt;
-        if (symbol->kind == Symbol::Kind::axis) {
-            axis = symbol->index;
-            return Rational();
-        }
-        if (symbol->kind != Symbol::Kind::constant) return std::nullopt;
+        const Symbol* symbol = evaluator.find_symbol(name);
+        if (symbol == nullptr || symbol->kind != Symbol::Kind::constant) return std::nullopt;
         const Value value = evaluator.constant(*symbol);
         return value.is_number() ? std::optional(value.number) : std::nullopt;
     }
@@ -167,7 +178,7 @@ private:
         const std::size_t before = bound.size();
         for (const syntax::RangeIndex& index : node.indices) {
             int axis = -1;
-            bound.push_back({index.name.text, {}, known(index.low, axis)});
+            bound.push_back({index.name.text, {}, known(index.low, axis), -1});
         }
         const Places result = of(node.body);
         bound.resize(before);
@@ -187,16 +198,15 @@ private:
         Halves axes = 0;
         for (std::size_t i = 1; i < call.arguments.size(); ++i) {
             const auto* name = std::get_if<syntax::NameUse>(&evaluator.file_[call.arguments[i].value].node);
-            const Symbol* symbol = name != nullptr ? evaluator.symbols_.find(name->name) : nullptr;
-            if (symbol != nullptr && symbol->kind == Symbol::Kind::axis)
-                axes = static_cast<Halves>(axes | axis_bit(symbol->index));
+            const std::optional<int> axis = name != nullptr ? axis_called(name->name) : std::nullopt;
+            if (axis) axes = static_cast<Halves>(axes | axis_bit(*axis));
         }
         return axes;
     }
 
     Places of_call(const syntax::CallExpr& call) {
         const std::string& name = call.callee.text;
-        const Symbol* symbol = evaluator.symbols_.find(name);
+        const Symbol* symbol = evaluator.find_symbol(name);
         if (symbol != nullptr && symbol->kind == Symbol::Kind::function && !find_builtin(name))
             return of_def(*symbol, call);
         if (call.arguments.empty()) return {};
@@ -222,14 +232,20 @@ private:
         for (std::size_t i = 0; i < call.arguments.size(); ++i) {
             int axis = -1;
             const syntax::ExprId argument = call.arguments[i].value;
-            arguments.push_back({function.parameters[i].text, of(argument), known(argument, axis)});
+            const auto* name = std::get_if<syntax::NameUse>(&evaluator.file_[argument].node);
+            const std::optional<int> stands_for = name != nullptr ? axis_called(name->name) : std::nullopt;
+            const Places places = stands_for ? Places::anywhere() : of(argument);
+            arguments.push_back(
+                {function.parameters[i].text, places, known(argument, axis), stands_for.value_or(-1)});
         }
         const std::size_t outer_frame = frame, outer_size = bound.size();
         bound.insert(bound.end(), arguments.begin(), arguments.end());
         frame = outer_size;
+        const bool outer_shared = std::exchange(evaluator.in_shared_, symbol.is_shared);
         ++in_def;
         const Places result = of(function.value);
         --in_def;
+        evaluator.in_shared_ = outer_shared;
         frame = outer_frame;
         bound.resize(outer_size);
         return result;

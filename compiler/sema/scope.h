@@ -13,12 +13,14 @@ struct Evaluator::Scope {
           place_(evaluator.place_),
           frame_(evaluator.frame_),
           locals_(evaluator.locals_.size()),
-          what_(evaluator.setting_what_) {}
+          what_(evaluator.setting_what_),
+          in_shared_(evaluator.in_shared_) {}
     ~Scope() {
         evaluator_.place_ = place_;
         evaluator_.frame_ = frame_;
         evaluator_.locals_.resize(locals_);
         evaluator_.setting_what_ = what_;
+        evaluator_.in_shared_ = in_shared_;
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -29,6 +31,7 @@ private:
     std::size_t frame_;
     std::size_t locals_;
     std::string what_;
+    bool in_shared_;
 };
 
 }  // namespace halo::sema

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "compiler/sema/evaluator.h"
 #include "compiler/sema/run.h"
 #include "compiler/sema/stencil.h"
 #include "compiler/sema/symbols.h"
@@ -36,6 +37,7 @@ public:
             read(stencil);
         for (const syntax::Run& block : file_.runs)
             read(block);
+        if (file_.stencils.empty() && !file_.shared.empty()) check_shared();
         return std::move(result_);
     }
 
@@ -51,8 +53,18 @@ private:
         }
         by_name_.emplace(name, symbols_.size());
         names_.push_back(name);
-        symbols_.push_back(std::make_unique<Symbols>(stencil, sink_));
+        symbols_.push_back(std::make_unique<Symbols>(file_, stencil, sink_));
         result_.stencils.push_back(analyze_stencil(file_, *symbols_.back(), sink_));
+    }
+
+    // What a module by itself can be told: its numbers. Its defs are read where they are called.
+    void check_shared() {
+        const syntax::Stencil none;
+        const Symbols symbols(file_, none, sink_);
+        ir::Program scratch;
+        Evaluator evaluator(file_, symbols, Place::setting, scratch, ir::Scalar::f64, sink_);
+        evaluator.check_consts();
+        evaluator.declare_coefs();
     }
 
     void read(const syntax::Run& block) {

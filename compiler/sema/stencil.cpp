@@ -491,7 +491,7 @@ private:
             std::vector<std::string_view> seen;
             for (const syntax::Name& parameter : symbol.function->parameters) {
                 const Symbol* other = symbols_.find(parameter.text);
-                const bool is_axis = other && other->kind == Symbol::Kind::axis;
+                const bool is_axis = !symbol.is_shared && other && other->kind == Symbol::Kind::axis;
                 if (is_axis || parameter.text == "t") {
                     sink_.report(DiagnosticKind::reserved_name, parameter.where,
                                  fmt::format("a parameter cannot be called `{}`, like {}", parameter.text,

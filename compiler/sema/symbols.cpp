@@ -31,8 +31,14 @@ std::string_view describe(Symbol::Kind kind) {
     return "a name";
 }
 
-Symbols::Symbols(const syntax::Stencil& stencil, DiagnosticSink& sink)
+Symbols::Symbols(const syntax::File& file, const syntax::Stencil& stencil, DiagnosticSink& sink)
     : stencil_(stencil), unread_(stencil.unread_names.begin(), stencil.unread_names.end()) {
+    unread_.insert(file.unread_names.begin(), file.unread_names.end());
+    lacks_module_ = file.lacks_module;
+    in_shared_ = true;
+    for (const syntax::StencilStatement& statement : file.shared)
+        declare_statement(statement, sink);
+    in_shared_ = false;
     declare_axes(sink);
     for (const syntax::StencilStatement& statement : stencil.statements)
         declare_statement(statement, false, sink);
@@ -62,19 +68,24 @@ void Symbols::declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& s
     symbol.name = name.text;
     symbol.where = name.where;
     symbol.index = counts_[static_cast<int>(symbol.kind)]++;
+    symbol.is_shared = in_shared_;
+    std::unordered_map<std::string, std::size_t>& names = in_shared_ ? shared_ : by_name_;
+    const auto taken = names.find(name.text);
     if (is_kept_name(name.text, symbol.kind == Symbol::Kind::function)) {
         Diagnostic& diagnostic =
             sink.report(DiagnosticKind::reserved_name, name.where,
                         fmt::format("`{}` cannot be the name of {}: it has a meaning already", name.text,
                                     describe(symbol.kind)));
         if (name.text == "t") diagnostic.note("`t` is the time level, as in `u[t+1]`");
-    } else if (const Symbol* first = find(name.text)) {
+    } else if (taken != names.end()) {
+        const Symbol& first = symbols_[taken->second];
         sink.report(DiagnosticKind::duplicate_name, name.where,
-                    fmt::format("`{}` is declared twice in this stencil", name.text))
-            .label(first->where, fmt::format("`{}` is {} since here", name.text, describe(first->kind)));
+                    in_shared_ ? fmt::format("`{}` is declared twice outside of stencils", name.text)
+                               : fmt::format("`{}` is declared twice in this stencil", name.text))
+            .label(first.where, fmt::format("`{}` is {} since here", name.text, describe(first.kind)));
     }
     // The second of two is kept, too, so that indices stay in step; its name finds the first.
-    by_name_.emplace(name.text, symbols_.size());
+    names.emplace(name.text, symbols_.size());
     symbols_.push_back(std::move(symbol));
 }
 
@@ -132,7 +143,17 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
 
 const Symbol* Symbols::find(std::string_view name) const {
     const auto found = by_name_.find(std::string(name));
-    return found == by_name_.end() ? nullptr : &symbols_[found->second];
+    if (found != by_name_.end()) return &symbols_[found->second];
+    const auto shared = shared_.find(std::string(name));
+    return shared == shared_.end() ? nullptr : &symbols_[shared->second];
+}
+
+const Symbol* Symbols::find_shared(std::string_view name) const {
+    const auto shared = shared_.find(std::string(name));
+    if (shared != shared_.end()) return &symbols_[shared->second];
+    const auto found = by_name_.find(std::string(name));
+    const bool is_axis = found != by_name_.end() && symbols_[found->second].kind == Symbol::Kind::axis;
+    return is_axis ? &symbols_[found->second] : nullptr;
 }
 
 }  // namespace halo::sema

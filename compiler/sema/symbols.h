@@ -20,6 +20,8 @@ struct Symbol {
     SourceRange where;  // of the name in its declaration
     int index = 0;      // among those of its kind, in order of declaration
     bool is_in_loop = false;
+    bool is_shared =
+        false;  // declared outside of stencils: sees other such names and the axes, and nothing else
 
     // The declaration, by kind: param and constant, coef, field, let, function.
     const syntax::Definition* definition = nullptr;
@@ -35,10 +37,13 @@ std::string_view describe(Symbol::Kind kind);  // "a param", "an axis"
 
 class Symbols {
 public:
-    // Reports axes past the third, names that are taken, and names that the language keeps.
-    Symbols(const syntax::Stencil& stencil, DiagnosticSink& sink);
+    // Reports axes past the third, names that are taken, and names that the language keeps. The stencil's own
+    // names come before those that the file and its modules share.
+    Symbols(const syntax::File& file, const syntax::Stencil& stencil, DiagnosticSink& sink);
 
     const Symbol* find(std::string_view name) const;
+    const Symbol* find_shared(
+        std::string_view name) const;  // what shared declarations see: shared names and axes
     const std::vector<Symbol>& all() const { return symbols_; }  // in order of declaration
     const std::vector<std::string>& axes() const { return axes_; }
     int count(Symbol::Kind kind) const { return counts_[static_cast<int>(kind)]; }
@@ -46,7 +51,9 @@ public:
     const syntax::Stencil& stencil() const { return stencil_; }
 
     // A statement that could not be read names it, so no message about it helps.
-    bool is_unread(std::string_view name) const { return unread_.contains(std::string(name)); }
+    bool is_unread(std::string_view name) const {
+        return lacks_module_ || unread_.contains(std::string(name));
+    }
 
     // The declared names of the kinds for which `wanted` is true.
     template <class Wanted>
@@ -66,6 +73,9 @@ private:
     const syntax::Stencil& stencil_;
     std::vector<Symbol> symbols_;
     std::unordered_map<std::string, std::size_t> by_name_;
+    std::unordered_map<std::string, std::size_t> shared_;
+    bool lacks_module_ = false;
+    bool in_shared_ = false;  // while those are declared
     std::unordered_set<std::string> unread_;
     std::vector<std::string> axes_;
     int counts_[9] = {};

@@ -105,7 +105,8 @@ std::string dump(const nlohmann::json& json) {
 nlohmann::json to_json(SourceRange range, const SourceFile& file) {
     const auto place = [&](std::uint32_t offset) {
         const LineColumn at = file.line_column(offset);
-        return nlohmann::json{{"line", at.line}, {"column", at.column}, {"offset", offset}};
+        const std::uint32_t in_file = offset - file.part_begin(offset);
+        return nlohmann::json{{"line", at.line}, {"column", at.column}, {"offset", in_file}};
     };
     return {{"begin", place(range.begin)}, {"end", place(range.end)}};
 }
@@ -114,6 +115,9 @@ nlohmann::json to_json(const Diagnostic& diagnostic, const SourceFile& file) {
     nlohmann::json labels = nlohmann::json::array();
     for (const Label& label : diagnostic.labels) {
         labels.push_back({{"range", to_json(label.where, file)}, {"message", label.text}});
+        // What stands in another file than the mistake says so.
+        const std::string& name = file.name(label.where.begin);
+        if (name != file.name(diagnostic.where.begin)) labels.back()["file"] = name;
     }
     nlohmann::json mend = nullptr;
     if (diagnostic.mend_text) {
@@ -122,7 +126,7 @@ nlohmann::json to_json(const Diagnostic& diagnostic, const SourceFile& file) {
     }
     return {{"kind", name_of(diagnostic.kind)},
             {"severity", severity_of(diagnostic.kind) == Severity::error ? "error" : "warning"},
-            {"file", file.name()},
+            {"file", file.name(diagnostic.where.begin)},
             {"message", diagnostic.message},
             {"range", to_json(diagnostic.where, file)},
             {"labels", std::move(labels)},

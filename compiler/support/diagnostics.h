@@ -94,6 +94,7 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const SourceFile&
                    const RenderOptions& options = {});
 
 // A JSON array, one object each: {"kind", "severity", "file", "message", "range", "labels", "notes", "mend"};
+// a label in another file has a "file", too;
 // a range is {"begin": {"line", "column", "offset"}, "end": {…}} with lines and columns from 1, columns in
 // characters, offsets in bytes from 0.
 std::string render_json(const std::vector<Diagnostic>& diagnostics, const SourceFile& file);

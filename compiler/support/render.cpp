@@ -115,7 +115,7 @@ std::string join(const std::vector<std::string>& cells) {
 // first.
 std::string excerpt(SourceRange where, const SourceFile& file, std::string_view style, const Painter& paint) {
     const LineColumn at = file.line_column(where.begin);
-    const std::string_view line = file.line(at.line);
+    const std::string_view line = file.line_at(where.begin);
     const std::size_t line_begin = static_cast<std::size_t>(line.data() - file.text().data());
     const std::size_t begin = where.begin - std::min<std::size_t>(where.begin, line_begin);
     const std::size_t end =
@@ -152,7 +152,7 @@ std::string printable(std::string_view text) {
 
 std::string place(SourceRange where, const SourceFile& file) {
     const LineColumn at = file.line_column(where.begin);
-    return fmt::format("{}:{}:{}", file.name(), at.line, at.column);
+    return fmt::format("{}:{}:{}", file.name(where.begin), at.line, at.column);
 }
 
 std::string describe(const Mend& mend, const SourceFile& file) {

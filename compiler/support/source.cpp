@@ -1,6 +1,7 @@
 #include "compiler/support/source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace halo {
@@ -13,11 +14,29 @@ bool is_continuation_byte(char byte) {
 
 }  // namespace
 
-SourceFile::SourceFile(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {
-    line_starts_.push_back(0);
-    for (std::size_t i = 0; i < text_.size(); ++i) {
-        if (text_[i] == '\n') line_starts_.push_back(static_cast<std::uint32_t>(i + 1));
+SourceFile::SourceFile(std::string name, std::string text) {
+    add(std::move(name), text);
+}
+
+std::uint32_t SourceFile::add(std::string name, const std::string& text) {
+    if (!parts_.empty()) text_ += '\n';  // the end of a part is not the beginning of the next
+    Part part;
+    part.name = std::move(name);
+    part.begin = static_cast<std::uint32_t>(text_.size());
+    text_ += text;
+    part.end = static_cast<std::uint32_t>(text_.size());
+    part.line_starts.push_back(part.begin);
+    for (std::uint32_t i = part.begin; i < part.end; ++i) {
+        if (text_[i] == '\n') part.line_starts.push_back(i + 1);
     }
+    parts_.push_back(std::move(part));
+    return parts_.back().begin;
+}
+
+const SourceFile::Part& SourceFile::part(std::uint32_t offset) const {
+    const auto next = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                                       [](std::uint32_t at, const Part& part) { return at < part.begin; });
+    return *std::prev(next);
 }
 
 std::string_view SourceFile::text(SourceRange range) const {
@@ -27,19 +46,28 @@ std::string_view SourceFile::text(SourceRange range) const {
 }
 
 LineColumn SourceFile::line_column(std::uint32_t offset) const {
-    const std::uint32_t inside = std::min(offset, static_cast<std::uint32_t>(text_.size()));
-    const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), inside);
+    const Part& part = this->part(offset);
+    const std::uint32_t inside = std::min(offset, part.end);
+    const auto next = std::upper_bound(part.line_starts.begin(), part.line_starts.end(), inside);
     const std::uint32_t start = *std::prev(next);
     const auto characters = std::count_if(text_.begin() + start, text_.begin() + inside,
                                           [](char byte) { return !is_continuation_byte(byte); });
-    return {static_cast<std::uint32_t>(next - line_starts_.begin()),
+    return {static_cast<std::uint32_t>(next - part.line_starts.begin()),
             static_cast<std::uint32_t>(characters + 1)};
 }
 
+std::string_view SourceFile::line_at(std::uint32_t offset) const {
+    return line(part(offset), line_column(offset).line);
+}
+
 std::string_view SourceFile::line(std::uint32_t number) const {
-    if (number == 0 || number > line_starts_.size()) return {};
-    const std::size_t begin = line_starts_[number - 1];
-    std::size_t end = number < line_starts_.size() ? line_starts_[number] - 1 : text_.size();
+    return line(parts_.front(), number);
+}
+
+std::string_view SourceFile::line(const Part& part, std::size_t number) const {
+    if (number == 0 || number > part.line_starts.size()) return {};
+    const std::size_t begin = part.line_starts[number - 1];
+    std::size_t end = number < part.line_starts.size() ? part.line_starts[number] - 1 : part.end;
     if (end > begin && text_[end - 1] == '\r') --end;
     return std::string_view(text_).substr(begin, end - begin);
 }

@@ -45,6 +45,10 @@ public:
     RoleFinder(const File& file, const SourceFile& source) : file_(file), source_(source) {
         for (const Expr& expr : file.exprs)
             add(expr);
+        for (const Use& use : file.uses)
+            roles_.statements.insert(use.where.begin);
+        for (const StencilStatement& statement : file.shared)
+            add(statement);
         for (const Stencil& stencil : file.stencils) {
             roles_.statements.insert(stencil.where.begin);
             roles_.callees.insert(stencil.name.where.begin);

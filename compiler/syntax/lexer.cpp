@@ -90,11 +90,11 @@ constexpr std::pair<std::string_view, TokenKind> kReserved[] = {
 
 class Lexer {
 public:
-    explicit Lexer(std::string_view text) : text_(text) {}
+    Lexer(std::string_view text, std::size_t begin) : text_(text), at_(begin) {}
 
     Tokens run() {
         result_.tokens.reserve(text_.size() / 3 + 1);
-        if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = 3;  // a byte order mark says nothing
+        if (text_.substr(at_, 3) == "\xEF\xBB\xBF") at_ += 3;  // a byte order mark says nothing
         for (skip_blanks(); at_ < text_.size(); skip_blanks())
             word();
         newline_ = true;
@@ -239,8 +239,8 @@ private:
 
 }  // namespace
 
-Tokens lex(const SourceFile& source) {
-    return Lexer(source.text()).run();
+Tokens lex(const SourceFile& source, std::uint32_t begin) {
+    return Lexer(source.text(), begin).run();
 }
 
 std::vector<std::uint32_t> match_brackets(const std::vector<Token>& tokens) {

@@ -13,7 +13,7 @@ struct Tokens {
     std::vector<SourceRange> comments;  // from # to the end of the line, in order
 };
 
-Tokens lex(const SourceFile& source);
+Tokens lex(const SourceFile& source, std::uint32_t begin = 0);  // from an offset to the end
 
 // For each opening bracket the index of the token that closes it; kUnmatched for the others and for all other
 // tokens. A brace closes the parentheses and brackets that are still open within it.

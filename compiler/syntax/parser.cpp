@@ -22,10 +22,13 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 
 }  // namespace
 
-Parser::Parser(const SourceFile& source, DiagnosticSink& sink) : source_(source), sink_(sink) {
-    Tokens words = lex(source);
+Parser::Parser(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File into)
+    : source_(source), sink_(sink), file_(std::move(into)) {
+    Tokens words = lex(source, begin);
     tokens_ = std::move(words.tokens);
     match_ = match_brackets(tokens_);
+    heights_.resize(file_.exprs.size());
+    starts_.resize(file_.exprs.size());
     file_.comments.reserve(words.comments.size());
     for (const SourceRange where : words.comments)
         file_.comments.push_back({where});
@@ -43,6 +46,12 @@ void Parser::file_item() {
     if (is(TokenKind::kw_stencil)) return stencil();
     if (is(TokenKind::kw_run)) return run_block();
     if (accept(TokenKind::semicolon)) return;
+    if (shared_statement()) {
+        end_of_statement();
+        if (!failing_) return;
+        file_.is_complete = false;
+        return recover_to_block(start);
+    }
     file_.is_complete = false;
     const Token token = peek();
     const std::string_view word = text(token);
@@ -51,7 +60,8 @@ void Parser::file_item() {
         resume_at_ = at_ + 1;
     } else if (token.kind == TokenKind::identifier && contains(stencil_words(), word)) {
         fail(DiagnosticKind::misplaced_statement, token.where,
-             fmt::format("`{}` belongs between the braces of a `stencil`", word));
+             fmt::format("`{}` belongs between the braces of a `stencil`", word))
+            .note("`use`, `def`, `const` and `coef` can stand outside");
     } else if (token.kind == TokenKind::identifier && contains(run_words(), word)) {
         fail(DiagnosticKind::misplaced_statement, token.where,
              fmt::format("`{}` belongs between the braces of a `run`", word));
@@ -63,9 +73,30 @@ void Parser::file_item() {
                     : fail_expected("`stencil` or `run`");
         if (const auto meant = closest_name(word, {"stencil", "run"})) diagnostic.mend(token.where, *meant);
     }
-    // On to the next block: what is before it is the same mistake.
-    std::vector<std::string> unread_names;
-    recover(start, unread_names);
+    recover_to_block(start);
+}
+
+// What can stand outside of blocks, and in modules: `use`, `def`, `const`, `coef`. False where it is
+// something else.
+bool Parser::shared_statement() {
+    const std::uint32_t begin = peek().where.begin;
+    if (at_statement("use")) {
+        advance();
+        Use use;
+        use.path = path();
+        use.where = since(begin);
+        if (!failing_) file_.uses.push_back(std::move(use));
+        return true;
+    }
+    if (!at_statement("def") && !at_statement("const") && !at_statement("coef")) return false;
+    std::optional<StencilStatement> statement = declaration();
+    if (!failing_ && statement) file_.shared.push_back(*std::move(statement));
+    return true;
+}
+
+// On to the next block: what is before it is the same mistake.
+void Parser::recover_to_block(std::size_t start) {
+    recover(start, file_.unread_names);
     while (tokens_[at_].kind != TokenKind::end && !at_block_header()) {
         at_ = match_[at_] == kUnmatched ? at_ + 1 : match_[at_] + 1;
     }
@@ -75,6 +106,9 @@ void Parser::file_item() {
 bool Parser::at_block_header() const {
     const Token& token = tokens_[at_];
     if (token.kind == TokenKind::kw_stencil || token.kind == TokenKind::kw_run) return true;
+    const bool is_shared = token.newline_before && token.kind == TokenKind::identifier &&
+                           contains({"use", "def", "const", "coef"}, text(token));
+    if (is_shared) return true;
     const TokenKind after_name = ahead(2).kind;
     return token.kind == TokenKind::identifier && token.newline_before &&
            ahead(1).kind == TokenKind::identifier &&
@@ -229,6 +263,10 @@ void Parser::unknown_statement(Block block) {
         return;
     }
     const bool is_run = block == Block::run || block == Block::run_loop;
+    if (word == "use" && ahead(1).kind == TokenKind::string) {
+        fail(DiagnosticKind::misplaced_statement, token.where, "`use` stands outside of blocks");
+        return;
+    }
     if (block == Block::field) {
         Diagnostic& diagnostic = fail(DiagnosticKind::unknown_statement, token.where,
                                       fmt::format("a field has no property {}", describe(token)));
@@ -264,7 +302,21 @@ File parse(const SourceFile& source, DiagnosticSink& sink) {
         file.is_complete = false;
         return file;
     }
-    return Parser(source, sink).run();
+    return Parser(source, 0, sink, File{}).run();
+}
+
+void parse_module(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File& into) {
+    if (source.text().size() - begin > kMaxFileBytes) {
+        sink.report(DiagnosticKind::file_too_large, {begin, begin},
+                    fmt::format("this file has {} bytes; a module has at most {}",
+                                source.text().size() - begin, kMaxFileBytes));
+        into.is_complete = false;
+        return;
+    }
+    const std::size_t stencils = into.stencils.size(), runs = into.runs.size();
+    into = Parser(source, begin, sink, std::move(into)).run();
+    into.stencils.resize(stencils);
+    into.runs.resize(runs);
 }
 
 }  // namespace halo::syntax

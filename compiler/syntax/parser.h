@@ -17,6 +17,10 @@ inline constexpr int kMaxNesting = 200;                 // of brackets, signs, c
 // Reports to the sink; the tree holds what could be read.
 File parse(const SourceFile& source, DiagnosticSink& sink);
 
+// Reads a module, the last part of `source`, which begins at `begin`: what it shares and what it uses is
+// added to `into`. Its stencils and runs are its own: they are read, and left out.
+void parse_module(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File& into);
+
 // The words that can be the name of nothing: they are part of expressions or open a block.
 bool is_reserved(std::string_view word);
 

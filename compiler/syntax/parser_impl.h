@@ -21,7 +21,8 @@ namespace halo::syntax {
 
 class Parser {
 public:
-    Parser(const SourceFile& source, DiagnosticSink& sink);
+    // Adds to `into` what is read from the offset `begin` on.
+    Parser(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File into);
     File run();
 
 private:
@@ -93,6 +94,8 @@ private:
 
     // ---- files and blocks (parser.cpp)
     void file_item();
+    bool shared_statement();
+    void recover_to_block(std::size_t start);
     bool at_block_header() const;
     void stencil();
     bool stencil_header(Stencil& result);

@@ -361,16 +361,26 @@ struct Run {
 
 // ---- the file -----------------------------------------------------------------------------------
 
+struct Use {  // use "operators.halo"
+    FilePath path;
+    SourceRange where;
+};
+
 struct Comment {  // from # to the end of the line
     SourceRange where;
 };
 
+// One file, or one with the modules that it uses, which add to the arena and to what is shared.
 struct File {
     std::vector<Expr> exprs;
+    std::vector<Use> uses;
+    std::vector<StencilStatement> shared;  // def, const and coef outside of stencils: all stencils see them
     std::vector<Stencil> stencils;
     std::vector<Run> runs;
-    std::vector<Comment> comments;  // in order
-    bool is_complete = true;        // false where something at file level could not be read
+    std::vector<Comment> comments;          // in order
+    std::vector<std::string> unread_names;  // as in Stencil, of `shared`
+    bool lacks_module = false;              // one was not found: any name may be its
+    bool is_complete = true;                // false where something at file level could not be read
 
     const Expr& operator[](ExprId id) const { return exprs[id.index]; }
 };

@@ -32,8 +32,13 @@ std::string read_file(const fs::path& path) {
     return text.str();
 }
 
+// Modules of the cases are in a folder of their own.
+halo::driver::CheckedSpec checked(const SourceFile& file) {
+    return halo::driver::check_text(file.name(), std::string(file.text()), {kCases.string(), {}});
+}
+
 std::vector<Diagnostic> diagnose(const SourceFile& file) {
-    return halo::driver::check_text(file.name(), std::string(file.text())).diagnostics;
+    return checked(file).diagnostics;
 }
 
 std::vector<fs::path> cases() {
@@ -85,8 +90,9 @@ TEST_CASE("each case prints what is written beside it") {
     for (const fs::path& path : cases()) {
         INFO(path.filename().string());
         const SourceFile file(path.filename().string(), read_file(path));
-        const std::vector<Diagnostic> diagnostics = diagnose(file);
-        const std::string printed = render(diagnostics, file);
+        const halo::driver::CheckedSpec spec = checked(file);
+        const std::vector<Diagnostic>& diagnostics = spec.diagnostics;
+        const std::string printed = render(diagnostics, spec.source);
         CHECK(holds(diagnostics, kind_of_case(path)));
         const fs::path expected = fs::path(path).replace_extension(".txt");
         if (regenerate) {

@@ -1,13 +1,12 @@
 // Every example on every engine and strategy that needs no GPU, on awkward grids.
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
 #include "compiler/schedule/legality.h"
 #include "emulated_device.h"
+#include "read_spec.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
 
@@ -25,9 +24,7 @@ std::vector<std::filesystem::path> examples() {
 }
 
 std::string read(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
+    return test::read_spec(path);
 }
 
 std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device) {

@@ -2,14 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
 #include "compiler/schedule/defaults.h"
 #include "property.h"
 #include "random_schedule.h"
+#include "read_spec.h"
 #include "runtime/core/session.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/nvrtc/nvrtc.h"
@@ -67,12 +66,10 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
 TEST_CASE("examples by the schedules that are chosen for them") {
     for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
         if (entry.path().extension() != ".halo") continue;
-        std::ostringstream text;
-        text << std::ifstream(entry.path()).rdbuf();
-        const ir::Program program = load_program(text.str());
-        const std::vector<Extent> grids = program.rank() == 3
-                                              ? std::vector<Extent>{{64, 64, 64}, {67, 35, 21}}
-                                              : std::vector<Extent>{{256, 256, 1}, {301, 77, 1}};
+        const ir::Program program = load_program(read_spec(entry.path()));
+        std::vector<Extent> grids{{256, 256, 1}, {301, 77, 1}};
+        if (program.rank() == 3) grids = {{64, 64, 64}, {67, 35, 21}};
+        if (program.rank() == 1) grids = {{4096, 1, 1}, {301, 1, 1}};
         for (const Extent& extent : grids) {
             INFO(entry.path().filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
             std::vector<schedule::Schedule> schedules;

@@ -60,3 +60,106 @@ TEST_CASE("a standing wave of light in a box of metal is followed to second orde
     CHECK(std::log2(electric[0] / electric[1]) == Approx(2).margin(0.1));
     CHECK(std::log2(magnetic[0] / magnetic[1]) == Approx(2).margin(0.1));
 }
+
+TEST_CASE("plane waves in a solid run at the speeds of P and S waves") {
+    constexpr int n = 200, m = 4, steps = 200;
+    constexpr double dt = 0.2, fast = 2, slow = 1;  // rho 1, lambda 2, mu 1
+    const auto pulse = [](double x) {
+        const double s = x - n * std::floor(x / n) - 60;  // periodic
+        return std::exp(-(s * s) / 128);
+    };
+    const auto cells = [&](double shift, double factor) {
+        std::vector<double> values;
+        for (int cell = 0; cell < n * m; ++cell)
+            values.push_back(factor * pulse(cell % n + shift));
+        return values;
+    };
+    const Example example("elastic2d");
+    // Both run up along x; velocities are those of half a step before.
+    example.give("vx", {m, n}, cells(0.5 + fast * dt / 2, 1));
+    example.give("sxx", {m, n}, cells(0, -fast));
+    example.give("syy", {m, n}, cells(0, -2 / fast));
+    example.give("vy", {m, n}, cells(slow * dt / 2, 1));
+    example.give("sxy", {m, n}, cells(0.5, -slow));
+    example.run({"--grid", "200,4", "--steps", std::to_string(steps), "--no-files", "--load", "vx=vx.npy",
+                 "--load", "sxx=sxx.npy", "--load", "syy=syy.npy", "--load", "vy=vy.npy", "--load",
+                 "sxy=sxy.npy", "--save", "vx=vx.npy", "--save", "vy=vy.npy"});
+    const std::vector<double> vx = example.saved("vx"), vy = example.saved("vy");
+    const double t = (steps - 0.5) * dt;
+    double p_error = 0, s_error = 0;
+    for (int i = 0; i < n; ++i) {
+        p_error = std::max(p_error, std::abs(vx[static_cast<std::size_t>(i)] - pulse(i + 0.5 - fast * t)));
+        s_error = std::max(s_error, std::abs(vy[static_cast<std::size_t>(i)] - pulse(i - slow * t)));
+    }
+    INFO("P " << p_error << ", S " << s_error);
+    CHECK(p_error < 0.01);
+    CHECK(s_error < 0.01);
+}
+
+TEST_CASE("the energy of a blow to a solid stays as it is") {
+    const Example example("elastic2d");
+    double energy[2] = {};
+    for (int late = 0; late < 2; ++late) {
+        const nlohmann::json result = example.run({"--steps", late ? "260" : "1", "--no-files"});
+        for (const char* part : {"kinetic", "kinetic_y", "stretch", "shear"})
+            energy[late] += result["reductions"][part].get<double>();
+    }
+    CHECK(energy[0] > 10);
+    CHECK(energy[1] == Approx(energy[0]).epsilon(1e-5));
+}
+
+TEST_CASE("water in a basin swings as a low wave does, and none is lost") {
+    constexpr int n = 64, m = 3, steps = 400;
+    constexpr double h = 0.25, g = 9.81, dt = 0.02, height = 1e-4;
+    const double wave_number = kPi / (n * h), frequency = std::sqrt(g) * wave_number;
+    const auto mode = [&](int i) { return height * std::cos(wave_number * (i + 0.5) * h); };
+    std::vector<double> start;
+    for (int cell = 0; cell < n * m; ++cell)
+        start.push_back(mode(cell % n));
+    const Example example("shallow_water");
+    example.give("eta", {m, n}, start);
+    example.run({"--grid", "64,3", "--steps", std::to_string(steps), "--set", "dt=0.02", "--no-files",
+                 "--load", "eta=eta.npy", "--save", "eta=eta.npy"});
+    const std::vector<double> eta = example.saved("eta");
+    // The currents, half a step behind, were at rest at the start.
+    const double swing = std::cos(frequency * dt * (steps + 0.5));
+    double largest = 0;
+    for (int cell = 0; cell < n * m; ++cell)
+        largest = std::max(largest, std::abs(eta[static_cast<std::size_t>(cell)] - mode(cell % n) * swing));
+    INFO("largest error " << largest << " at " << frequency * dt * steps);
+    CHECK(largest < 0.01 * height);
+
+    const double first = example.run({"--steps", "1", "--no-files"})["reductions"]["volume"];
+    const double last = example.run({"--steps", "400", "--no-files"})["reductions"]["volume"];
+    CHECK(last == Approx(first).epsilon(1e-12));
+}
+
+TEST_CASE("shocks follow Cole and Hopf's solution, to fifth order where they are resolved") {
+    constexpr double nu = 1.0 / 200, time = 0.25;
+    const auto exact = [&](double x, double t) {
+        const double powers[3] = {-(x - 0.5 + 4.95 * t) / (20 * nu), -(x - 0.5 + 0.75 * t) / (4 * nu),
+                                  -(x - 0.375) / (2 * nu)};
+        const double top = std::max({powers[0], powers[1], powers[2]});
+        const double a = std::exp(powers[0] - top), b = std::exp(powers[1] - top),
+                     c = std::exp(powers[2] - top);
+        return (a / 10 + b / 2 + c) / (a + b + c);
+    };
+    const Example example("burgers");
+    double errors[2] = {};
+    for (int fine = 0; fine < 2; ++fine) {
+        const int n = fine ? 256 : 128, steps = 4 * n;
+        const double dt = time / steps;
+        example.run({"--grid", std::to_string(n + 1), "--set", fmt::format("h=1/{}", n), "--set",
+                     fmt::format("dt={}", dt), "--set", "nu=1/200", "--steps", std::to_string(steps),
+                     "--no-files", "--save", "u=u.npy"});
+        const std::vector<double> u = example.saved("u");
+        REQUIRE(u.size() == static_cast<std::size_t>(n + 1));
+        for (int i = 0; i <= n; ++i) {
+            const double error = u[static_cast<std::size_t>(i)] - exact(static_cast<double>(i) / n, time);
+            errors[fine] = std::max(errors[fine], std::abs(error));
+        }
+    }
+    INFO(errors[0] << ", " << errors[1]);
+    CHECK(errors[1] < 3e-6);
+    CHECK(std::log2(errors[0] / errors[1]) > 4.7);
+}

@@ -39,6 +39,7 @@ TEST_CASE("every example is in the usual layout and has no mistakes") {
         if (arguments[0] == "fmt") arguments.push_back("--check");
         for (const std::string& path : example_paths())
             arguments.push_back(path);
+        arguments.push_back((kRoot / "lib/operators.halo").string());
         REQUIRE(arguments.size() > 11);
         const Outcome outcome = folder.haloc(arguments);
         INFO(outcome.err);

@@ -2,22 +2,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 #include "compiler/passes/pipeline.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parser.h"
+#include "read_spec.h"
 
 namespace halo::test {
 namespace {
 
 Example load(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    const SourceFile source(path.filename().string(), text.str());
+    const SourceFile source(path.filename().string(), read_spec(path));
     DiagnosticSink sink;
     const syntax::File file = syntax::parse(source, sink);
     sema::Analysis analysis = sema::analyze(file, sink);

@@ -34,7 +34,8 @@ public:
             if (!is_used(field.name)) continue;
             const std::vector<const FieldSpec*> parts = components(field);
             if (parts.size() < 2) {
-                put("    field {}: {}{}\n", field.name, field.f64 ? "f64" : "f32", faces(field.faces));
+                put("    field {}: {}{}{}\n", field.name, field.f64 ? "f64" : "f32", position(field.name),
+                    faces(field.faces));
             } else if (parts.front() == &field) {
                 std::string inside;
                 for (const FieldSpec* part : parts) {
@@ -78,8 +79,9 @@ private:
     std::vector<const FieldSpec*> components(const FieldSpec& field) const {
         std::vector<const FieldSpec*> parts;
         for (const FieldSpec& other : program_.fields) {
-            const bool joins = &other == &field || (program_.has_components && is_used(other.name) &&
-                                                    faces(other.faces) == faces(field.faces));
+            const bool joins =
+                &other == &field || (program_.has_components && !program_.is_staggered() &&
+                                     is_used(other.name) && faces(other.faces) == faces(field.faces));
             if (joins) parts.push_back(&other);
         }
         return parts;
@@ -98,12 +100,6 @@ private:
         return name + subscript;
     }
 
-    // A condition begins with a field's name, or with none.
-    std::string condition(const std::string& pattern) const {
-        const std::size_t end = pattern.find(' ');
-        return end == std::string::npos ? pattern : access(pattern.substr(0, end), "") + pattern.substr(end);
-    }
-
     std::string faces(const Faces& faces) const {
         if (!faces.written) return "";
         std::string inside;
@@ -119,11 +115,29 @@ private:
         return fmt::format(" {{ boundary {} }}", inside);
     }
 
+    unsigned halves_of(const std::string& name) const {
+        const auto found = program_.halves.find(name);
+        return found == program_.halves.end() ? 0 : found->second;
+    }
+
+    std::string position(const std::string& name) const {
+        if (!program_.is_staggered()) return "";
+        std::string result;
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            const bool is_half = ((halves_of(name) >> static_cast<unsigned>(axis)) & 1u) != 0;
+            result += fmt::format("{}{}{}", axis == 0 ? " at " : ", ", kAxes[axis], is_half ? "+1/2" : "");
+        }
+        return result;
+    }
+
     void statement(const StatementSpec& each) {
+        in_reduction_ = each.kind == StatementSpec::Kind::reduction;
+        place_ = halves_of(each.target);
         const std::string value = expression(each.value);
         switch (each.kind) {
             case StatementSpec::Kind::let:
-                return put("    let {}{} = {}\n", each.target, faces(each.faces), value);
+                return put("    let {}{}{} = {}\n", each.target, position(each.target), faces(each.faces),
+                           value);
             case StatementSpec::Kind::output:
                 return put("    {} = {}\n", access(each.target, ""), value);
             case StatementSpec::Kind::state:
@@ -133,12 +147,16 @@ private:
         }
     }
 
-    std::string subscript(int time, const Cells& offset) const {
+    // `halves`: the axes along which what is read lies half a cell from the statement.
+    std::string subscript(int time, const Cells& offset, unsigned halves = 0) const {
         std::string inside;
         if (time != 0) inside = fmt::format("t{:+}", time);
         for (int axis = 0; axis < program_.rank; ++axis) {
-            if (offset[axis] == 0) continue;
-            inside += fmt::format("{}{}{:+}", inside.empty() ? "" : ", ", kAxes[axis], offset[axis]);
+            const bool is_half = ((halves >> static_cast<unsigned>(axis)) & 1u) != 0;
+            if (offset[axis] == 0 && !is_half) continue;
+            inside += fmt::format("{}{}", inside.empty() ? "" : ", ", kAxes[axis]);
+            if (offset[axis] != 0) inside += fmt::format("{:+}", offset[axis]);
+            if (is_half) inside += "+1/2";
         }
         return inside.empty() ? inside : "[" + inside + "]";
     }
@@ -155,7 +173,41 @@ private:
         return "(" + result + ")";
     }
 
-    std::string expression(const Node& node) const {
+    // name[axis+r, …] at the place of the statement.
+    std::string weighted(const Node& node, const char* sign) const {
+        std::string inside = fmt::format("{}{}r", kAxes[node.axis], sign);
+        const unsigned halves = halves_of(node.name) ^ place_;
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            if (((halves >> static_cast<unsigned>(axis)) & 1u) == 0) continue;
+            inside += axis == node.axis ? "+1/2" : "";
+        }
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            if (axis != node.axis && ((halves >> static_cast<unsigned>(axis)) & 1u) != 0)
+                inside += fmt::format(", {}+1/2", kAxes[axis]);
+        }
+        return access(node.name, fmt::format("[{}]", inside));
+    }
+
+    // "u > 1/4" with u where the statement is. A condition begins with a field's name, or with none.
+    std::string condition(const std::string& text) const {
+        const std::size_t end = text.find(' ');
+        if (end == std::string::npos) return text;
+        const std::string name = text.substr(0, end);
+        return access(name, subscript(0, {}, halves_of(name) ^ place_)) + text.substr(end);
+    }
+
+    // The operand of a derivative: by turns where the statement is and half a cell away.
+    std::string differentiated(const Node& node) {
+        const unsigned outer = place_;
+        const bool is_away =
+            program_.is_staggered() && !in_reduction_ && (node.order / 2 + node.axis) % 2 == 0;
+        if (is_away) place_ ^= 1u << static_cast<unsigned>(node.axis);
+        std::string text = expression(node.operands[0]);
+        place_ = outer;
+        return text;
+    }
+
+    std::string expression(const Node& node) {
         using Kind = Node::Kind;
         const auto a = [&] { return expression(node.operands[0]); };
         const auto b = [&] { return expression(node.operands[1]); };
@@ -167,7 +219,7 @@ private:
             case Kind::param:
                 return node.name;
             case Kind::access:
-                return access(node.name, subscript(node.time, node.offset));
+                return access(node.name, subscript(node.time, node.offset, halves_of(node.name) ^ place_));
             case Kind::coordinate:
                 return node.order == 0 ? fmt::format("(idx({0}) / len({0}))", axis)
                                        : fmt::format("(pos({0}) / (1 + abs(pos({0}))))", axis);
@@ -201,13 +253,12 @@ private:
             }
             case Kind::weighted:
                 return fmt::format("(sum(r in 1..{}) {}[r] * ({} - {}))", node.order,
-                                   node.time == 1 ? "launched" : "weight",
-                                   access(node.name, fmt::format("[{}+r]", axis)),
-                                   access(node.name, fmt::format("[{}-r]", axis)));
+                                   node.time == 1 ? "launched" : "weight", weighted(node, "+"),
+                                   weighted(node, "-"));
             case Kind::derivative:
-                return fmt::format("d({}, {}, order={})", a(), axis, node.order);
+                return fmt::format("d({}, {}, order={})", differentiated(node), axis, node.order);
             case Kind::second_derivative:
-                return fmt::format("d2({}, {}, order={})", a(), axis, node.order);
+                return fmt::format("d2({}, {}, order={})", differentiated(node), axis, node.order);
             case Kind::laplacian:
                 return fmt::format("laplacian({}, order={})", a(), node.order);
             case Kind::table_sum:
@@ -218,13 +269,15 @@ private:
     }
 
     // Products group to the left in text; a product on the right keeps its brackets.
-    std::string factor(const Node& node) const {
+    std::string factor(const Node& node) {
         const std::string text = expression(node);
         return node.kind == Node::Kind::product ? "(" + text + ")" : text;
     }
 
     const RandomProgram& program_;
     std::string text_;
+    unsigned place_ = 0;  // of what is written
+    bool in_reduction_ = false;
 };
 
 }  // namespace

@@ -74,10 +74,24 @@ public:
         for (int i = 0; i < statements; ++i)
             make_statement(i, i + 1 == statements);
         make_grid();
+        stagger();
         return std::move(program_);
     }
 
 private:
+    // By numbers of its own, so that the programs are otherwise the same.
+    void stagger() {
+        Random random(program_.seed ^ 0x57a99e2ed0f1e1d5ULL);
+        if (!random.chance(30)) return;
+        const int places = (1 << program_.rank) - 1;
+        for (const FieldSpec& field : program_.fields)
+            program_.halves[field.name] = static_cast<unsigned>(random.between(0, places));
+        for (const StatementSpec& statement : program_.statements) {
+            if (statement.kind == StatementSpec::Kind::let)
+                program_.halves[statement.target] = static_cast<unsigned>(random.between(0, places));
+        }
+    }
+
     std::string boundary_kind() {
         const std::string kind =
             random_.pick<std::string>({"fixed", "fixed", "clamp", "mirror", "free", "periodic", "periodic"});

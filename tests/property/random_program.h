@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,10 @@ struct RandomProgram {
     std::array<std::string, 3> spacing{"1", "1", "1"};  // numbers, or a param's name
     std::int64_t grid[3] = {1, 1, 1};
     bool has_components = false;  // fields of equal boundaries are components of one
+    std::map<std::string, unsigned>
+        halves;  // of fields and lets: the axes (bits) along which they lie half a cell up
+
+    bool is_staggered() const { return !halves.empty(); }
 
     std::string text() const;
     std::string describe() const;  // seed, grid and text, for a failing test

@@ -109,7 +109,11 @@ private:
     }
 
     bool shrink_declarations() {
-        bool progress = false;
+        bool progress = attempt_change([](RandomProgram& p) {
+            const bool was_staggered = p.is_staggered();
+            p.halves.clear();
+            return was_staggered;
+        });
         for (int axis = 0; axis < best_.rank; ++axis) {
             progress = attempt_change([&](RandomProgram& p) {
                            return std::exchange(p.spacing[static_cast<std::size_t>(axis)], "1") != "1";

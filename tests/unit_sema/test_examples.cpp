@@ -1,12 +1,11 @@
 // Every example is free of mistakes and does on a small grid what it says.
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "analyze_text.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
+#include "read_spec.h"
 
 namespace fs = std::filesystem;
 
@@ -15,10 +14,7 @@ namespace {
 const fs::path kExamples = fs::path(HALO_SOURCE_DIR) / "dsl_examples";
 
 Analyzed example(const std::string& name) {
-    std::ifstream in(kExamples / (name + ".halo"));
-    std::ostringstream text;
-    text << in.rdbuf();
-    Analyzed result = analyze_text(text.str());
+    Analyzed result = analyze_text(halo::test::read_spec(kExamples / (name + ".halo")));
     INFO(name << "\n" << result.messages);
     REQUIRE(result.kinds.empty());
     REQUIRE(result.analysis.find_stencil(name) != nullptr);

@@ -56,6 +56,8 @@ TEST_CASE("declarations have one form") {
     CHECK(statement("field u,v:f16 as f32{boundary periodic}") ==
           "field u, v: f16 as f32 { boundary periodic }");
     CHECK(statement("field u: f32 { }") == "field u: f32 {}");
+    CHECK(statement("field v:f32 at x + 1/2,y{halo 1}") == "field v: f32 at x+1/2, y { halo 1 }");
+    CHECK(statement("let e at y  +1/2=d(v ,y)") == "let e at y+1/2 = d(v, y)");
     CHECK(statement("field u: f32\n{\n halo 1 ; boundary fixed  -1\n\n}") ==
           "field u: f32 {\n        halo 1\n        boundary fixed -1\n    }");
     CHECK(statement("field u: f32 { halo x . low 1,y 2 }") == "field u: f32 { halo x.low 1, y 2 }");
@@ -109,6 +111,14 @@ TEST_CASE("comments stay where they are") {
     CHECK(statement("field u: f32 # c\n{ halo 1 }") == "field u: f32  # c\n    { halo 1 }");
     CHECK(formatted("# only") == "# only\n");
     CHECK(formatted("").empty());
+}
+
+TEST_CASE("what is shared has one form") {
+    CHECK(
+        formatted("use   \"a.halo\"\nconst a=1 ,b =2\n\n\ndef f ( c,axis )=c[axis + 1]+a\nstencil s(x){\n}\n"
+                  "coef w[1..2]=[1,2]") ==
+        "use \"a.halo\"\nconst a = 1, b = 2\n\ndef f(c, axis) = c[axis+1] + a\nstencil s(x) {}\n\n"
+        "coef w[1..2] = [1, 2]\n");
 }
 
 TEST_CASE("single blank lines stay, more become one") {

@@ -1,0 +1,30 @@
+// `use "operators.halo"`: finds modules, reads them and adds what they share to the file that uses them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/support/diagnostics.h"
+#include "compiler/support/source.h"
+#include "compiler/syntax/tree.h"
+
+namespace halo::driver {
+
+inline constexpr std::size_t kMaxModules = 100;  // of one spec
+
+// Where modules are looked for: beside the file that uses them, then in these folders, in order.
+struct ModulePath {
+    std::string folder;               // of the spec; empty: the current one
+    std::vector<std::string> search;  // -I, then HALO_PATH
+};
+
+// The folder of `path` ("-": the current one), `include` and what the environment variable HALO_PATH names,
+// with a colon between folders.
+ModulePath module_path(const std::string& path, const std::vector<std::string>& include);
+
+// Adds to `source` the texts of all modules that `file` uses, and those that they use, each once, and to
+// `file` what they share. Reports those that are not there, that use themselves, or that are no specs. Reads
+// no file that is not named by a `use`.
+void add_modules(SourceFile& source, syntax::File& file, const ModulePath& path, DiagnosticSink& sink);
+
+}  // namespace halo::driver

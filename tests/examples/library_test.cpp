@@ -1,0 +1,157 @@
+// lib/operators.halo, used from elsewhere.
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "../cli/process.h"
+#include "catch.h"
+#include "runtime/io/npy.h"
+
+using namespace halo::test;
+
+namespace {
+
+const char* const kSpec = R"(use "operators.halo"
+
+stencil profiles(x, y) {
+    field u, f: f64 { boundary periodic }
+    field s, w, m: f64
+    s = sponge(x, 4, 2)
+    w = weno_from_low(f, x) - weno_from_low(f, x)[x-1]
+    m = minmod(pos(x) - 5, 2) + heaviside(pos(y) - 1) + van_leer(1, 3) + smooth_step(0, 1)
+    u[t+1] = u
+}
+
+run profiles {
+    grid 16, 3
+    steps 1
+    init f = (x - 8)^2 / 100
+    save s to "s.npy"
+    save w to "w.npy"
+    save m to "m.npy"
+}
+)";
+
+void check_values(const Folder& folder) {
+    const std::vector<double> s = halo::rt::read_npy(folder.path() + "/s.npy").values;
+    const std::vector<double> w = halo::rt::read_npy(folder.path() + "/w.npy").values;
+    const std::vector<double> m = halo::rt::read_npy(folder.path() + "/m.npy").values;
+    REQUIRE(s.size() == 48);
+    CHECK(s[0] == Approx(std::exp(-2.0)));
+    CHECK(s[2] == Approx(std::exp(-2.0 / 4)));
+    CHECK(s[4] == 1);
+    CHECK(s[15] == Approx(std::exp(-2.0)));
+    // The difference of face values of a parabola that is resolved is its slope: where no face is near the
+    // seam.
+    for (std::size_t i = 4; i < 12; ++i)
+        CHECK(w[i] == Approx(2 * (static_cast<double>(i) - 8) / 100).margin(1e-3));
+    // minmod of i - 5 and 2, heaviside of j - 1, 3/2 and 1/2.
+    CHECK(m[0] == Approx(0 + 0 + 2));
+    CHECK(m[16 + 6] == Approx(1 + 0.5 + 2));
+    CHECK(m[32 + 9] == Approx(2 + 1 + 2));
+}
+
+}  // namespace
+
+TEST_CASE("the library is found where -I or HALO_PATH say, or beside the spec") {
+    const std::string library = HALO_SOURCE_DIR "/lib";
+    for (const std::string way : {"-I", "HALO_PATH", "beside"}) {
+        INFO(way);
+        const Folder folder;
+        folder.write("profiles.halo", kSpec);
+        Invocation invocation;
+        invocation.folder = folder.path();
+        invocation.arguments = {"run", "profiles.halo", "--device", "interpreter", "-q"};
+        invocation.unset = {"HALO_PATH"};
+        if (way == "-I") invocation.arguments.insert(invocation.arguments.end(), {"-I", library});
+        if (way == "HALO_PATH") invocation.set = {"HALO_PATH=/nowhere:" + library};
+        const Outcome alone =
+            run_haloc({{"check", "profiles.halo"}, folder.path(), {}, {"HALO_PATH"}, {}, false, {}});
+        CHECK(alone.code == 1);
+        CHECK(alone.err.find("there is no module `operators.halo`") != std::string::npos);
+        if (way == "beside") {
+            std::ostringstream text;
+            text << std::ifstream(library + "/operators.halo").rdbuf();
+            folder.write("operators.halo", text.str());
+        }
+        const Outcome outcome = run_haloc(invocation);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        check_values(folder);
+    }
+}
+
+TEST_CASE("modules are used by every command, and their mistakes are shown in them") {
+    const Folder folder;
+    folder.write("half.halo", "const half = 1/2\ndef mean(a, axis) = half * (a[axis-1] + a[axis+1])\n");
+    folder.write("s.halo",
+                 "use \"half.halo\"\n\nstencil s(x) {\n    field u: f32 { boundary periodic }\n"
+                 "    u[t+1] = mean(u, x)\n}\n");
+    for (const char* command : {"check", "emit", "explain"})
+        CHECK(folder.haloc({command, "s.halo"}).code == 0);
+    CHECK(folder.haloc({"emit", "s.halo", "--target", "stencil"}).out.find("u[x-1] + u[x+1]") !=
+          std::string::npos);
+    CHECK(folder.haloc({"fmt", "--check", "s.halo", "half.halo"}).code == 0);
+    CHECK(folder.haloc({"check", "half.halo"}).code == 0);
+
+    folder.write("half.halo", "const half = 1/2\n\ndef mean(a, axis) = half * (a[axis-1] + b[axis+1])\n");
+    const Outcome outcome = folder.haloc({"check", "s.halo"});
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err.find("half.halo:3:41: error: there is nothing called `b`") != std::string::npos);
+    CHECK(outcome.err.find("3 | def mean") != std::string::npos);
+    CHECK(folder.haloc({"check", "--json", "s.halo"}).out.find("\"file\": \"half.halo\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("staggered differences are exact on polynomials on the CPU, for every order") {
+    // Of x^degree, the highest that each is exact for, on 64 cells from -1 to 1.
+    constexpr int n = 64;
+    constexpr double h = 2.0 / n;
+    struct Case {
+        int order, times;
+        bool from_half, to_half;
+        std::string name;
+        int degree() const { return order + times - 1; }
+    };
+    std::vector<Case> cases;
+    std::string declarations, statements, run = "run exact {\n    grid 64\n    steps 1\n";
+    for (int order = 2; order <= 16; order += 2) {
+        for (int times = 0; times <= 3; ++times) {
+            for (int way = times == 0 ? 1 : 0; way < 3; ++way) {  // at its own points, down, up
+                const Case each{
+                    order, times, way == 1, way == 2,
+                    "r" + std::to_string(order) + "_" + std::to_string(times) + "_" + std::to_string(way)};
+                declarations += "    field u" + each.name + ": f64" + (each.from_half ? " at x+1/2" : "") +
+                                "\n    field " + each.name + ": f64" + (each.to_half ? " at x+1/2" : "") +
+                                "\n";
+                std::string call = times == 0 ? "interpolate(u" + each.name + ", x" : "d(u" + each.name;
+                for (int i = 0; i < times; ++i)
+                    call += ", x";
+                statements += "    " + each.name + " = " + call + ", order=" + std::to_string(order) + ")\n";
+                run += "    init u" + each.name + " = x^" + std::to_string(each.degree()) + "\n    save " +
+                       each.name + " to \"" + each.name + ".npy\"\n";
+                cases.push_back(each);
+            }
+        }
+    }
+    const Folder folder;
+    folder.write("exact.halo", "stencil exact(x) {\n    spacing x = 1/32\n    origin x = -1\n" +
+                                   declarations + statements + "}\n\n" + run + "}\n");
+    const Outcome outcome = folder.haloc({"run", "exact.halo", "--device", "cpu", "-q"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    for (const Case& each : cases) {
+        const std::vector<double> values =
+            halo::rt::read_npy(folder.path() + "/" + each.name + ".npy").values;
+        double largest = 0, scale = 1;
+        for (int i = 0; i < each.times; ++i)
+            scale *= each.degree() - i;
+        for (int i = 12; i < n - 12; ++i) {
+            const double x = -1 + h * (i + (each.to_half ? 0.5 : 0));
+            const double exact = scale * std::pow(x, each.degree() - each.times);
+            largest = std::max(largest, std::abs(values[static_cast<std::size_t>(i)] - exact));
+        }
+        INFO(each.name << ": " << largest << " of " << scale);
+        CHECK(largest < 1e-13 * scale);
+    }
+}
