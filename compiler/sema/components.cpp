@@ -126,7 +126,7 @@ std::optional<Reference> Evaluator::reference(const syntax::Expr& expr, bool& fa
         }
     }
     const auto* name = std::get_if<syntax::NameUse>(&base->node);
-    result.symbol = name && !find_local(name->name) ? symbols_.find(name->name) : nullptr;
+    result.symbol = name && !find_local(name->name) ? find_symbol(name->name) : nullptr;
     if (!result.symbol || result.symbol->kind != Symbol::Kind::field) return std::nullopt;
     if ((place_ != Place::step && place_ != Place::setting) || layouts_.empty()) return std::nullopt;
     const FieldLayout& layout = layouts_[static_cast<std::size_t>(result.symbol->index)];
