@@ -67,7 +67,11 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
     std::vector<ir::Stage> stages = ir::form_stages(program);
     std::vector<StageChoice> choices;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        choices.push_back(choose_stage(program, stages[i], options, pinned_for(options, i, stages.size())));
+        Pinned pinned = pinned_for(options, i, stages.size());
+        // What is said once for all stages is meant for those that have a choice.
+        const bool is_for_all = options.schedules.size() <= 1 && stages.size() > 1;
+        if (is_for_all && schedule::footprint(program, stages[i]).in_place) pinned.text.clear();
+        choices.push_back(choose_stage(program, stages[i], options, pinned));
     }
     return choices;
 }

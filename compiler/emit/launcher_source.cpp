@@ -419,6 +419,13 @@ std::string print_launcher_source(const LauncherModel& model, const std::string&
     for (const rt::KernelPlan& kernel : model.plan.kernels) {
         if (kernel.fills_halo)
             throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");
+        for (const rt::Domain::Range& range : kernel.domain.ranges) {
+            const bool is_whole = !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
+                                  range.end.offset == 0;
+            if (!is_whole)
+                throw UnsupportedError(
+                    "launches over some of the cells are not built yet in emitted launchers");
+        }
     }
     Writer out;
     SourceWriter(model, out).write(kernel_text);

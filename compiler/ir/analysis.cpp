@@ -1,14 +1,18 @@
 #include "compiler/ir/analysis.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+
+#include "compiler/ir/in_place.h"
 
 namespace halo::ir {
 
 namespace {
 
-ExprId value_of(const Statement& statement) {
-    return std::visit([](const auto& node) { return node.value; }, statement);
+bool is_let(const Program& program, const Statement& statement) {
+    const Assign* assign = std::get_if<Assign>(&statement);
+    return assign && program[assign->target].role == Role::intermediate;
 }
 
 // The accesses of one root after the other. A root costs what it reaches and no more, so programs of many
@@ -37,8 +41,13 @@ public:
 
     template <class Visit>
     void for_each_access(ExprId root, Visit&& visit) {
+        for_each_access(std::vector<ExprId>{root}, std::forward<Visit>(visit));
+    }
+
+    template <class Visit>
+    void for_each_access(const std::vector<ExprId>& roots, Visit&& visit) {
         ++turn_;
-        pending_.assign(1, root);
+        pending_ = roots;
         while (!pending_.empty()) {
             const ExprId id = pending_.back();
             pending_.pop_back();
@@ -90,17 +99,23 @@ void widen(Margins& margins, const Program& program, const Access& access,
     }
 }
 
+Margins narrower(Margins a, const Margins& b) {
+    for (std::size_t axis = 0; axis < a.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            a[axis][side] = std::min(a[axis][side], b[axis][side]);
+    return a;
+}
+
 bool is_at_offset(const Access& access) {
     return access.offset != Offset{};
 }
 
-// What one statement reads of another's result.
+// Why one statement comes after another.
 struct Dependence {
-    int reader = 0;
+    int reader = 0;  // the later one
     int writer = 0;
-    bool at_offset = false;  // or once all cells are done, as of a reduction
-    bool of_value = true;    // of a field's. Else of a reduction; or `reader` is a reduction that `writer`
-                             // reads the last value of, so that it must not run before
+    bool apart = false;    // in a later stage
+    bool is_read = false;  // the later one reads the field that the other writes
 };
 
 // By statement: the statements of the reductions that it reads.
@@ -116,7 +131,7 @@ std::vector<std::vector<int>> reductions_read(const Program& program) {
             statement_of.push_back(static_cast<int>(i));
     }
     for (std::size_t i = 0; i < program.statements.size(); ++i) {
-        const std::vector<bool> needed = reachable_exprs(program, {value_of(program.statements[i])});
+        const std::vector<bool> needed = reachable_exprs(program, roots_of(program.statements[i]));
         for (std::size_t e = 0; e < needed.size(); ++e) {
             const ReductionRef* reference = std::get_if<ReductionRef>(&program.exprs[e].node);
             if (needed[e] && reference) result[i].push_back(statement_of.at(reference->reduction.index));
@@ -125,60 +140,132 @@ std::vector<std::vector<int>> reductions_read(const Program& program) {
     return result;
 }
 
-std::vector<Dependence> find_dependences(const Program& program) {
-    // Each (field, time) has one writer: time 1 of states, time 0 of the rest.
-    std::vector<int> writer_of_field(program.fields.size(), -1);
-    for (std::size_t i = 0; i < program.statements.size(); ++i) {
-        if (const Assign* assign = std::get_if<Assign>(&program.statements[i])) {
-            writer_of_field[assign->target.index] = static_cast<int>(i);
-        }
+class Dependences {
+public:
+    explicit Dependences(const Program& program)
+        : program_(program),
+          walk_(program),
+          in_place_(in_place_statements(program)),
+          reductions_read_(reductions_read(program)) {}
+
+    // Sorted by reader.
+    std::vector<Dependence> find() {
+        for (std::size_t i = 0; i < program_.statements.size(); ++i)
+            add(static_cast<int>(i));
+        return std::move(found_);
     }
-    std::vector<Dependence> dependences;
-    const std::vector<std::vector<int>> reductions = reductions_read(program);
-    AccessWalk walk(program);
-    for (std::size_t i = 0; i < program.statements.size(); ++i) {
-        walk.for_each_access(value_of(program.statements[i]), [&](const Access& access) {
-            const int writer = writer_of_field[access.field.index];
-            if (writer < 0 || writer >= static_cast<int>(i)) return;
-            if (std::get<Assign>(program.statements[writer]).time != access.time) return;
-            dependences.push_back({static_cast<int>(i), writer, is_at_offset(access)});
+
+private:
+    using Level = std::pair<std::uint32_t, int>;
+
+    void add(int i) {
+        const Statement& statement = program_.statements[i];
+        std::map<Level, bool> reads;  // and whether at an offset
+        walk_.for_each_access(roots_of(statement), [&](const Access& access) {
+            bool& at_offset = reads[{access.field.index, access.time}];
+            at_offset = at_offset || is_at_offset(access);
         });
         // A sum's pass over its table begins when all that its terms read is there: a stage of its own.
         std::vector<ExprId> terms;
-        walk.for_each_sum(value_of(program.statements[i]), [&](ExprId term) { terms.push_back(term); });
-        for (ExprId term : terms) {
-            walk.for_each_access(term, [&](const Access& access) {
-                const int writer = writer_of_field[access.field.index];
-                if (writer < 0 || writer >= static_cast<int>(i)) return;
-                if (std::get<Assign>(program.statements[writer]).time != access.time) return;
-                dependences.push_back({static_cast<int>(i), writer, true});
-            });
+        for (const ExprId root : roots_of(statement))
+            walk_.for_each_sum(root, [&](ExprId term) { terms.push_back(term); });
+        walk_.for_each_access(terms,
+                              [&](const Access& access) { reads[{access.field.index, access.time}] = true; });
+        for (const auto& [level, at_offset] : reads) {
+            for (const int writer : writers_[level])
+                found_.push_back({i, writer, at_offset || in_place_[writer], true});
+            readers_[level].push_back(i);
         }
-        const int here = static_cast<int>(i);
-        for (int reduction : reductions[i]) {
-            if (reduction < here) dependences.push_back({here, reduction, true, false});
+        for (const int reduction : reductions_read_[i])
+            if (reduction < i) found_.push_back({i, reduction, true, false});
+        // A reduction runs no earlier than what reads its last value.
+        for (int earlier = 0; earlier < i; ++earlier) {
+            const std::vector<int>& read = reductions_read_[earlier];
+            if (std::find(read.begin(), read.end(), i) != read.end())
+                found_.push_back({i, earlier, false, false});
         }
-        for (int earlier = 0; earlier < here; ++earlier) {
-            const std::vector<int>& read = reductions[static_cast<std::size_t>(earlier)];
-            if (std::find(read.begin(), read.end(), here) != read.end())
-                dependences.push_back({here, earlier, false, false});
+        if (in_place_[i]) {
+            // All that is neither a let nor later comes first: nothing else is in its stage.
+            for (int earlier = 0; earlier < i; ++earlier)
+                if (!is_let(program_, program_.statements[earlier]))
+                    found_.push_back({i, earlier, true, false});
+        } else if (last_in_place_ >= 0 && !is_let(program_, statement)) {
+            found_.push_back({i, last_in_place_, true, false});
         }
+        const Assign* assign = std::get_if<Assign>(&statement);
+        if (!assign) return;
+        const Level level{assign->target.index, assign->time};
+        if (in_place_[i]) {
+            // Lets that read what was there before.
+            for (const int reader : readers_[level])
+                if (reader != i) found_.push_back({i, reader, true, false});
+            last_in_place_ = i;
+        }
+        writers_[level].push_back(i);
     }
-    return dependences;
+
+    const Program& program_;
+    AccessWalk walk_;
+    std::vector<bool> in_place_;
+    std::vector<std::vector<int>> reductions_read_;
+    std::map<Level, std::vector<int>> writers_, readers_;
+    int last_in_place_ = -1;
+    std::vector<Dependence> found_;
+};
+
+std::vector<Dependence> find_dependences(const Program& program) {
+    return Dependences(program).find();
 }
 
 // Statements that a result needs: all but lets that no such statement reads.
 std::vector<bool> live_statements(const Program& program, const std::vector<Dependence>& dependences) {
     std::vector<bool> live(program.statements.size());
     for (std::size_t i = 0; i < live.size(); ++i) {
-        const Assign* assign = std::get_if<Assign>(&program.statements[i]);
-        live[i] = !assign || program[assign->target].role != Role::intermediate;
+        live[i] = !is_let(program, program.statements[i]);
     }
     // Dependences come sorted by reader, and readers after what they read.
     for (std::size_t i = dependences.size(); i-- > 0;) {
-        if (live[dependences[i].reader] && dependences[i].of_value) live[dependences[i].writer] = true;
+        if (dependences[i].is_read && live[dependences[i].reader]) live[dependences[i].writer] = true;
     }
     return live;
+}
+
+// Lets beside a statement that works in place, which has its own cells alone, that others read, too: they get
+// a stage before it, with the lets that they need.
+std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage> stages,
+                                       const std::vector<Dependence>& dependences) {
+    const std::vector<bool> in_place = in_place_statements(program);
+    std::vector<int> stage_of(program.statements.size(), -1);
+    for (std::size_t s = 0; s < stages.size(); ++s)
+        for (const int statement : stages[s].statements)
+            stage_of[statement] = static_cast<int>(s);
+    std::vector<bool> shared(program.statements.size());
+    AccessWalk walk(program);
+    for (std::size_t i = 0; i < shared.size(); ++i) {  // a sum over a table is no work for some cells alone
+        if (is_let(program, program.statements[i]))
+            walk.for_each_sum(roots_of(program.statements[i]).front(), [&](ExprId) { shared[i] = true; });
+    }
+    for (std::size_t i = dependences.size(); i-- > 0;) {  // sorted by reader: what a let needs comes after it
+        const Dependence& each = dependences[i];
+        if (!each.is_read || stage_of[each.reader] < 0 || !is_let(program, program.statements[each.writer]))
+            continue;
+        const bool here = stage_of[each.reader] == stage_of[each.writer];
+        if (!here || shared[each.reader]) shared[each.writer] = true;
+    }
+    std::vector<Stage> result;
+    for (Stage& stage : stages) {
+        const bool works_in_place = std::any_of(stage.statements.begin(), stage.statements.end(),
+                                                [&](int statement) { return in_place[statement]; });
+        Stage before;
+        if (works_in_place) {
+            for (const int statement : stage.statements)
+                if (shared[statement]) before.statements.push_back(statement);
+            std::erase_if(stage.statements, [&](int statement) { return shared[statement]; });
+        }
+        if (!before.statements.empty()) result.push_back(std::move(before));
+        result.push_back(std::move(stage));
+    }
+    return result;
 }
 
 }  // namespace
@@ -210,6 +297,19 @@ std::size_t given_columns(const Table& table) {
     return static_cast<std::size_t>(computed - table.columns.begin());
 }
 
+std::vector<ExprId> roots_of(const Statement& statement) {
+    std::vector<ExprId> roots;
+    std::visit(
+        [&](const auto& node) {
+            roots.push_back(node.value);
+            if constexpr (requires { node.condition; }) {
+                if (node.condition) roots.push_back(*node.condition);
+            }
+        },
+        statement);
+    return roots;
+}
+
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots) {
     std::vector<bool> reachable(program.exprs.size());
     for (ExprId root : roots)
@@ -226,7 +326,7 @@ void infer_halos(Program& program) {
         field.halo = {};
     AccessWalk walk(program);
     for (const Statement& statement : program.statements) {
-        walk.for_each_access(value_of(statement), [&](const Access& access) {
+        walk.for_each_access(roots_of(statement), [&](const Access& access) {
             Field& field = program.fields[access.field.index];
             for (int axis = 0; axis < program.rank(); ++axis) {
                 const int side = access.offset[axis] < 0 ? 0 : 1;
@@ -270,14 +370,24 @@ void infer_reaches(Program& program) {
 
 void infer_margins(Program& program) {
     std::vector<Margins> of_field(program.fields.size(), Margins{});
+    std::vector<bool> written(program.fields.size());
     AccessWalk walk(program);
     for (Statement& statement : program.statements) {
         Margins margins{};
-        walk.for_each_access(value_of(statement),
+        walk.for_each_access(roots_of(statement),
                              [&](const Access& access) { widen(margins, program, access, of_field); });
         if (Assign* assign = std::get_if<Assign>(&statement)) {
             assign->margins = margins;
-            of_field[assign->target.index] = margins;
+            const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
+            const bool again = written[assign->target.index];
+            written[assign->target.index] = true;
+            Margins& known = of_field[assign->target.index];
+            // What chooses its cells leaves the others what they held, and that is their value.
+            if (!again) {
+                known = chooses ? Margins{} : margins;
+            } else if (!chooses) {
+                known = narrower(known, margins);
+            }
         } else {
             std::get<Reduce>(statement).margins = margins;
         }
@@ -291,7 +401,7 @@ std::vector<Stage> form_stages(const Program& program) {
     // As early as what a statement reads allows: dependences come sorted by reader.
     std::vector<int> stage_of(count, 0);
     for (const Dependence& dependence : dependences) {
-        const int earliest = stage_of[dependence.writer] + (dependence.at_offset ? 1 : 0);
+        const int earliest = stage_of[dependence.writer] + (dependence.apart ? 1 : 0);
         stage_of[dependence.reader] = std::max(stage_of[dependence.reader], earliest);
     }
     const int stages = count == 0 ? 0 : 1 + *std::max_element(stage_of.begin(), stage_of.end());
@@ -299,19 +409,17 @@ std::vector<Stage> form_stages(const Program& program) {
     // Then each let as late as its readers allow, so that it needs no array where one stage alone reads it.
     std::vector<int> latest(count, stages);
     for (std::size_t i = dependences.size(); i-- > 0;) {
-        const auto [reader, writer, at_offset, of_value] = dependences[i];
+        const auto [reader, writer, apart, is_read] = dependences[i];
         // All dependences of later readers are done, so the reader's place is final: settle it the first
         // time.
-        const Assign* assign = std::get_if<Assign>(&program.statements[reader]);
-        if (assign && program[assign->target].role == Role::intermediate && latest[reader] < stages) {
+        if (is_let(program, program.statements[reader]) && latest[reader] < stages) {
             stage_of[reader] = std::max(stage_of[reader], latest[reader]);
         }
-        latest[writer] = std::min(latest[writer], stage_of[reader] - (at_offset ? 1 : 0));
+        latest[writer] = std::min(latest[writer], stage_of[reader] - (apart ? 1 : 0));
     }
     for (int i = 0; i < count; ++i) {  // lets that read no other statement are no reader above
-        const Assign* assign = std::get_if<Assign>(&program.statements[i]);
-        const bool is_let = assign && program[assign->target].role == Role::intermediate;
-        if (is_let && latest[i] < stages) stage_of[i] = std::max(stage_of[i], latest[i]);
+        if (is_let(program, program.statements[i]) && latest[i] < stages)
+            stage_of[i] = std::max(stage_of[i], latest[i]);
     }
 
     const std::vector<bool> live = live_statements(program, dependences);
@@ -320,7 +428,7 @@ std::vector<Stage> form_stages(const Program& program) {
         if (live[i]) result[stage_of[i]].statements.push_back(i);
     }
     std::erase_if(result, [](const Stage& stage) { return stage.statements.empty(); });
-    return result;
+    return without_shared_lets(program, std::move(result), dependences);
 }
 
 std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages) {
@@ -334,8 +442,8 @@ std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>
         stored[i] = program.fields[i].role != Role::intermediate;
     }
     for (const Dependence& dependence : find_dependences(program)) {
-        if (stage_of[dependence.reader] < 0 || stage_of[dependence.reader] == stage_of[dependence.writer] ||
-            !dependence.of_value)
+        if (!dependence.is_read || stage_of[dependence.reader] < 0 ||
+            stage_of[dependence.reader] == stage_of[dependence.writer])
             continue;
         stored[std::get<Assign>(program.statements[dependence.writer]).target.index] = true;
     }

@@ -13,6 +13,9 @@ bool is_uniform_leaf(const Expr& expr);
 // True for each expression that has one value per launch (see program.h).
 std::vector<bool> uniform_exprs(const Program& program);
 
+// The expressions of a statement: its value, and its condition where it has one.
+std::vector<ExprId> roots_of(const Statement& statement);
+
 // True for each expression that `roots` need, themselves included.
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots);
 
@@ -33,7 +36,8 @@ bool has_formula(const Field& field);
 void infer_margins(Program& program);
 
 // A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another
-// of the same stage writes. Stages run in order.
+// of the same stage writes. A statement that works in place (in_place.h) has a stage of its own, but for the
+// lets that it alone reads. Stages run in order.
 struct Stage {
     std::vector<int> statements;  // indices into Program::statements, in order
 };

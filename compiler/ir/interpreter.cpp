@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
 #include "compiler/support/error.h"
@@ -22,10 +23,11 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<ExprId> roots_of(const Program& program) {
+std::vector<ExprId> all_roots(const Program& program) {
     std::vector<ExprId> roots;
     for (const Statement& statement : program.statements)
-        roots.push_back(std::visit([](const auto& alternative) { return alternative.value; }, statement));
+        for (const ExprId root : roots_of(statement))
+            roots.push_back(root);
     return roots;
 }
 
@@ -74,6 +76,7 @@ struct Interpreter::State {
     Extent extent;
     Arithmetic arithmetic;
     RowEvaluator evaluator;
+    std::vector<bool> in_place;  // by statement
     std::vector<std::optional<double>> params;
     Surroundings surroundings;
     // By field: now, then the past. A state's next level is apart, so that a reference to `now` stays good.
@@ -88,7 +91,8 @@ struct Interpreter::State {
         : program(source),
           extent(checked_extent(program, cells)),
           arithmetic(how),
-          evaluator(program, extent, how, roots_of(program)) {
+          evaluator(program, extent, how, all_roots(program)),
+          in_place(in_place_statements(program)) {
         const std::size_t count = static_cast<std::size_t>(extent[0] * extent[1] * extent[2]);
         for (const Param& param : program.params)
             params.push_back(param.default_value);
@@ -180,45 +184,56 @@ struct Interpreter::State {
         return type == Scalar::f32 && arithmetic == Arithmetic::declared ? static_cast<float>(value) : value;
     }
 
-    // Calls use(index of the first cell, values) for all cells of the region, piece by piece in memory order.
-    template <class Use>
-    void for_each_piece(ExprId root, const Margins& margins, Use&& use) {
-        std::array<std::int64_t, kMaxRank> begin{}, end{};
-        for (int axis = 0; axis < kMaxRank; ++axis) {
-            begin[axis] = margins[axis][0];
-            end[axis] = extent[axis] - margins[axis][1];
-        }
-        std::vector<double> values;
-        for (std::int64_t z = begin[2]; z < end[2]; ++z) {
-            for (std::int64_t y = begin[1]; y < end[1]; ++y) {
-                for (std::int64_t x = begin[0]; x < end[0]; x += RowEvaluator::kMaxCells) {
-                    const std::int64_t cells = std::min(RowEvaluator::kMaxCells, end[0] - x);
-                    evaluator.evaluate(root, x, y, z, cells, values);
-                    use(x + extent[0] * (y + extent[1] * z), values);
+    // The cells of an axis that a statement is for.
+    std::pair<std::int64_t, std::int64_t> span(const Region& region, const Margins& margins, int axis) const {
+        const std::int64_t n = extent[axis];
+        const auto place = [&](const Region::Bound& bound) {
+            return std::clamp<std::int64_t>((bound.from_high ? n : 0) + bound.offset, 0, n);
+        };
+        return {std::max<std::int64_t>(place(region.ranges[axis].begin), margins[axis][0]),
+                std::min<std::int64_t>(place(region.ranges[axis].end), n - margins[axis][1])};
+    }
+
+    // Calls use(index of the cell, value) for all cells that a statement is for, in memory order.
+    template <class Statement, class Use>
+    void for_each_cell(const Statement& statement, Use&& use) {
+        const auto [begin_x, end_x] = span(statement.region, statement.margins, 0);
+        const auto [begin_y, end_y] = span(statement.region, statement.margins, 1);
+        const auto [begin_z, end_z] = span(statement.region, statement.margins, 2);
+        std::vector<double> values, chosen;
+        for (std::int64_t z = begin_z; z < end_z; ++z) {
+            for (std::int64_t y = begin_y; y < end_y; ++y) {
+                for (std::int64_t x = begin_x; x < end_x; x += RowEvaluator::kMaxCells) {
+                    const std::int64_t cells = std::min(RowEvaluator::kMaxCells, end_x - x);
+                    evaluator.evaluate(statement.value, x, y, z, cells, values);
+                    if (statement.condition) evaluator.evaluate(*statement.condition, x, y, z, cells, chosen);
+                    const std::int64_t first = x + extent[0] * (y + extent[1] * z);
+                    for (std::int64_t i = 0; i < cells; ++i)
+                        if (!statement.condition || chosen[i] != 0) use(first + i, values[i]);
                 }
             }
         }
     }
 
-    void run(const Assign& assign) {
+    // A statement reads what was there before it, also of its own target.
+    void run(const Assign& assign, bool changes) {
         const bool to_next = assign.time == 1;
         std::vector<double>& now = levels[assign.target.index].front();
         std::vector<double>& written = to_next ? next[assign.target.index] : now;
-        if (to_next) std::copy(now.begin(), now.end(), written.begin());  // margins keep their value
+        std::vector<double> result = changes ? written : now;
         const Field& field = program.fields[assign.target.index];
-        for_each_piece(assign.value, assign.margins,
-                       [&](std::int64_t first, const std::vector<double>& values) {
-                           std::copy(values.begin(), values.end(), written.begin() + first);
-                           round_to_storage(field, &written[static_cast<std::size_t>(first)], values.size());
-                       });
+        for_each_cell(assign, [&](std::int64_t cell, double value) {
+            result[cell] = value;
+            round_to_storage(field, &result[cell], 1);
+        });
+        std::copy(result.begin(), result.end(), written.begin());
     }
 
-    void run(const Reduce& reduce) {
+    void run(const Reduce& reduce, bool) {
         Accumulator accumulator(reduce.op);
         const bool is_wide = program[reduce.value].type == Scalar::i64;
-        for_each_piece(reduce.value, reduce.margins, [&](std::int64_t, const std::vector<double>& values) {
-            for (double value : values)
-                accumulator.add(is_wide ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : value);
+        for_each_cell(reduce, [&](std::int64_t, double value) {
+            accumulator.add(is_wide ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : value);
         });
         const double value = accumulator.value();
         reductions[reduce.name] = reduce.square_root ? std::sqrt(value) : value;
@@ -226,8 +241,8 @@ struct Interpreter::State {
         evaluator.update_reductions();
     }
 
-    void run(const Inject&) { throw UnsupportedError("points are not built yet"); }
-    void run(const Sample&) { throw UnsupportedError("points are not built yet"); }
+    void run(const Inject&, bool) { throw UnsupportedError("points are not built yet"); }
+    void run(const Sample&, bool) { throw UnsupportedError("points are not built yet"); }
 
     void advance() {
         ++steps_done;
@@ -275,8 +290,9 @@ std::vector<double>& Interpreter::field(const std::string& name, int time) {
 
 void Interpreter::step() {
     state_->begin_step();
-    for (const Statement& statement : state_->program.statements)
-        std::visit([&](const auto& alternative) { state_->run(alternative); }, statement);
+    const std::vector<Statement>& statements = state_->program.statements;
+    for (std::size_t i = 0; i < statements.size(); ++i)
+        std::visit([&](const auto& node) { state_->run(node, state_->in_place[i]); }, statements[i]);
     state_->advance();
 }
 

@@ -17,7 +17,9 @@
 //   min, max    of a region: exact; NaN if any cell is; +inf and -inf of no cells
 //   tables      rows in order, each added to what there is, from +0, in the sum's type
 //   margins     a state keeps its value at t there, an output and a let what they held (NaN before the first
-//   step) functions   the float functions of the C library for f32; engines agree within a bound
+//   step); so do cells outside a statement's region and where its condition is false. Of a level that is
+//   written before they keep what was written
+//   functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
 
 #include <array>

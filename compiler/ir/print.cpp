@@ -1,9 +1,11 @@
 #include "compiler/ir/print.h"
 
 #include <fmt/format.h>
-#include <utility>
 
 #include <cstddef>
+#include <utility>
+
+#include "compiler/ir/analysis.h"
 
 namespace halo::ir {
 
@@ -304,17 +306,13 @@ private:
 
     // ---- statements
 
-    static ExprId root_of(const Statement& statement) {
-        return std::visit([](const auto& alternative) { return alternative.value; }, statement);
-    }
-
     void count_uses() {
         const std::size_t n = program_.exprs.size();
         uses_.assign(n, 0);
         reached_.assign(n, false);
         for (const Statement& statement : program_.statements) {
-            const ExprId root = root_of(statement);
-            if (root.index < n) reached_[root.index] = true, ++uses_[root.index];
+            for (const ExprId root : roots_of(statement))
+                if (root.index < n) reached_[root.index] = true, ++uses_[root.index];
         }
         for (std::size_t i = n; i-- > 0;) {
             if (!reached_[i]) continue;
@@ -346,22 +344,41 @@ private:
         }
     }
 
+    // The cells that a statement is for, as bounds that count from the low face, or from n past the high one.
+    void write_cells(const Region& region, const std::optional<ExprId>& condition) {
+        const auto bound = [](const Region::Bound& each) {
+            return each.from_high ? fmt::format("n{:+}", each.offset) : fmt::format("{}", each.offset);
+        };
+        for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis) {
+            const Region::Range& range = region.ranges[axis];
+            if (range == Region::Range{}) continue;
+            put("    on {} [{}, {})", program_.axes[axis].name, bound(range.begin), bound(range.end));
+        }
+        if (!condition) return;
+        text_ += "    where ";
+        write(*condition, Precedence::select);
+    }
+
     void write_statement(const Assign& assign) {
         write_shared(assign.value);
+        if (assign.condition) write_shared(*assign.condition);
         const bool known = assign.target.index < program_.fields.size();
         text_ += known ? program_[assign.target].name : "<no field>";
         if (assign.time != 0) put("[t{:+}]", assign.time);
         text_ += " = ";
         write(assign.value, Precedence::select);
+        write_cells(assign.region, assign.condition);
         write_widths("    margins", assign.margins);
         text_ += '\n';
     }
 
     void write_statement(const Reduce& reduce) {
         write_shared(reduce.value);
+        if (reduce.condition) write_shared(*reduce.condition);
         put("reduce {} = {}{}(", reduce.name, reduce.square_root ? "sqrt of " : "", name_of(reduce.op));
         write(reduce.value, Precedence::select);
         text_ += ')';
+        write_cells(reduce.region, reduce.condition);
         write_widths("    margins", reduce.margins);
         text_ += '\n';
     }

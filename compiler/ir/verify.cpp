@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/ir/print.h"
 
 namespace halo::ir {
@@ -402,6 +403,14 @@ private:
         }
     }
 
+    void check_condition(const std::optional<ExprId>& condition, const std::string& statement) {
+        if (!condition) return;
+        if (condition->index >= program_.exprs.size())
+            return broken("{} has a condition without expression", statement);
+        check_reads(*condition, statement);
+        if (type_of(*condition) != Scalar::boolean) broken("the condition of {} is no truth", statement);
+    }
+
     void check_statement(const Assign& assign) {
         if (assign.target.index >= program_.fields.size()) return broken("an assignment to no field");
         const Field& field = program_[assign.target];
@@ -414,7 +423,13 @@ private:
         if (assign.time != (field.role == Role::state ? 1 : 0))
             broken("{} {} is written at time {:+}", name_of(field.role), field.name, assign.time);
         if (type_of(assign.value) != field.type) broken("{} is given a value of another type", field.name);
-        if (written_[assign.target.index]) broken("{} is written twice", field.name);
+        check_condition(assign.condition, "the statement for " + field.name);
+        const bool chooses = !assign.region.is_whole() || assign.condition.has_value();
+        if (field.role == Role::intermediate && (written_[assign.target.index] || chooses))
+            broken("let {} is not given all its cells at once", field.name);
+        const bool in_place = written_[assign.target.index] || (chooses && field.role == Role::output);
+        if (in_place && read_of_written(program_, assign))
+            broken("{} is changed in place, and may read cells that are written", field.name);
         written_[assign.target.index] = true;
         check_widths(assign.margins, "a margin of the statement for " + field.name);
     }
@@ -425,6 +440,7 @@ private:
         check_reads(reduce.value, "reduction " + reduce.name);
         if (row_of_[reduce.value.index] >= 0)
             broken("reduction {} reads a table's row outside of a sum", reduce.name);
+        check_condition(reduce.condition, "reduction " + reduce.name);
         if (!is_number(type_of(reduce.value))) broken("reduction {} is not over numbers", reduce.name);
         if (reduce.square_root && reduce.op != ReduceOp::sum)
             broken("reduction {} takes the root of no sum", reduce.name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/ir/in_place.h"
 #include "compiler/lower/ranges.h"
 #include "compiler/lower/storage.h"
 #include "compiler/support/error.h"
@@ -66,7 +67,7 @@ class CellLowering {
 public:
     CellLowering(Context& context, const CellSources& sources, const std::vector<ir::ExprId>& roots,
                  kernel::Block& body)
-        : context_(context), program_(context.program()), sources_(sources), body_(body) {
+        : context_(context), program_(context.program()), sources_(sources), body_(&body) {
         names_ = context.names();  // a scope inside the kernel's
         count_uses(roots);
     }
@@ -75,9 +76,25 @@ public:
         CellValues values;
         for (const ir::Assign* assign : context_.stage().assigns)
             values.assigned.push_back(lower_assign(*assign));
-        for (const ir::Reduce* reduce : context_.stage().reductions)
+        for (const ir::Reduce* reduce : context_.stage().reductions) {
             values.reduced.push_back(lower(reduce->value));
+            values.counted.push_back(inside(*reduce));
+        }
         return values;
+    }
+
+    InPlaceCell lower_in_place() {
+        const ir::Assign& changing = *context_.stage().in_place;
+        for (const ir::Assign* assign : context_.stage().assigns)
+            if (assign != &changing) lower_assign(*assign);
+        InPlaceCell cell;
+        cell.inside = inside(changing);
+        // Neighbours that other threads change are loaded only where this statement reads them.
+        body_ = &cell.body;
+        const ir::Field& field = program_[changing.target];
+        cell.value = lower_named(changing.value, field.name + "_value");
+        if (is_narrow(field)) cell.value = stored(cell.value, field);
+        return cell;
     }
 
     std::vector<Expr> lower_roots(const std::vector<ir::ExprId>& roots) {
@@ -112,12 +129,11 @@ private:
         const Level level{assign.target, assign.time};
         const ir::Field& field = program_[assign.target];
         const std::string wanted = field.name + (assign.time > 0 ? "_new" : "_value");
-        const bool keeps = assign.margins != ir::Margins{} && field.role == ir::Role::state;
+        const bool keeps = ir::is_partial(assign) && field.role == ir::Role::state;
         Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
         if (keeps) {
-            const Expr inside =
-                declare(inside_margins(context_, assign.margins, sources_.index), field.name + "_has_value");
-            value = declare(kernel::select(inside, value, sources_.load({assign.target, 0}, {})), wanted);
+            const Expr has_value = declare(inside(assign), field.name + "_has_value");
+            value = declare(kernel::select(has_value, value, sources_.load({assign.target, 0}, {})), wanted);
         }
         if (!is_narrow(field)) {
             assigned_[level] = value;
@@ -139,10 +155,29 @@ private:
         return false;
     }
 
+    // Whether a statement is for this cell; empty where it is for all.
+    template <class Statement>
+    Expr inside(const Statement& statement) {
+        Expr result;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            const auto [low, high] = statement.margins[axis];
+            const Expr& index = sources_.index[axis];
+            const ir::Region::Range& range = statement.region.ranges[axis];
+            const int first = range.begin.from_high ? low : std::max(low, range.begin.offset);
+            const int past = range.end.from_high ? std::max(high, -range.end.offset) : high;
+            if (first > 0) result = result && index >= first;
+            if (past > 0) result = result && index < context_.extent(axis) - past;
+            if (range.begin.from_high) result = result && index >= context_.extent(axis) + range.begin.offset;
+            if (!range.end.from_high) result = result && index < range.end.offset;
+        }
+        if (statement.condition) result = result && lower(*statement.condition);
+        return result;
+    }
+
     Expr declare(Expr value, const std::string& wanted) {
         const Type type = value.type();
         const std::string name = names_.take(wanted);
-        body_.push_back(kernel::Declare{type, name, std::move(value)});
+        body_->push_back(kernel::Declare{type, name, std::move(value)});
         return kernel::variable(name, type);
     }
 
@@ -376,10 +411,10 @@ private:
         for (std::size_t link = chain.size() - 1; link-- > 0;) {
             factors.emplace_back(lower(chain[link]->a), lower(chain[link]->b));
         }
-        body_.push_back(kernel::Declare{type, name, sum, true});
+        body_->push_back(kernel::Declare{type, name, sum, true});
         const Expr variable = kernel::variable(name, type);
         for (auto& [a, b] : factors) {
-            body_.push_back(kernel::Assign{variable, kernel::call(kernel::Function::fma, {a, b, variable})});
+            body_->push_back(kernel::Assign{variable, kernel::call(kernel::Function::fma, {a, b, variable})});
         }
         return variable;
     }
@@ -391,7 +426,7 @@ private:
     Context& context_;
     const ir::Program& program_;
     const CellSources& sources_;
-    kernel::Block& body_;
+    kernel::Block* body_;
     Names names_;
     Integers integers_{program_};
     std::map<std::uint32_t, int> uses_;
@@ -406,13 +441,29 @@ Expr stored_value(const StageView& stage, const Write& write, const CellValues& 
     return values.assigned[static_cast<std::size_t>(place - stage.assigns.begin())];
 }
 
-CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
+namespace {
+
+std::vector<ir::ExprId> roots_of(const StageView& stage) {
     std::vector<ir::ExprId> roots;
-    for (const ir::Assign* assign : context.stage().assigns)
-        roots.push_back(assign->value);
-    for (const ir::Reduce* reduce : context.stage().reductions)
-        roots.push_back(reduce->value);
-    return CellLowering(context, sources, roots, body).lower();
+    const auto add = [&](const auto* statement) {
+        roots.push_back(statement->value);
+        if (statement->condition) roots.push_back(*statement->condition);
+    };
+    for (const ir::Assign* assign : stage.assigns)
+        add(assign);
+    for (const ir::Reduce* reduce : stage.reductions)
+        add(reduce);
+    return roots;
+}
+
+}  // namespace
+
+CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
+    return CellLowering(context, sources, roots_of(context.stage()), body).lower();
+}
+
+InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body) {
+    return CellLowering(context, sources, roots_of(context.stage()), body).lower_in_place();
 }
 
 std::vector<Expr> lower_values(Context& context, const CellSources& sources,
@@ -446,14 +497,25 @@ void declare_value(const std::string& name, kernel::Block before, kernel::Expr v
     body.push_back(kernel::Scope{std::move(before)});
 }
 
-Expr inside_margins(Context& context, const ir::Margins& margins, const std::array<Expr, 3>& index) {
-    Expr inside;
-    for (int axis = 0; axis < context.rank(); ++axis) {
-        const auto [low, high] = margins[axis];
-        if (low > 0) inside = inside && index[axis] >= low;
-        if (high > 0) inside = inside && index[axis] < context.extent(axis) - high;
+Bounds region_bounds(Context& context, const ir::Region& region, int axis) {
+    const ir::Region::Range& range = region.ranges[axis];
+    Bounds bounds;
+    if (range.begin.from_high) {
+        bounds.begin = context.extent(axis) + range.begin.offset;
+        if (range.begin.offset < -1) bounds.begin = kernel::select(bounds.begin < 0, 0, bounds.begin);
+    } else {
+        bounds.begin = std::max(range.begin.offset, 0);
     }
-    return inside;
+    if (range.end.from_high) {
+        bounds.end = context.extent(axis) + std::min(range.end.offset, 0);
+    } else {
+        bounds.end = context.extent(axis);
+        if (range.end.offset > 1)
+            bounds.end = kernel::select(bounds.end < range.end.offset, bounds.end, range.end.offset);
+        else
+            bounds.end = std::max(range.end.offset, 0);
+    }
+    return bounds;
 }
 
 }  // namespace halo::lower

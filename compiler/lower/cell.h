@@ -19,9 +19,17 @@ struct CellSources {
 };
 
 struct CellValues {
-    std::vector<kernel::Expr> assigned;  // for each StageView::assigns: a variable or literal, margins
-                                         // applied, as the field's storage has it
-    std::vector<kernel::Expr> reduced;   // for each reduction
+    // For each StageView::assigns: a variable or literal, margins applied, as the field's storage has it.
+    std::vector<kernel::Expr> assigned;
+    std::vector<kernel::Expr> reduced;  // for each reduction
+    std::vector<kernel::Expr> counted;  // for each reduction: whether the cell counts; empty where all do
+};
+
+// What a stage's statement that works in place does at one cell.
+struct InPlaceCell {
+    kernel::Expr inside;  // whether it has this cell; empty where it has all
+    kernel::Block body;   // to be done where it does, before
+    kernel::Expr value;   // is stored
 };
 
 // What `write`, one of the stage's, stores.
@@ -30,6 +38,9 @@ kernel::Expr stored_value(const StageView& stage, const Write& write, const Cell
 // Appends the statements to `body`. Names are taken in a scope of their own: the body may be printed several
 // times.
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body);
+
+// The same for a stage whose statement works in place: what its lets need is appended to `body`.
+InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body);
 
 // The values of `roots`, in order, at one cell; besides that as lower_cell.
 std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,
@@ -41,8 +52,10 @@ void declare_value(const std::string& name, kernel::Block before, kernel::Expr v
 kernel::Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id,
                          const std::string& wanted, kernel::Block& body);
 
-// Cell (index) is inside the margins, i.e. has a value; empty where the margins are none.
-kernel::Expr inside_margins(Context& context, const ir::Margins& margins,
-                            const std::array<kernel::Expr, 3>& index);
+// The first cell along an axis that a region has, and the cell past its last; clipped to the grid.
+struct Bounds {
+    kernel::Expr begin, end;
+};
+Bounds region_bounds(Context& context, const ir::Region& region, int axis);
 
 }  // namespace halo::lower

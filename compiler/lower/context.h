@@ -18,7 +18,8 @@ namespace halo::lower {
 // The layout all arrays of the program share, and how a program's fields are numbered in the plan.
 struct ProgramLayout {
     std::array<std::array<int, 2>, ir::kMaxRank> halo{};
-    std::vector<int> plan_field;  // by ir field; -1 where it has no array
+    std::vector<int> plan_field;     // by ir field; -1 where it has no array
+    std::vector<bool> halo_kernels;  // by ir field: fields_with_halo_kernels()
 };
 
 class Context {

@@ -48,8 +48,12 @@ public:
         const int rank = context_.rank();
         result_.tile.fill(kWholeAxis);
         result_.tile[rank - 1] = rank == 1 ? kBlockOfLine : 1;
-        for (int axis = 0; axis < rank; ++axis)
+        for (int axis = 0; axis < rank; ++axis) {
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+            bounds_[axis] = {0, context_.extent(axis)};
+            if (const ir::Assign* assign = context_.stage().in_place)
+                bounds_[axis] = region_bounds(context_, assign->region, axis);
+        }
         Block row;
         declare_rows(row);
         if (has_table_sums(context_.stage())) {
@@ -61,14 +65,15 @@ public:
         begin_reductions(context_, block);
         if (rank == 3) {
             block.push_back(
-                kernel::For{"j", 0, context_.extent(1), 1, kernel::Unroll::leave, std::move(row)});
+                kernel::For{"j", bounds_[1].begin, bounds_[1].end, 1, kernel::Unroll::leave, std::move(row)});
         } else {
             append(block, std::move(row));
         }
         const Expr number = rank == 1 ? kernel::variable("block", Type::i32) : index_[rank - 1];
         store_partials(context_, number, block);
-        const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32);
-        const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32);
+        const Expr first = rank == 1 ? Expr(0) : bounds_[rank - 1].begin;
+        const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32) + first;
+        const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32) + first;
         const std::string var = rank == 1 ? "block" : Context::kIndexNames[rank - 1];
         body().push_back(kernel::For{var, begin, end, 1, kernel::Unroll::leave, std::move(block)});
         return std::move(result_);
@@ -140,24 +145,41 @@ private:
             if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
             cell.push_back(std::move(store));
         }
-        reduce_cell(context_, values, index_, Expr(), cell);
+        reduce_cell(context_, values, Expr(), cell);
     }
 
     // The cells along the first axis that one call of the inner loop has.
     Expr first_cell() const {
-        return context_.rank() == 1 ? kernel::variable("block", Type::i32) * kBlockOfLine : Expr(0);
+        const Expr& begin = bounds_[0].begin;
+        return context_.rank() == 1 ? kernel::variable("block", Type::i32) * kBlockOfLine + begin : begin;
     }
     Expr last_cell() {
         const Expr first = first_cell();
-        return context_.rank() == 1 ? kernel::select(context_.extent(0) - first < kBlockOfLine,
-                                                     context_.extent(0), first + kBlockOfLine)
-                                    : context_.extent(0);
+        const Expr& end = bounds_[0].end;
+        return context_.rank() == 1 ? kernel::select(end - first < kBlockOfLine, end, first + kBlockOfLine)
+                                    : end;
     }
 
     kernel::Statement inner_loop() {
         Block cell;
-        finish_cell(cell_sources(), cell);
+        if (context_.stage().in_place != nullptr) {
+            change_in_place(cell_sources(), cell);
+        } else {
+            finish_cell(cell_sources(), cell);
+        }
         return kernel::For{"i", first_cell(), last_cell(), 1, kernel::Unroll::vectorize, std::move(cell)};
+    }
+
+    void change_in_place(const CellSources& sources, Block& cell) {
+        const Level& level = context_.stage().writes.front().level;
+        InPlaceCell change = lower_in_place(context_, sources, cell);
+        change.body.push_back(kernel::Assign{
+            kernel::element(row_name(level, 0, 0), {index_[0]}, type_of(level)), change.value});
+        if (change.inside.has_value()) {
+            cell.push_back(kernel::If{change.inside, std::move(change.body), {}});
+        } else {
+            append(cell, std::move(change.body));
+        }
     }
 
     // Sums over tables: strips of cells go through the rows together, so that a strip's sums stay in the
@@ -205,6 +227,7 @@ private:
     Context& context_;
     StrategyResult result_;
     std::array<Expr, 3> index_;
+    std::array<Bounds, 3> bounds_;  // of the cells that are computed
 };
 
 // The kernels of computed columns, before those of the step.
@@ -267,6 +290,7 @@ Lowered lower_cpu(const ir::Program& program) {
         rt::KernelPlan kernel;
         kernel.name = result.function.name;
         kernel.tile = result.tile;
+        kernel.domain = launch_domain(stage);
         kernel.arguments = context.arguments(reductions);
         for (const Write& write : stage.writes) {
             if (!Images::needed(context, write)) continue;

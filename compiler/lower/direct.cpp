@@ -25,6 +25,7 @@ public:
           high_(context.stage().high()) {}
 
     StrategyResult lower() {
+        if (context_.stage().in_place != nullptr) return change_in_place();
         static constexpr const char* kCellConstants[] = {"kCellsX", "kCellsY", "kCellsZ"};
         for (int axis = 0; axis < 3; ++axis) {
             cells_[axis] = axis < context_.rank() ? schedule_.cells[axis] : 1;
@@ -73,32 +74,67 @@ private:
         finish_reductions(context_, body());
     }
 
+    // ---- a statement that changes its level in place: one cell a thread, of those that the statement is for
+
+    StrategyResult change_in_place() {
+        const ir::Assign& assign = *context_.stage().in_place;
+        std::array<Expr, 3> begin{0, 0, 0};
+        Expr outside;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            result_.tile[axis] = schedule_.threads[axis];
+            begin[axis] = region_bounds(context_, assign.region, axis).begin;
+        }
+        first_ = declare_first_cell(context_, schedule_, counts_, function(), begin);
+        for (int axis = 0; axis < context_.rank(); ++axis)
+            outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
+        body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
+        body().push_back(kernel::BlankLine{});
+        InPlaceCell cell = lower_in_place(context_, single_cell_sources(body()), body());
+        cell.body.push_back(
+            kernel::Assign{array_element(context_.stage().writes.front().level, {}), cell.value});
+        images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, cell.body);
+        if (cell.inside.has_value()) {
+            body().push_back(kernel::If{cell.inside, std::move(cell.body), {}});
+        } else {
+            append(body(), std::move(cell.body));
+        }
+        return std::move(result_);
+    }
+
     // ---- one cell a thread
     // -------------------------------------------------------------------------------------
 
-    void single_cell(Block& work) {
+    // The element of a level at the thread's cell, or beside it.
+    Expr array_element(const Level& level, const ir::Offset& shift) {
+        Expr place = at_;
+        if (shift[2]) place = shifted(place, shift[2], context_.slice());
+        if (shift[1]) place = shifted(place, shift[1], context_.pitch());
+        return kernel::element(context_.array(level), {place + shift[0]}, type_of(level));
+    }
+
+    CellSources single_cell_sources(Block& work) {
         const Expr offset = context_.element_offset(first_[0], first_[1], first_[2]);
         work.push_back(kernel::Declare{offset.type(), "at", offset});
-        const Expr at = kernel::variable("at", offset.type());
+        at_ = kernel::variable("at", offset.type());
         CellSources sources;
         sources.index = first_;
-        sources.load = [&](const Level& level, const ir::Offset& shift) {
-            Expr place = at;
-            if (shift[2]) place = shifted(place, shift[2], context_.slice());
-            if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-            return loaded(kernel::element(context_.array(level), {place + shift[0]}, type_of(level)),
-                          context_.stage().field(level));
+        sources.load = [this](const Level& level, const ir::Offset& shift) {
+            return loaded(array_element(level, shift), context_.stage().field(level));
         };
+        return sources;
+    }
+
+    void single_cell(Block& work) {
+        const CellSources sources = single_cell_sources(work);
         const CellValues values = lower_cell(context_, sources, work);
         for (const Write& write : context_.stage().writes) {
-            Block store{
-                kernel::Assign{kernel::element(context_.array(write.level), {at}, type_of(write.level)),
-                               stored_value(context_.stage(), write, values)}};
+            Block store{kernel::Assign{array_element(write.level, {}),
+                                       stored_value(context_.stage(), write, values)}};
             const Expr inside = inside_store_bounds(context_, write, first_);
             if (inside) store = {kernel::If{inside, std::move(store), {}}};
             work.push_back(std::move(store.front()));
         }
-        reduce_cell(context_, values, first_, Expr(), work);
+        reduce_cell(context_, values, Expr(), work);
     }
 
     // ---- a box of cells a thread
@@ -269,7 +305,7 @@ private:
                 kernel::Assign{kernel::element(result_name(write), {loop[0]}, type_of(write.level)),
                                stored_value(context_.stage(), write, values)});
         }
-        reduce_cell(context_, values, sources.index, inside_grid(sources.index), cell);
+        reduce_cell(context_, values, inside_grid(sources.index), cell);
         append(row, loop_over("x", counts_[0], std::move(cell)));
         for (const Write& write : context_.stage().writes)
             store_row(write, loop, row);
@@ -338,6 +374,7 @@ private:
     std::array<int, 3> cells_{1, 1, 1};
     std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
+    Expr at_;  // elements from cell (0, 0, 0) to the only cell of a thread
 };
 
 }  // namespace

@@ -266,7 +266,7 @@ void HaloKernels::make(const Level& level, int axis, const std::vector<int>& fil
 
 void HaloKernels::append(const Level& level, rt::LaunchPlan& plan) {
     const ir::Field& field = program_[level.field];
-    if (!ir::has_formula(field)) return;
+    if (!layout_.halo_kernels[level.field.index]) return;
     auto made = made_.find(level);
     if (made == made_.end()) {
         std::vector<rt::KernelPlan> plans;

@@ -1,5 +1,5 @@
-// Kernels that fill the halo of a level where a formula says what lies past a face. Such a level's writers
-// leave its halo alone; these kernels run after them, and after an upload.
+// Kernels that fill the halo of a level where its writers cannot (fields_with_halo_kernels). They leave it
+// alone; these kernels run after them, and after an upload.
 //
 // One kernel for each axis: non-periodic ones from the last to the first, then the periodic ones, each over
 // the full width of what was filled before. So every axis past its face finds what it reads, and a corner is

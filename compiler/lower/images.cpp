@@ -107,7 +107,7 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
 
 bool Images::needed(const Context& context, const Write& write) {
     const ir::Field& field = context.stage().field(write.level);
-    if (ir::has_formula(field)) return false;  // kernels of their own fill its halo
+    if (context.layout().halo_kernels[write.level.field.index]) return false;
     for (int axis = 0; axis < context.rank(); ++axis) {
         if (axis_images(field, axis).any()) return true;
     }

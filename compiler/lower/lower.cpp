@@ -95,6 +95,20 @@ std::string schedule_words(const StageView& stage, const schedule::Schedule& sch
                        extents(schedule.threads), extents(schedule.cells));
 }
 
+// A box that is thin along the contiguous axis has no use for rows of threads: they lie along the next one.
+schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
+    if (stage.in_place == nullptr || stage.rank() == 1) return schedule;
+    const ir::Region::Range& range = stage.in_place->region.ranges[0];
+    const int width = range.end.offset - range.begin.offset;
+    if (range.begin.from_high != range.end.from_high || width < 1 || width >= schedule.threads[0])
+        return schedule;
+    constexpr int kMostOfAxis = 1024;
+    const int along = schedule.threads[0] / width * schedule.threads[1];
+    schedule.threads[0] = width;
+    schedule.threads[1] = std::min(along, kMostOfAxis / (width * schedule.threads[2]));
+    return schedule;
+}
+
 std::vector<std::string> header(const ir::Program& program, const StageViews& views) {
     std::vector<std::string> lines{
         fmt::format("{}: CUDA kernels of a stencil, emitted by Halocline.", program.name), ""};
@@ -138,14 +152,15 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
         Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
-        StrategyResult result = lower_stage(context, schedules[s], images);
+        const schedule::Schedule schedule = fitted(schedules[s], stage);
+        StrategyResult result = lower_stage(context, schedule, images);
         kernel::KernelFunction& function = result.function;
         function.name = kernel_names.take(stage.name);
         function.comment = {
-            level_words(context), schedule_words(stage, schedules[s]),
+            level_words(context), schedule_words(stage, schedule),
             fmt::format("At least {} bytes move between memory and chip for a cell.", bytes_per_cell(stage))};
-        function.threads = schedules[s].threads[0] * schedules[s].threads[1] * schedules[s].threads[2];
-        function.min_blocks = schedules[s].min_blocks;
+        function.threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+        function.min_blocks = schedule.min_blocks;
         if (!stage.reductions.empty() && function.threads % 32 != 0) {
             throw UnsupportedError(fmt::format(
                 "a stage with a reduction needs whole warps: {} threads a block is no multiple of 32",
@@ -156,8 +171,9 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         function.parameters = context.parameters();
         rt::KernelPlan kernel;
         kernel.name = function.name;
-        kernel.threads = schedules[s].threads;
+        kernel.threads = schedule.threads;
         kernel.tile = result.tile;
+        kernel.domain = launch_domain(stage);
         kernel.dynamic_shared_bytes = result.dynamic_shared_bytes;
         kernel.arguments = context.arguments(reductions);
         lowered.plan.kernels.push_back(std::move(kernel));

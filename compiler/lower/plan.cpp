@@ -90,6 +90,7 @@ rt::FieldPlan plan_field(const ir::Program& program, const ir::Field& field) {
 ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
     ProgramLayout layout;
     layout.halo = views.halo;
+    layout.halo_kernels = fields_with_halo_kernels(program);
     int next = 0;
     for (std::size_t f = 0; f < program.fields.size(); ++f) {
         layout.plan_field.push_back(views.stored[f] ? next++ : -1);
@@ -147,6 +148,17 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         plan.reductions.push_back(reduction);
     }
     return plan;
+}
+
+rt::Domain launch_domain(const StageView& stage) {
+    rt::Domain domain;
+    if (stage.in_place == nullptr) return domain;
+    for (int axis = 0; axis < stage.rank(); ++axis) {
+        const ir::Region::Range& range = stage.in_place->region.ranges[axis];
+        domain.ranges[axis] = {{range.begin.from_high, range.begin.offset},
+                               {range.end.from_high, range.end.offset}};
+    }
+    return domain;
 }
 
 std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan) {

@@ -16,4 +16,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
 // plan.
 std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan);
 
+// What a stage's kernel is launched over: the whole grid, or the region of the statement that works in place.
+rt::Domain launch_domain(const StageView& stage);
+
 }  // namespace halo::lower

@@ -32,8 +32,7 @@ void begin_reductions(Context& context, kernel::Block& body) {
     }
 }
 
-void reduce_cell(Context& context, const CellValues& values, const std::array<Expr, 3>& index,
-                 const Expr& inside, kernel::Block& body) {
+void reduce_cell(Context& context, const CellValues& values, const Expr& inside, kernel::Block& body) {
     const auto& reductions = context.stage().reductions;
     for (std::size_t r = 0; r < reductions.size(); ++r) {
         const Expr so_far = result(context, r);
@@ -42,7 +41,7 @@ void reduce_cell(Context& context, const CellValues& values, const std::array<Ex
                           : reductions[r]->op == ir::ReduceOp::min
                               ? kernel::call_helper("keep_min", {so_far, value}, Type::f64)
                               : kernel::call_helper("keep_max", {so_far, value}, Type::f64);
-        const Expr counted = inside && inside_margins(context, reductions[r]->margins, index);
+        const Expr counted = inside && values.counted[r];
         kernel::Block take{kernel::Assign{so_far, next}};
         if (counted) {
             body.push_back(kernel::If{counted, std::move(take), {}});

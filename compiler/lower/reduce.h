@@ -8,9 +8,9 @@ namespace halo::lower {
 // `double change = …;` for each reduction of the stage, before the first cell.
 void begin_reductions(Context& context, kernel::Block& body);
 
-// Takes a cell's values in; `inside` is the guard of the cell (empty: always inside), margins are added here.
-void reduce_cell(Context& context, const CellValues& values, const std::array<kernel::Expr, 3>& index,
-                 const kernel::Expr& inside, kernel::Block& body);
+// Takes a cell's values in; `inside` is the guard of the cell (empty: always inside); the cells that a
+// reduction leaves out are seen to here.
+void reduce_cell(Context& context, const CellValues& values, const kernel::Expr& inside, kernel::Block& body);
 
 // The block's result into its place of the partials.
 void finish_reductions(Context& context, kernel::Block& body);

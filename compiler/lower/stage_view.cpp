@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/in_place.h"
+
 namespace halo::lower {
 namespace {
-
-ir::ExprId value_of(const ir::Statement& statement) {
-    return std::visit([](const auto& node) { return node.value; }, statement);
-}
 
 void add_offset(Read& read, const ir::Offset& offset) {
     const auto place = std::lower_bound(read.offsets.begin(), read.offsets.end(), offset);
@@ -42,24 +40,28 @@ void add_reads(StageView& view, const std::vector<ir::ExprId>& roots) {
 }
 
 StageView view_stage(const ir::Program& program, const ir::Stage& stage, const std::vector<bool>& stored) {
+    const std::vector<bool> in_place = ir::in_place_statements(program);
     StageView view;
     view.program = &program;
     view.stage = stage;
     std::vector<ir::ExprId> roots;
     for (int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
-        roots.push_back(value_of(statement));
+        for (const ir::ExprId root : ir::roots_of(statement))
+            roots.push_back(root);
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) {
             view.reductions.push_back(reduce);
             continue;
         }
         const auto& assign = std::get<ir::Assign>(statement);
         view.assigns.push_back(&assign);
+        if (in_place[index]) view.in_place = &assign;
         if (stored[assign.target.index]) view.writes.push_back({{assign.target, assign.time}, &assign});
     }
     add_reads(view, roots);
     for (const Write& write : view.writes) {
-        const bool keeps = write.has_margins() && view.field(write.level).role == ir::Role::state;
+        if (write.assign == view.in_place) continue;
+        const bool keeps = write.is_partial() && view.field(write.level).role == ir::Role::state;
         if (keeps) add_read(view, {write.level.field, 0}, {});
     }
     return view;
@@ -71,13 +73,13 @@ bool Read::at_offsets() const {
     return offsets.size() > 1 || offsets.front() != ir::Offset{};
 }
 
-bool Write::has_margins() const {
-    return assign->margins != ir::Margins{};
+bool Write::is_partial() const {
+    return ir::is_partial(*assign);
 }
 
 bool StageView::assigns_level(const Level& level) const {
     return std::any_of(assigns.begin(), assigns.end(), [&](const ir::Assign* assign) {
-        return assign->target == level.field && assign->time == level.time;
+        return assign != in_place && assign->target == level.field && assign->time == level.time;
     });
 }
 
@@ -120,6 +122,32 @@ StageViews view_stages(const ir::Program& program) {
         views.stages.push_back(std::move(view));
     }
     return views;
+}
+
+std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
+    std::vector<bool> result(program.fields.size());
+    for (std::size_t f = 0; f < result.size(); ++f)
+        result[f] = ir::has_formula(program.fields[f]);
+    const std::vector<bool> in_place = ir::in_place_statements(program);
+    for (std::size_t i = 0; i < in_place.size(); ++i) {
+        const auto* assign = std::get_if<ir::Assign>(&program.statements[i]);
+        if (assign == nullptr || !in_place[i]) continue;
+        bool shows_cells = false;  // constants past fixed faces never change
+        for (const auto& faces : program[assign->target].boundary) {
+            for (const ir::Face& face : faces) {
+                shows_cells = shows_cells ||
+                              (face.kind != ir::BoundaryKind::fixed && face.kind != ir::BoundaryKind::free);
+            }
+        }
+        const std::vector<bool> reached = ir::reachable_exprs(program, ir::roots_of(program.statements[i]));
+        for (std::size_t e = 0; e < reached.size() && shows_cells; ++e) {
+            const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
+            if (reached[e] && access && access->field == assign->target && access->time == assign->time &&
+                access->offset != ir::Offset{})
+                result[assign->target.index] = true;
+        }
+    }
+    return result;
 }
 
 }  // namespace halo::lower

@@ -31,7 +31,7 @@ struct Write {
     const ir::Assign* assign = nullptr;
     // Cells whose value is not computed keep the old one: a state's by storing its value at t, others by no
     // store.
-    bool has_margins() const;
+    bool is_partial() const;  // by its margins, its region or its condition
 };
 
 struct StageView {
@@ -42,6 +42,9 @@ struct StageView {
     std::vector<const ir::Reduce*> reductions;
     std::vector<Read> reads;    // from memory, in order of first use
     std::vector<Write> writes;  // to memory
+    // The statement that changes its level in place, for its own cells alone; the others are lets that it
+    // reads.
+    const ir::Assign* in_place = nullptr;
 
     int rank() const { return program->rank(); }
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
@@ -58,5 +61,9 @@ struct StageViews {
         halo{};  // around all reads of all stages: the arrays' layout
 };
 StageViews view_stages(const ir::Program& program);
+
+// True for each field whose halo is filled by kernels of its own (halo_kernel.h): a formula says what lies
+// past a face, or a statement reads its target's neighbours while other threads write their images.
+std::vector<bool> fields_with_halo_kernels(const ir::Program& program);
 
 }  // namespace halo::lower

@@ -20,7 +20,8 @@ Expr shifted(const Expr& at, int count, const Expr& stride) {
 }
 
 std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
-                                       const std::array<Expr, 3>& cells, kernel::KernelFunction& function) {
+                                       const std::array<Expr, 3>& cells, kernel::KernelFunction& function,
+                                       const std::array<Expr, 3>& begin) {
     static constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
     static constexpr kernel::Builtin kThreads[] = {kernel::Builtin::thread_x, kernel::Builtin::thread_y,
                                                    kernel::Builtin::thread_z};
@@ -31,7 +32,8 @@ std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedul
         const Expr threads = named_constant(function, kThreadConstants[axis], schedule.threads[axis]);
         Expr index = kernel::builtin(kBlocks[axis]) * threads;
         if (schedule.threads[axis] > 1) index = index + kernel::builtin(kThreads[axis]);
-        function.body.push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis], index * cells[axis]});
+        function.body.push_back(
+            kernel::Declare{Type::i32, Context::kIndexNames[axis], index * cells[axis] + begin[axis]});
         first[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
     }
     return first;

@@ -38,9 +38,11 @@ kernel::Expr named_constant(kernel::KernelFunction& function, const std::string&
 kernel::Expr shifted(const kernel::Expr& at, int count, const kernel::Expr& stride);
 
 // Declares i, j, k = the first of a thread's cells, `cells` neighbours along each axis, and returns them.
+// `begin`: where the cells of the grid's first thread are.
 std::array<kernel::Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
                                                const std::array<kernel::Expr, 3>& cells,
-                                               kernel::KernelFunction& function);
+                                               kernel::KernelFunction& function,
+                                               const std::array<kernel::Expr, 3>& begin = {0, 0, 0});
 
 // The cells a statement stores along an axis: all but its margins, where the field keeps what it holds by no
 // store.

@@ -381,7 +381,7 @@ private:
         const CellValues values = lower_cell(context_, sources, cell);
         Expr inside;
         if (schedule_.cells[0] > 1) inside = index[0] < context_.extent(0);
-        reduce_cell(context_, values, index, inside, cell);
+        reduce_cell(context_, values, inside, cell);
         Block row;
         for (const Write& write : context_.stage().writes) {
             const Expr value = stored_value(context_.stage(), write, values);

@@ -265,7 +265,7 @@ private:
                 store = kernel::If{bounds, {std::move(store)}, {}};
             work.push_back(std::move(store));
         }
-        reduce_cell(context_, values, index, Expr(), work);
+        reduce_cell(context_, values, Expr(), work);
         return {kernel::If{inside, std::move(work), {}}};
     }
 

@@ -14,8 +14,8 @@ using kernel::Type;
 std::vector<ir::ExprId> values_of(const StageView& stage) {
     std::vector<ir::ExprId> values;
     for (int index : stage.stage.statements) {
-        std::visit([&](const auto& statement) { values.push_back(statement.value); },
-                   stage.program->statements[static_cast<std::size_t>(index)]);
+        for (const ir::ExprId root : ir::roots_of(stage.program->statements[static_cast<std::size_t>(index)]))
+            values.push_back(root);
     }
     return values;
 }

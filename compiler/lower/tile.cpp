@@ -147,7 +147,7 @@ private:
             }
             work.push_back(std::move(store));
         }
-        reduce_cell(context_, values, cell, Expr(), work);
+        reduce_cell(context_, values, Expr(), work);
         return work;
     }
 

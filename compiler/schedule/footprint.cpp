@@ -5,20 +5,19 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/in_place.h"
+
 namespace halo::schedule {
 
 namespace {
 
 using Level = std::pair<std::uint32_t, int>;  // field and time
 
-ir::ExprId value_of(const ir::Statement& statement) {
-    return std::visit([](const auto& node) { return node.value; }, statement);
-}
-
 std::vector<ir::ExprId> values_of(const ir::Program& program, const std::vector<int>& statements) {
     std::vector<ir::ExprId> values;
     for (const int index : statements)
-        values.push_back(value_of(program.statements[index]));
+        for (const ir::ExprId root : ir::roots_of(program.statements[index]))
+            values.push_back(root);
     return values;
 }
 
@@ -127,14 +126,21 @@ void add_writes(const ir::Program& program, const ir::Stage& stage, Footprint& r
 
 void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& result) {
     std::set<Level> written_here;
+    std::map<Level, std::set<ir::Offset>> reads;
+    const std::vector<bool> in_place = ir::in_place_statements(program);
     for (const int index : stage.statements) {
-        if (const auto* assign = std::get_if<ir::Assign>(&program.statements[index])) {
+        const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
+        if (assign == nullptr) continue;
+        const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
+        if (in_place[index]) {
+            result.in_place = true;  // what it reads of its target is in memory
+        } else {
             written_here.emplace(assign->target.index, assign->time);
+            if (chooses && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});
         }
     }
     const std::vector<bool> reached = ir::reachable_exprs(program, values_of(program, stage.statements));
     const std::vector<bool> uniform = ir::uniform_exprs(program);
-    std::map<Level, std::set<ir::Offset>> reads;
     for (std::size_t index = 0; index < program.exprs.size(); ++index) {
         if (!reached[index] || uniform[index]) continue;
         const ir::Expr& expr = program.exprs[index];

@@ -57,9 +57,10 @@ struct Footprint {
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
     bool star = true;                                       // every read is a star
     Operations operations;
-    int reductions = 0;  // that the stage computes
-    int table_sums = 0;  // over the rows of tables
-    int row_bytes = 0;   // of the widest of these tables
+    int reductions = 0;     // that the stage computes
+    int table_sums = 0;     // over the rows of tables
+    int row_bytes = 0;      // of the widest of these tables
+    bool in_place = false;  // its statement changes a level in place
 
     // Bytes a cell that must cross the memory bus in one sweep: each level once.
     std::int64_t bytes_read() const;

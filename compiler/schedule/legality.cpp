@@ -49,6 +49,10 @@ private:
 
     void check_shape() {
         const int rank = footprint_.rank;
+        if (footprint_.in_place && !is(Strategy::direct))
+            limit(Setting::strategy, "what changes a field in place is computed by direct alone");
+        if (footprint_.in_place && product(schedule_.cells) != 1)
+            limit(Setting::cells, "what changes a field in place has one cell a thread");
         if (is(Strategy::stream) && rank < 2) {
             limit(Setting::strategy,
                   "stream walks along the slowest of two or three axes; this program has 1 axis");

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/fields.h"
+#include "compiler/sema/guards.h"
 #include "compiler/sema/types.h"
 
 namespace halo::sema {
@@ -132,12 +135,11 @@ private:
         FieldInfo& info = evaluator_.fields()[id.index];
         ir::Field& field = program_.fields[id.index];
         const Role role = time == 1 ? Role::state : Role::output;
+        if (info.assigned && field.role == role) return true;
         if (info.assigned) {
-            const bool same = field.role == role;
             sink_
-                .report(same ? DiagnosticKind::written_twice : DiagnosticKind::invalid_assignment, where,
-                        same ? fmt::format("`{}` is written twice in a step", field.name)
-                             : fmt::format("`{}` is assigned both with and without `[t+1]`", field.name))
+                .report(DiagnosticKind::invalid_assignment, where,
+                        fmt::format("`{}` is assigned both with and without `[t+1]`", field.name))
                 .label(info.written_where, "written here before");
             return false;
         }
@@ -236,10 +238,12 @@ private:
                                   program_.fields[target->reference.first].type == ir::Scalar::boolean;
         const Value value =
             is_condition ? evaluator_.condition(assignment.value) : evaluator_.quantity(assignment.value);
+        const std::optional<Cells> cells = guards_.cells_of(assignment.guards, place);
         if (!target) return;
+        bool again = false;
         const Reference& reference = target->reference;
         for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
-            evaluator_.fields()[reference.first + i].written = true;
+            again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
         computes_ = true;
         const SourceRange where = evaluator_.where(assignment.value);
         std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
@@ -256,13 +260,33 @@ private:
                 return;
             }
         }
-        if (!leaves) {
+        if (!leaves || !cells) {
             has_poison_ = true;
             if (!value.is_poison()) report_misfit(value, reference, where);
             return;
         }
-        for (std::uint32_t i = 0; i < leaves->size(); ++i)
-            assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where);
+        if (again && cells->are_all() && !reads_level(*leaves, *target)) {
+            sink_
+                .report(DiagnosticKind::written_twice, evaluator_.where(assignment.target),
+                        fmt::format("`{}` is written twice in a step", reference.name))
+                .label(evaluator_.fields()[reference.first].written_where, "what is written here is lost")
+                .note("`on` and `where` write some of the cells alone");
+            return;
+        }
+        const bool is_output = program_.fields[reference.first].role == Role::output;
+        const bool in_place = again || (is_output && !cells->are_all());
+        if (in_place && leaves->size() > 1 && reads_level(*leaves, *target)) {
+            sink_
+                .report(DiagnosticKind::not_built_yet, assignment.where,
+                        "components that are changed in place from one another are not built yet")
+                .note("assign them one by one, from lets that keep what was there");
+            return;
+        }
+        for (std::uint32_t i = 0; i < leaves->size(); ++i) {
+            const ir::Assign made =
+                assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where, *cells);
+            if (in_place) check_in_place(made);
+        }
     }
 
     void report_misfit(const Value& value, const Reference& reference, SourceRange where) {
@@ -275,13 +299,60 @@ private:
             diagnostic.note("`re(z)`, `im(z)` and `abs(z)` are real");
     }
 
-    void assign(FieldId field, int time, const Value& value, SourceRange value_where, SourceRange where) {
+    ir::Assign assign(FieldId field, int time, const Value& value, SourceRange value_where, SourceRange where,
+                      const Cells& cells = {}) {
         ir::Assign made;
         made.target = field;
         made.time = time;
         made.value = evaluator_.arithmetic().as(value, program_[field].type, value_where);
+        made.region = cells.region;
+        made.condition = cells.condition;
         made.where = where;
         program_.statements.emplace_back(made);
+        return made;
+    }
+
+    bool reads_level(const std::vector<Value>& leaves, const Target& target) {
+        bool result = false;
+        const std::uint32_t first = target.reference.first;
+        for (const Value& leaf : leaves) {
+            if (!leaf.is_expr()) continue;
+            for_each_leaf(leaf, [&](const ir::Expr& expr) {
+                const auto* access = std::get_if<ir::Access>(&expr.node);
+                if (!access) return;
+                const bool is_target =
+                    access->field.index >= first && access->field.index - first < leaves.size();
+                // A let may be made of it.
+                result = result || (is_target && access->time == target.time) ||
+                         program_[access->field].role == Role::intermediate;
+            });
+        }
+        return result;
+    }
+
+    // What changes a field in place must not read cells that it may be writing.
+    void check_in_place(const ir::Assign& assign) {
+        const std::vector<bool> reached = ir::reachable_exprs(program_, ir::roots_of(ir::Statement(assign)));
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            if (!reached[i] || !std::holds_alternative<ir::TableSum>(program_.exprs[i].node)) continue;
+            sink_
+                .report(DiagnosticKind::not_built_yet, assign.where,
+                        "a sum over a table is not built yet where a field is changed in place")
+                .note("give the sum a name before: `let total = sum(…) …`");
+            return;
+        }
+        const std::optional<ir::Access> access = ir::read_of_written(program_, assign);
+        if (!access) return;
+        const std::string& name = program_[assign.target].name;
+        const std::string text = access_text(name, access->time, access->offset, symbols_.axes());
+        sink_
+            .report(DiagnosticKind::reads_what_it_writes, assign.where,
+                    fmt::format("this changes `{}` in place, and reads `{}`, which it may change, too", name,
+                                text))
+            .label(evaluator_.fields()[assign.target.index].written_where, "written here before")
+            .note(fmt::format("keep what was there: `let before = {}`, and read `before` here",
+                              access_text(name, access->time, {}, symbols_.axes())))
+            .note("or colour the cells so that neighbours never have one: `where mod(idx(x), 2) == 0`");
     }
 
     void read_let(const syntax::LetDecl& let) {
@@ -396,15 +467,19 @@ private:
                 {"sum", "min", "max", "norm2"});
         }
         evaluator_.set_wanted(evaluator_.own_place(reduce.value));
+        const Halves place = evaluator_.wanted();
         if (reduce.start)
             made.initial =
                 evaluator_.known(*reduce.start, fmt::format("the start of `{}`", made.name)).value_or(0);
         Value value = evaluator_.number(reduce.value);
+        const std::optional<Cells> cells = guards_.cells_of(reduce.guards, place);
         if (const Symbol* symbol = symbols_.find(made.name)) evaluator_.define_reduction(*symbol);
-        if (value.is_poison()) {
+        if (value.is_poison() || !cells) {
             has_poison_ = true;
             return;
         }
+        made.region = cells->region;
+        made.condition = cells->condition;
         const SourceRange where = evaluator_.where(reduce.value);
         Arithmetic& arithmetic = evaluator_.arithmetic();
         // Squares are taken in f64, as their sum is, so that a norm does not overflow before its root.
@@ -525,6 +600,7 @@ private:
     DiagnosticSink& sink_;
     Evaluator evaluator_;
 
+    Guards guards_{evaluator_};
     std::vector<Step> steps_;
     std::vector<int> turns_, current_turns_;
     int turn_count_ = 0;

@@ -14,6 +14,7 @@ constexpr std::string_view kBoundaryKinds[] = {"periodic",    "fixed",      "cla
                                                "free",        "antimirror", "symmetric", "antisymmetric",
                                                "extrapolate", "gradient",   "robin"};
 constexpr std::size_t kRobinValues = 3;
+constexpr std::size_t kMaxGuards = 16;
 
 bool is_boundary_kind(std::string_view word) {
     return std::find(std::begin(kBoundaryKinds), std::end(kBoundaryKinds), word) != std::end(kBoundaryKinds);
@@ -22,7 +23,18 @@ bool is_boundary_kind(std::string_view word) {
 }  // namespace
 
 void Parser::stencil_statement(Stencil& result) {
+    if (guarded(result)) return;
+    const std::string_view word = text(peek());
     std::optional<StencilStatement> statement = declaration();
+    const bool is_of_step = !statement || std::holds_alternative<ReduceDecl>(*statement);
+    if (!guards_.empty() && !is_of_step && !failing_) {
+        const SourceRange where = std::visit([](const auto& node) { return node.where; }, *statement);
+        sink_
+            .report(DiagnosticKind::misplaced_statement, where,
+                    fmt::format("`{}` stands outside of `on` and `where`", word))
+            .note("between their braces are assignments and reductions");
+        return;
+    }
     if (!statement && !failing_) statement = assignment_statement();
     if (!failing_ && statement) result.statements.push_back(*std::move(statement));
 }
@@ -419,6 +431,10 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
     result.value = expression();
     close(opening, TokenKind::right_paren);
     if (accept_word("start")) result.start = expression();
+    result.guards = guards_;
+    for (const char* word : {"on", "where"}) {
+        if (is_word(word) && !peek().newline_before && !failing_) result.guards.push_back(guard(false));
+    }
     result.where = since(begin);
     return result;
 }
@@ -439,8 +455,63 @@ ScheduleBlock Parser::schedule(std::uint32_t begin) {
     return result;
 }
 
+// `on x.low { … }`, `where c > 0 { … }`: what is between the braces is for some of the cells.
+bool Parser::guarded(Stencil& result) {
+    const bool is_guard = at_statement("on") || at_statement("where");
+    if (!is_guard || ahead(1).kind == TokenKind::left_brace) return false;
+    const GuardId id = guard(true);
+    if (guards_.size() >= kMaxGuards && !failing_) {
+        fail(DiagnosticKind::nesting_too_deep, file_[id].where,
+             fmt::format("more than {} `on` and `where` are within each other", kMaxGuards));
+    }
+    const std::uint32_t opening = opening_brace("`{` and the statements for these cells");
+    if (failing_) return true;
+    guards_.push_back(id);
+    statements(Block::stencil, result.unread_names, [&] { stencil_statement(result); });
+    guards_.pop_back();
+    close_block(opening);
+    return true;
+}
+
+GuardId Parser::guard(bool is_block) {
+    Guard result;
+    result.is_block = is_block;
+    const std::uint32_t begin = peek().where.begin;
+    if (accept_word("on")) {
+        do {
+            result.region.push_back(region_entry());
+        } while (accept(TokenKind::comma));
+    } else {
+        advance();
+        result.condition = expression();
+    }
+    result.where = since(begin);
+    file_.guards.push_back(std::move(result));
+    return {static_cast<std::uint32_t>(file_.guards.size() - 1)};
+}
+
+RegionEntry Parser::region_entry() {
+    RegionEntry result;
+    const std::uint32_t begin = peek().where.begin;
+    if (ahead(1).kind == TokenKind::dot) {
+        const std::optional<FaceRef> named = face();
+        result.axis = named->axis;
+        result.side = named->side;
+    } else {
+        result.axis = name("an axis or a face, as in `x.low` or `x in 2..-3`");
+        if (expect_word("in", "and a range of cells, or a face as in `x.low`")) {
+            result.low = bound();
+            expect(TokenKind::dot_dot, "`..` and the last cell");
+            result.high = bound();
+        }
+    }
+    result.where = since(begin);
+    return result;
+}
+
 Assignment Parser::assignment() {
     Assignment result;
+    result.guards = guards_;
     const std::uint32_t begin = peek().where.begin;
     result.target = postfix();
     expect(TokenKind::assign, "`=` and the new value");

@@ -49,6 +49,8 @@ public:
             roles_.statements.insert(use.where.begin);
         for (const StencilStatement& statement : file.shared)
             add(statement);
+        for (const Guard& guard : file.guards)
+            if (guard.is_block) roles_.statements.insert(guard.where.begin);
         for (const Stencil& stencil : file.stencils) {
             roles_.statements.insert(stencil.where.begin);
             roles_.callees.insert(stencil.name.where.begin);

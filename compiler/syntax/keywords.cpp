@@ -5,9 +5,9 @@
 namespace halo::syntax {
 
 const std::vector<std::string>& stencil_words() {
-    static const std::vector<std::string> words{"param",  "const",    "spacing",  "origin", "coef",
-                                                "field",  "table",    "fast",     "def",    "let",
-                                                "reduce", "accuracy", "schedule", "for"};
+    static const std::vector<std::string> words{
+        "param", "const", "spacing", "origin",   "coef",     "field", "table", "fast",
+        "def",   "let",   "reduce",  "accuracy", "schedule", "for",   "on",    "where"};
     return words;
 }
 
@@ -22,7 +22,7 @@ const std::vector<std::string>& field_words() {
 }
 
 const std::vector<std::string>& future_words() {
-    static const std::vector<std::string> words{"points", "inject", "sample", "where", "on", "state"};
+    static const std::vector<std::string> words{"points", "inject", "sample", "state"};
     return words;
 }
 

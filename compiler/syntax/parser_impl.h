@@ -131,6 +131,9 @@ private:
     ReduceDecl reduce(std::uint32_t begin);
     ScheduleBlock schedule(std::uint32_t begin);
     Assignment assignment();
+    bool guarded(Stencil& result);
+    GuardId guard(bool is_block);
+    RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
                     std::vector<BoundaryEntry>& boundaries);
     std::vector<ExprId> stagger();
@@ -167,6 +170,7 @@ private:
     std::size_t statement_start_ = 0;
     int nesting_ = 0;
     std::size_t unclosed_at_ = 0;                 // the token before which a block was found unclosed
+    std::vector<GuardId> guards_;                 // the blocks around the statement that is read
     std::vector<Name> axes_;                      // of the stencil that is read
     std::vector<std::string>* unread_ = nullptr;  // of the block that is read
 };

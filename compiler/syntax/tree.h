@@ -240,9 +240,29 @@ struct LetDecl {  // let mu = expression; let mu at x+1/2 { boundary clamp } = e
     SourceRange where;
 };
 
+// Which cells statements are for: `on x.low, y in 2..-3` or `where condition`.
+struct RegionEntry {
+    Name axis;
+    std::optional<Side> side;  // x.low
+    std::optional<ExprId> low,
+        high;  // x in low..high, both inclusive; negative ones count from the high face
+    SourceRange where;
+};
+struct Guard {
+    std::vector<RegionEntry> region;
+    std::optional<ExprId> condition;
+    bool is_block = true;  // else behind a reduction
+    SourceRange where;     // without the statements in its braces
+};
+struct GuardId {
+    std::uint32_t index = 0;
+    friend bool operator==(GuardId, GuardId) = default;
+};
+
 struct Assignment {  // u[t+1] = expression; df = expression
     ExprId target;   // NameUse, Index or Member
     ExprId value;
+    std::vector<GuardId> guards;  // the blocks around it, outermost first
     SourceRange where;
 };
 
@@ -251,6 +271,7 @@ struct ReduceDecl {  // reduce change = max(expression) start 1
     Name operation;  // as written: sema knows sum, min, max, norm2
     ExprId value;
     std::optional<ExprId> start;  // before the first step
+    std::vector<GuardId> guards;  // the blocks around it, outermost first, then its own
     SourceRange where;
 };
 
@@ -375,6 +396,7 @@ struct File {
     std::vector<Expr> exprs;
     std::vector<Use> uses;
     std::vector<StencilStatement> shared;  // def, const and coef outside of stencils: all stencils see them
+    std::vector<Guard> guards;
     std::vector<Stencil> stencils;
     std::vector<Run> runs;
     std::vector<Comment> comments;          // in order
@@ -383,6 +405,7 @@ struct File {
     bool is_complete = true;                // false where something at file level could not be read
 
     const Expr& operator[](ExprId id) const { return exprs[id.index]; }
+    const Guard& operator[](GuardId id) const { return guards[id.index]; }
 };
 
 }  // namespace halo::syntax

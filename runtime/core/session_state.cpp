@@ -329,7 +329,8 @@ void Session::State::run_step(std::int64_t step) {
         if (plan.kernels[kernel].domain.kind == Domain::Kind::rows) continue;  // compute_columns() runs it
         PreparedLaunch& launch = step_launches[kernel];
         if (!launch.changing.empty()) update(launch, plan.kernels[kernel], step, values);
-        device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());
+        if (block_count(static_cast<int>(kernel)) > 0)  // a region may have no cell of this grid
+            device->launch(*kernels[kernel], blocks[kernel], launch.pointers.data());
         for (std::size_t i = 0; changing && i < plan.reductions.size(); ++i) {
             if (plan.reductions[i].kernel != static_cast<int>(kernel)) continue;
             reduced[i] = true;

@@ -26,13 +26,13 @@ bool Session::State::holds(const HostScalar& until, std::vector<double> reductio
     return rt::evaluate(until, values, geometry.extent, static_cast<double>(steps)) != 0;
 }
 
-// At phase 0, the levels that the coming steps read before they write them: t and the past of states, and of
-// outputs that have one. All else is written anew, or never.
+// At phase 0, the levels that the coming steps read before they write them, or write in part: t and the past
+// of states, and outputs. All else is written anew, or never.
 std::vector<Level*> Session::State::saved_levels() {
     std::vector<Level*> levels;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const FieldPlan& field = plan.fields[i];
-        if (field.role != Role::state && field.history == 0) continue;
+        if (field.role != Role::state && field.role != Role::output && field.history == 0) continue;
         for (int time = 0; time >= -field.history; --time)
             levels.push_back(&level(static_cast<int>(i), time, 0));
     }

@@ -44,8 +44,10 @@ bool is_legal(const ir::Program& program, const ir::Stage& stage, const Schedule
 std::vector<Schedule> random_schedules(const ir::Program& program, Strategy strategy, Random& random) {
     std::vector<Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program)) {
-        Schedule drawn =
-            draw(program.rank(), strategy, schedule::footprint(program, stage).table_sums > 0, random);
+        const schedule::Footprint footprint = schedule::footprint(program, stage);
+        Schedule drawn = draw(program.rank(), footprint.in_place ? Strategy::direct : strategy,
+                              footprint.table_sums > 0, random);
+        if (footprint.in_place) drawn.cells = {1, 1, 1};
         if (!is_legal(program, stage, drawn)) {
             drawn.cells = {1, 1, 1};
             drawn.threads = {32, 1, 1};

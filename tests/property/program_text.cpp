@@ -134,6 +134,13 @@ private:
         in_reduction_ = each.kind == StatementSpec::Kind::reduction;
         place_ = halves_of(each.target);
         const std::string value = expression(each.value);
+        const bool is_block = !each.guard.empty() && each.kind != StatementSpec::Kind::reduction;
+        if (is_block) put("    {} {{\n", each.guard);
+        assignment(each, value);
+        if (is_block) put("    }}\n");
+    }
+
+    void assignment(const StatementSpec& each, const std::string& value) {
         switch (each.kind) {
             case StatementSpec::Kind::let:
                 return put("    let {}{}{} = {}\n", each.target, position(each.target), faces(each.faces),
@@ -143,7 +150,8 @@ private:
             case StatementSpec::Kind::state:
                 return put("    {} = {}\n", access(each.target, "[t+1]"), value);
             case StatementSpec::Kind::reduction:
-                return put("    reduce {} = {}({}) start 1/2\n", each.target, each.operation, value);
+                return put("    reduce {} = {}({}) start 1/2{}{}\n", each.target, each.operation, value,
+                           each.guard.empty() ? "" : " ", each.guard);
         }
     }
 

@@ -200,7 +200,7 @@ private:
             statement.kind = StatementSpec::Kind::output;
         }
         if (statement.kind == StatementSpec::Kind::state) {
-            make_state(statement);
+            return make_state(std::move(statement));
         } else {
             statement.target =
                 fmt::format("{}{}", statement.kind == StatementSpec::Kind::let ? "m" : "out", index);
@@ -218,26 +218,53 @@ private:
             } else {
                 FieldSpec field{statement.target, options_.f64 && random_.chance(25), make_faces()};
                 program_.fields.push_back(std::move(field));
-                readable_.push_back({statement.target, {0}, true, false});
+                add_written(std::move(statement), 0);
+                readable_.push_back({program_.statements.back().target, {0}, true, false});
+                return;
             }
         }
         program_.statements.push_back(std::move(statement));
     }
 
-    void make_state(StatementSpec& statement) {
+    // Some cells alone, and some of them again, in place.
+    void add_written(StatementSpec statement, int time) {
+        if (random_.chance(20)) statement.guard = random_guard();
+        program_.statements.push_back(statement);
+        while (random_.chance(20)) {
+            const bool is_coloured = radius_ > 0 && random_.chance(50);
+            Cells offset{};
+            if (is_coloured) offset[0] = random_.between(0, (radius_ - 1) / 2) * 2 + 1;
+            Node before = access(statement.target, time, offset);
+            Node change = tamed(expression(options_.max_depth - 2), 1);
+            statement.value = binary(Kind::sum, half(std::move(before)), half(std::move(change)));
+            statement.guard = is_coloured ? "where idx(x) - 2*floor(idx(x)/2) == 1" : random_guard();
+            program_.statements.push_back(statement);
+        }
+    }
+
+    std::string random_guard() {
+        const std::string axis(1, "xyz"[random_.between(0, program_.rank - 1)]);
+        return random_.pick<std::string>(
+            {"on x.low", fmt::format("on {}.high", axis), fmt::format("on {} in 1..-2", axis),
+             fmt::format("on {} in 0..2", axis), fmt::format("on {} in -3..-1", axis), "where idx(x) < 3",
+             fmt::format("where not idx({}) == 0", axis),
+             fmt::format("where idx(x) + idx({}) >= len(x) / 2", axis)});
+    }
+
+    void make_state(StatementSpec statement) {
         const std::size_t chosen =
             static_cast<std::size_t>(random_.between(0, static_cast<int>(unassigned_.size()) - 1));
         statement.target = unassigned_[chosen];
         unassigned_.erase(unassigned_.begin() + static_cast<std::ptrdiff_t>(chosen));
-        Readable& readable = *std::find_if(readable_.begin(), readable_.end(), [&](const Readable& each) {
+        const auto readable = std::find_if(readable_.begin(), readable_.end(), [&](const Readable& each) {
             return each.name == statement.target;
         });
-        readable.is_input = false;
+        readable->is_input = false;
         drop_conditions_on(statement.target);
         if (random_.chance(35)) {
             const int oldest = random_.pick<int>({1, 1, 1, 2, 2, 3, 4});
-            if (random_.chance(70)) readable.times.push_back(-1);
-            readable.times.push_back(-oldest);
+            if (random_.chance(70)) readable->times.push_back(-1);
+            readable->times.push_back(-oldest);
         }
         Node change = tamed(expression(options_.max_depth), 1);
         if (random_.chance(60)) {
@@ -246,7 +273,8 @@ private:
         } else {
             statement.value = std::move(change);
         }
-        readable.times.push_back(1);
+        add_written(std::move(statement), 1);
+        readable->times.push_back(1);
     }
 
     void make_reduction(int index) {
@@ -259,6 +287,7 @@ private:
         statement.value = tamed(expression(2), 1);
         if (exact && (reductions_.empty() || reductions_.back() != statement.target))
             reductions_.push_back(statement.target);
+        if (random_.chance(30)) statement.guard = random_guard();
         program_.statements.push_back(std::move(statement));
     }
 

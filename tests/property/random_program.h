@@ -100,6 +100,7 @@ struct StatementSpec {
     Node value;
     Faces faces;            // of a let
     std::string operation;  // of a reduction
+    std::string guard;      // "on x.low", "where idx(x) < 3"; empty for all cells. Not of a let
 };
 
 struct RandomProgram {

@@ -77,7 +77,13 @@ TEST_CASE("reads are of levels and axes that are there") {
 TEST_CASE("writes fit the roles") {
     CHECK(notices("input u is written", [](Program& p) { p.fields[0].role = Role::input; }));
     CHECK(notices("written at time +0", [](Program& p) { first_assign(p).time = 0; }));
-    CHECK(notices("written twice", [](Program& p) { p.statements.push_back(p.statements[0]); }));
+    // Written again in place, from neighbours that are written, too.
+    CHECK(notices("in place", [](Program& p) {
+        Assign again = std::get<Assign>(p.statements[0]);
+        ExprBuilder builder(p);
+        again.value = builder.access(again.target, again.time, {1, 0, 0});
+        p.statements.push_back(again);
+    }));
     CHECK(notices("never written", [](Program& p) { p.statements.clear(); }));
     CHECK(notices("is negative", [](Program& p) { first_assign(p).margins[0][0] = -1; }));
     CHECK(notices("not there", [](Program& p) { first_assign(p).margins[2][0] = 1; }));
