@@ -50,7 +50,10 @@ public:
         result_.tile[rank - 1] = rank == 1 ? kBlockOfLine : 1;
         for (int axis = 0; axis < rank; ++axis) {
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
-            bounds_[axis] = {0, context_.extent(axis)};
+            if (axis + 1 < rank || rank == 1)
+                bounds_[axis] = {0, context_.extent(axis)};
+            else
+                bounds_[axis] = {0, Expr()};  // the runtime's blocks count along it
             if (const ir::Assign* assign = context_.stage().in_place)
                 bounds_[axis] = region_bounds(context_, assign->region, axis);
         }

@@ -228,7 +228,8 @@ private:
 
     // Some cells alone, and some of them again, in place.
     void add_written(StatementSpec statement, int time) {
-        if (random_.chance(20)) statement.guard = random_guard();
+        // A sum over a table is not computed for some cells alone.
+        if (random_.chance(20) && !sums_table(statement.value)) statement.guard = random_guard();
         program_.statements.push_back(statement);
         while (random_.chance(20)) {
             const bool is_coloured = radius_ > 0 && random_.chance(50);
@@ -236,10 +237,16 @@ private:
             if (is_coloured) offset[0] = random_.between(0, (radius_ - 1) / 2) * 2 + 1;
             Node before = access(statement.target, time, offset);
             Node change = tamed(expression(options_.max_depth - 2), 1);
+            if (sums_table(change)) return;
             statement.value = binary(Kind::sum, half(std::move(before)), half(std::move(change)));
             statement.guard = is_coloured ? "where idx(x) - 2*floor(idx(x)/2) == 1" : random_guard();
             program_.statements.push_back(statement);
         }
+    }
+
+    static bool sums_table(const Node& node) {
+        return node.kind == Kind::table_sum ||
+               std::any_of(node.operands.begin(), node.operands.end(), sums_table);
     }
 
     std::string random_guard() {

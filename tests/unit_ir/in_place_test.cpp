@@ -45,7 +45,7 @@ TEST_CASE("cells that a state's first statement is not for keep the old value; l
 
 TEST_CASE("red and black cells take turns, and see each other's new values") {
     ProgramMaker make(1);
-    const FieldId u = make.field("u", Role::state, BoundaryKind::fixed);
+    const FieldId u = make.field("u", Role::state, BoundaryKind::fixed);  // 1 past the faces
     const auto sum = [&](int time) { return make.read(u, {-1, 0, 0}, time) + make.read(u, {1, 0, 0}, time); };
     make.assign(u, sum(0));
     last(make).condition = colour(make, 2, 0);
@@ -57,7 +57,7 @@ TEST_CASE("red and black cells take turns, and see each other's new values") {
     Interpreter interpreter(program, {4, 1, 1}, Arithmetic::declared);
     interpreter.field("u") = {1, 2, 3, 4};
     interpreter.step();
-    CHECK(interpreter.field("u") == Cells{2, 8, 6, 6});
+    CHECK(interpreter.field("u") == Cells{3, 9, 6, 7});
 }
 
 TEST_CASE("what is read apart from what is written is told from what is not") {

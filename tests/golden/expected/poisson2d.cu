@@ -1,0 +1,98 @@
+// poisson2d: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y.
+
+// The greater of two; NaN where either is.
+__device__ __forceinline__ double keep_max(double a, double b) {
+    return a > b || a != a ? a : b;
+}
+
+// The greatest of the block's threads; thread 0 gets it.
+__device__ inline double block_max(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    __syncthreads();  // an earlier call's results have been read
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = of_warp[thread < warps ? thread : 0];
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    return value;
+}
+
+// Reads u, f, writes u_next.
+// Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
+// At least 24 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 17)
+    poisson2d_u(const double* __restrict__ u, const double* __restrict__ f, double* __restrict__ u_next,
+                int nx, int ny, int pitch, double scale, double omega) {
+    constexpr int kThreadsX = 8;
+    constexpr int kThreadsY = 8;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    const long long at = static_cast<long long>(j) * pitch + i;
+    const double u_inside = fma(omega,
+                                u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] +
+                                0.000244140625 * f[at], scale * u[at]);
+    const double sum = static_cast<double>(i) + static_cast<double>(j);
+    const bool u_has_value = sum - 2.0 * floor(0.5 * sum) == 0.0;
+    const double u_new = u_has_value ? u_inside : u[at];
+    u_next[at] = u_new;
+}
+
+// Reads f, u_next, writes u_next.
+// Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
+// At least 24 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 17)
+    poisson2d_u_2(const double* __restrict__ f, double* __restrict__ u_next, int nx, int ny, int pitch,
+                  double scale, double omega) {
+    constexpr int kThreadsX = 8;
+    constexpr int kThreadsY = 8;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    const long long at = static_cast<long long>(j) * pitch + i;
+    const double sum = static_cast<double>(i) + static_cast<double>(j);
+    if (sum - 2.0 * floor(0.5 * sum) == 1.0) {
+        const double u_value = fma(omega,
+                                   u_next[at - 1] + u_next[at + 1] + u_next[at - pitch] + u_next[at + pitch] +
+                                   0.000244140625 * f[at], scale * u_next[at]);
+        u_next[at] = u_value;
+    }
+}
+
+// Reads u, u_next, reduces to change.
+// Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
+// At least 16 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 21)
+    poisson2d_change(const double* __restrict__ u, const double* __restrict__ u_next, int nx, int ny,
+                     int pitch, double* __restrict__ change_partials) {
+    constexpr int kThreadsX = 8;
+    constexpr int kThreadsY = 8;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double change_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    if (i < nx && j < ny) {
+        const long long at = static_cast<long long>(j) * pitch + i;
+        change_of_thread = keep_max(change_of_thread, fabs(u_next[at] - u[at]));
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double change_of_block = block_max(change_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        change_partials[blockIdx.x + gridDim.x * blockIdx.y] = change_of_block;
+    }
+}
