@@ -11,8 +11,8 @@
 namespace halo::passes {
 
 // Calls visit(ExprId&) for each place outside the arena that holds an expression: spacing and origin, values
-// of fixed faces, ghosts of formulas, computed columns of tables, values and conditions of statements. Works on
-// const programs, too.
+// of fixed faces, ghosts of formulas, computed columns of tables, values and conditions of statements. Works
+// on const programs, too.
 template <class Program, class Visit>
 void for_each_root(Program& program, Visit&& visit) {
     for (auto& axis : program.axes) {
