@@ -37,7 +37,7 @@ Symbols::Symbols(const syntax::File& file, const syntax::Stencil& stencil, Diagn
     lacks_module_ = file.lacks_module;
     in_shared_ = true;
     for (const syntax::StencilStatement& statement : file.shared)
-        declare_statement(statement, sink);
+        declare_statement(statement, false, sink);
     in_shared_ = false;
     declare_axes(sink);
     for (const syntax::StencilStatement& statement : stencil.statements)
