@@ -262,7 +262,7 @@ private:
         }
         if (!leaves || !cells) {
             has_poison_ = true;
-            if (!value.is_poison()) report_misfit(value, reference, where);
+            if (!leaves && !value.is_poison()) report_misfit(value, reference, where);
             return;
         }
         if (again && cells->are_all() && !reads_level(*leaves, *target)) {

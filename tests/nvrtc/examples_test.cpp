@@ -1,5 +1,6 @@
 // Every example's kernels, and random programs', through NVRTC to sm_90.
 #include <algorithm>
+#include <set>
 
 #include "analyzed.h"
 #include "catch.h"
@@ -25,7 +26,10 @@ std::vector<rt::KernelUsage> compile(const std::string& name, const lower::Lower
     REQUIRE(rt::Nvrtc::find() != nullptr);
     const rt::CompiledCuda compiled =
         rt::Nvrtc::find()->compile(emit::print_cuda(lowered.kernels), name + ".cu", {});
-    CHECK(compiled.usage.size() == lowered.plan.kernels.size());
+    std::set<std::string> functions;  // a kernel of a halo may run several times in a step
+    for (const rt::KernelPlan& kernel : lowered.plan.kernels)
+        functions.insert(kernel.name);
+    CHECK(compiled.usage.size() == functions.size());
     return compiled.usage;
 }
 

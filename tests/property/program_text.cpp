@@ -120,6 +120,11 @@ private:
         return found == program_.halves.end() ? 0 : found->second;
     }
 
+    bool is_field(const std::string& name) const {
+        return std::any_of(program_.fields.begin(), program_.fields.end(),
+                           [&](const FieldSpec& field) { return field.name == name; });
+    }
+
     std::string position(const std::string& name) const {
         if (!program_.is_staggered()) return "";
         std::string result;
@@ -201,6 +206,7 @@ private:
         const std::size_t end = text.find(' ');
         if (end == std::string::npos) return text;
         const std::string name = text.substr(0, end);
+        if (!is_field(name)) return text;
         return access(name, subscript(0, {}, halves_of(name) ^ place_)) + text.substr(end);
     }
 

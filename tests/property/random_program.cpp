@@ -86,9 +86,11 @@ private:
         const int places = (1 << program_.rank) - 1;
         for (const FieldSpec& field : program_.fields)
             program_.halves[field.name] = static_cast<unsigned>(random.between(0, places));
-        for (const StatementSpec& statement : program_.statements) {
-            if (statement.kind == StatementSpec::Kind::let)
-                program_.halves[statement.target] = static_cast<unsigned>(random.between(0, places));
+        for (StatementSpec& statement : program_.statements) {
+            if (statement.kind != StatementSpec::Kind::let) continue;
+            program_.halves[statement.target] = static_cast<unsigned>(random.between(0, places));
+            // What is half a cell away may lie past a face.
+            if (!all_periodic_ && !statement.faces.written) statement.faces = make_faces();
         }
     }
 

@@ -33,7 +33,7 @@ stencil s(x, y) {
     CHECK(at_offsets == 1);
     REQUIRE(stage.writes.size() == 1);
     CHECK(stage.writes[0].level.time == 1);
-    CHECK_FALSE(stage.writes[0].has_margins());
+    CHECK_FALSE(stage.writes[0].is_partial());
     CHECK(stage.assigns_level(stage.writes[0].level));
     CHECK_FALSE(stage.assigns_level({stage.writes[0].level.field, 0}));
 }
@@ -67,7 +67,7 @@ stencil s(x) {
     REQUIRE(views.stages.size() == 1);
     const StageView& stage = views.stages[0];
     REQUIRE(stage.writes.size() == 1);
-    CHECK(stage.writes[0].has_margins());
+    CHECK(stage.writes[0].is_partial());
     bool reads_old = false;
     for (const Read& read : stage.reads)
         reads_old = reads_old || (stage.field(read.level).name == "w" && !read.at_offsets());
