@@ -484,8 +484,10 @@ __device__ inline double block_max(double value) {
     return value;
 }
 // [philox]
-// The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between calls.
-__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, double step, double seed) {
+// The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between
+// calls.
+__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, double step,
+                                       double seed) {
     unsigned a = i, b = j, c = k, d = static_cast<unsigned>(static_cast<long long>(step));
     unsigned key0 = static_cast<unsigned>(static_cast<long long>(seed)), key1 = stream;
     for (int round = 0; round < 10; ++round) {
@@ -519,14 +521,16 @@ __device__ __forceinline__ double random_f64(int i, int j, int k, int stream, do
 }
 // [random_radius_f32]
 // In (0, 1], for the logarithm of a normal number.
-__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step, double seed) {
+__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step,
+                                                   double seed) {
     unsigned words[4];
     philox(words, i, j, k, stream, step, seed);
     return (static_cast<float>(words[0]) + 0.5f) * 0x1p-32f;
 }
 // [random_radius_f64]
 // In (0, 1], for the logarithm of a normal number.
-__device__ __forceinline__ double random_radius_f64(int i, int j, int k, int stream, double step, double seed) {
+__device__ __forceinline__ double random_radius_f64(int i, int j, int k, int stream, double step,
+                                                    double seed) {
     unsigned words[4];
     philox(words, i, j, k, stream, step, seed);
     const unsigned long long bits = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;

@@ -20,8 +20,9 @@ constexpr std::array<BuiltinFunction, 21> kFunctions{{
 }};
 
 constexpr std::array<std::string_view, 24> kOperators{
-    "d",   "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad", "div", "curl", "pos", "idx",
-    "len", "min", "max",       "dot",        "cross",  "norm",        "re",   "im",  "conj", "arg", "mod", "random", "normal"};
+    "d",    "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad",   "div",
+    "curl", "pos", "idx",       "len",        "min",    "max",         "dot",    "cross",
+    "norm", "re",  "im",        "conj",       "arg",    "mod",         "random", "normal"};
 
 struct Translation {
     std::string_view from, to;

@@ -91,8 +91,8 @@ bool has_cells_for_faces(const ir::Program& program, const test::Extent& extent)
 }
 
 // The schedule for each stage that can run by it, and direct with a cell a thread for the others: sums over
-// tables, what is changed in place, conditions, and what is stored narrower than it is computed in. Everything
-// else takes every schedule.
+// tables, what is changed in place, conditions, and what is stored narrower than it is computed in.
+// Everything else takes every schedule.
 std::vector<schedule::Schedule> for_stages(const ir::Program& program, const schedule::Schedule& schedule) {
     const bool is_narrow =
         std::any_of(program.fields.begin(), program.fields.end(), [](const ir::Field& field) {

@@ -45,7 +45,8 @@ TEST_CASE("the noise of Cook moves matter and makes none, and parts an even mixt
 
     run(2000);
     const std::vector<double> c = example.saved("c");
-    CHECK(std::count_if(c.begin(), c.end(), [](double value) { return std::abs(value) > 0.6; }) > 64 * 64 / 2);
+    CHECK(std::count_if(c.begin(), c.end(), [](double value) { return std::abs(value) > 0.6; }) >
+          64 * 64 / 2);
 }
 
 TEST_CASE("the time step of Burgers' equation follows the fastest wave and ends where it should") {

@@ -150,8 +150,9 @@ private:
     // What such a boundary reads must lie inside the grid.
     static bool is_formula(const std::string& kind) {
         const auto is = [&](const char* plain) { return kind.starts_with(plain); };
-        return !kind.empty() && !is("periodic") && !is("fixed") && !is("clamp") && !is("mirror") &&
-               !is("free");
+        if (is("fixed"))
+            return kind.find("idx(") != std::string::npos || kind.find("pos(") != std::string::npos;
+        return !kind.empty() && !is("periodic") && !is("clamp") && !is("mirror") && !is("free");
     }
     // A field's halo is at most as wide as an offset of an offset.
     int least_extent(int axis) const {

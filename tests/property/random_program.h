@@ -7,6 +7,7 @@
 // switch.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -114,7 +115,9 @@ struct RandomProgram {
     std::map<std::string, unsigned>
         halves;  // of fields and lets: the axes (bits) along which they lie half a cell up
 
-    bool is_staggered() const { return !halves.empty(); }
+    bool is_staggered() const {
+        return std::any_of(halves.begin(), halves.end(), [](const auto& each) { return each.second != 0; });
+    }
 
     std::string text() const;
     std::string describe() const;  // seed, grid and text, for a failing test
