@@ -12,6 +12,19 @@ namespace halo::ir {
 template <class Integer, class From>
 Integer to_integer(From value);
 
+// One value to a node's type.
+template <class T, class From>
+T converted(From value) {
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+        return value != 0;
+    } else if constexpr (std::is_integral_v<T> &&
+                         (std::is_floating_point_v<From> || sizeof(From) > sizeof(T))) {
+        return to_integer<T>(value);
+    } else {
+        return static_cast<T>(value);
+    }
+}
+
 // The nearest value that the storage can hold, ties to even; past the largest one infinity for reals. Not for
 // i64.
 double stored(double value, Storage storage);

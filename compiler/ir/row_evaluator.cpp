@@ -11,13 +11,12 @@
 #include "compiler/ir/constants.h"
 #include "compiler/ir/noise.h"
 #include "compiler/ir/rounding.h"
+#include "compiler/ir/row_arithmetic.h"
 #include "compiler/support/error.h"
 
 namespace halo::ir {
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 T rounded(const Rational& value);
@@ -39,39 +38,10 @@ std::int64_t rounded<std::int64_t>(const Rational& value) {
     return value.as_int64().value_or(0);
 }
 
-// One value to a node's type.
-template <class T, class From>
-T converted(From value) {
-    if constexpr (std::is_same_v<T, std::uint8_t>) {
-        return value != 0;
-    } else if constexpr (std::is_integral_v<T> &&
-                         (std::is_floating_point_v<From> || sizeof(From) > sizeof(T))) {
-        return to_integer<T>(value);
-    } else {
-        return static_cast<T>(value);
-    }
-}
-
-// A field's value as it is kept (Interpreter::field).
 template <class T>
-T unpacked(double cell) {
-    if constexpr (std::is_same_v<T, std::int64_t>) {
-        return std::bit_cast<std::int64_t>(cell);
-    } else {
-        return static_cast<T>(cell);
-    }
-}
-
-template <class T, class Op>
-void map(const T* a, T* out, std::int64_t n, Op op) {
-    for (std::int64_t i = 0; i < n; ++i)
-        out[i] = op(a[i]);
-}
-
-template <class T, class Result, class Op>
-void map(const T* a, const T* b, Result* out, std::int64_t n, Op op) {
-    for (std::int64_t i = 0; i < n; ++i)
-        out[i] = static_cast<Result>(op(a[i], b[i]));
+T negated(T value) {
+    if constexpr (std::is_integral_v<T>) return wrap_sub(T{0}, value);
+    return -value;
 }
 
 bool reads_position(const Expr& expr) {
@@ -176,28 +146,6 @@ void RowEvaluator::find_terms(const std::vector<bool>& needed) {
             if (column.value && reads_row_[column.value->index]) add(column.value->index, *column.value);
     }
     prepare_ghosts();
-}
-
-std::int32_t RowEvaluator::source_code(const Field& field, int axis, std::int64_t index) const {
-    const BoundaryKind low = field.boundary[axis][0].kind;
-    const BoundaryKind high = field.boundary[axis][1].kind;
-    const std::optional<std::int64_t> cell = source_index(low, high, index, extent_[axis]);
-    if (cell) return static_cast<std::int32_t>(*cell);
-    return -1 - outside_side(low, high, index, extent_[axis]);
-}
-
-void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
-    Reading& reading = readings_[id.index];
-    const Field& field = program_[access.field];
-    for (int axis = 0; axis < kMaxRank; ++axis) {
-        reading.source[axis].resize(static_cast<std::size_t>(extent_[axis]), 0);
-        if (axis >= program_.rank()) continue;
-        for (std::int64_t i = 0; i < extent_[axis]; ++i)
-            reading.source[axis][i] = source_code(field, axis, i + access.offset[axis]);
-    }
-    reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, extent_[0]);
-    reading.straight_end =
-        std::clamp<std::int64_t>(extent_[0] - access.offset[0], reading.straight_begin, extent_[0]);
 }
 
 void RowEvaluator::begin_step(const Surroundings& surroundings) {
@@ -322,58 +270,6 @@ void RowEvaluator::node(ExprId, const CoefElement& node, T* out) {
     std::fill_n(out, cells_, static_cast<T>(surroundings_->coefs[node.coef.index][node.element]));
 }
 
-double RowEvaluator::face_value(const Field& field, int axis, int side) const {
-    const Face& face = field.boundary[axis][side];
-    if (face.kind != BoundaryKind::fixed) return kNaN;
-    const double value = step_constant(face.value);
-    const bool is_reference = type_[face.value.index] != field.type;  // Arithmetic::f64 rounds no real
-    return field.storage == Storage::i64 || is_reference ? value : stored(value, field.storage);
-}
-
-template <class T>
-void RowEvaluator::node(ExprId id, const Access& node, T* out) {
-    if (is_ghost_) {
-        const Cell cell{x_ + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
-        out[0] = static_cast<T>(read_cell(node.field, level_time_, cell));
-        return;
-    }
-    const Reading& reading = readings_[id.index];
-    const Field& field = program_[node.field];
-    const std::int32_t* source = reading.source[0].data();
-    // Past which face the whole row lies, if any; the first axis has its say cell by cell.
-    const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
-    const bool outside = row_y < 0 || row_z < 0;
-    const bool formula = has_formula(field);
-    const T row_value = converted<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
-                                     : row_z < 0 ? face_value(field, 2, -1 - row_z)
-                                                 : 0.0);
-    const double* cells = outside ? nullptr : reading.level + extent_[0] * (row_y + extent_[1] * row_z);
-    const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
-        for (std::int64_t x = from; x < to; ++x) {
-            const std::int32_t i = source[x];
-            const Cell cell{x + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
-            out[x - x_] = formula && (i < 0 || outside) ? unpacked<T>(read_cell(node.field, node.time, cell))
-                          : i < 0                       ? converted<T>(face_value(field, 0, -1 - i))
-                          : outside                     ? row_value
-                                                        : unpacked<T>(cells[i]);
-        }
-    };
-    const std::int64_t end = x_ + cells_;
-    const std::int64_t begin_straight = std::clamp(reading.straight_begin, x_, end);
-    const std::int64_t end_straight = std::clamp(reading.straight_end, begin_straight, end);
-    one_by_one(x_, begin_straight);
-    if (outside && formula) {
-        one_by_one(begin_straight, end_straight);
-    } else if (outside) {
-        std::fill(out + (begin_straight - x_), out + (end_straight - x_), row_value);
-    } else {
-        const double* from = cells + node.offset[0];
-        for (std::int64_t x = begin_straight; x < end_straight; ++x)
-            out[x - x_] = unpacked<T>(from[x]);
-    }
-    one_by_one(end_straight, end);
-}
-
 template <class T>
 void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
     if (node.kind == CoordinateKind::extent)
@@ -387,7 +283,8 @@ void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
     const Axis& axis = program_.axes[node.axis];
     const T spacing = static_cast<T>(step_constant(axis.spacing));
     const T origin = static_cast<T>(step_constant(axis.origin));
-    map(out, out, cells_, [=](T index) { return index * spacing + origin; });
+    for (std::int64_t i = 0; i < cells_; ++i)
+        out[i] = out[i] * spacing + origin;
 }
 
 // ---- operations
@@ -396,10 +293,10 @@ void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
 template <class T>
 void RowEvaluator::node(ExprId, const Unary& node, T* out) {
     if (node.op == UnaryOp::negate) {
-        return map(cells_of<T>(node.operand).data(), out, cells_, [](T a) {
-            if constexpr (std::is_integral_v<T>) return wrap_sub(T{0}, a);
-            return static_cast<T>(-a);
-        });
+        const T* operand = cells_of<T>(node.operand).data();
+        for (std::int64_t i = 0; i < cells_; ++i)
+            out[i] = negated(operand[i]);
+        return;
     }
     const auto convert = [&](const auto& cells) {
         for (std::int64_t i = 0; i < cells_; ++i)
@@ -421,42 +318,7 @@ void RowEvaluator::node(ExprId, const Unary& node, T* out) {
 
 template <class T>
 void RowEvaluator::node(ExprId, const Binary& node, T* out) {
-    const T* left = cells_of<T>(node.left).data();
-    const T* right = cells_of<T>(node.right).data();
-    if constexpr (std::is_integral_v<T>) {
-        switch (node.op) {
-            case BinaryOp::add:
-                return map(left, right, out, cells_, wrap_add<T>);
-            case BinaryOp::sub:
-                return map(left, right, out, cells_, wrap_sub<T>);
-            case BinaryOp::mul:
-                return map(left, right, out, cells_, wrap_mul<T>);
-            case BinaryOp::floor_div:
-                return map(left, right, out, cells_, floor_div<T>);
-            case BinaryOp::floor_mod:
-                return map(left, right, out, cells_, floor_mod<T>);
-            case BinaryOp::div:
-                throw InternalError("a division of integers that gives an integer");
-            default:
-                break;
-        }
-    }
-    switch (node.op) {
-        case BinaryOp::add:
-            return map(left, right, out, cells_, [](T a, T b) { return a + b; });
-        case BinaryOp::sub:
-            return map(left, right, out, cells_, [](T a, T b) { return a - b; });
-        case BinaryOp::mul:
-            return map(left, right, out, cells_, [](T a, T b) { return a * b; });
-        case BinaryOp::div:
-            return map(left, right, out, cells_, [](T a, T b) { return a / b; });
-        case BinaryOp::min:
-            return map(left, right, out, cells_, [](T a, T b) { return a < b ? a : b; });
-        case BinaryOp::max:
-            return map(left, right, out, cells_, [](T a, T b) { return a > b ? a : b; });
-        default:
-            throw InternalError("a comparison that gives a number");
-    }
+    apply(node.op, cells_of<T>(node.left).data(), cells_of<T>(node.right).data(), out, cells_);
 }
 
 template <class T>
@@ -479,71 +341,9 @@ void RowEvaluator::node(ExprId, const Select& node, T* out) {
 }
 
 template <class T>
-void RowEvaluator::whole_node(const Call& node, T* out) {
-    if (node.function != Function::abs) throw InternalError("a real function that gives an integer");
-    map(cells_of<T>(node.arguments[0]).data(), out, cells_,
-        [](T a) { return a < 0 ? wrap_sub(T{0}, a) : a; });
-}
-template <>
-void RowEvaluator::node(ExprId, const Call& node, std::int32_t* out) {
-    whole_node(node, out);
-}
-template <>
-void RowEvaluator::node(ExprId, const Call& node, std::int64_t* out) {
-    whole_node(node, out);
-}
-
-template <class T>
 void RowEvaluator::node(ExprId, const Call& node, T* out) {
-    const T* a = cells_of<T>(node.arguments[0]).data();
-    const T* b = cells_of<T>(node.arguments.back()).data();
-    const std::int64_t n = cells_;
-    switch (node.function) {
-        case Function::sqrt:
-            return map(a, out, n, [](T x) { return std::sqrt(x); });
-        case Function::rsqrt:
-            return map(a, out, n, [](T x) { return T(1) / std::sqrt(x); });
-        case Function::cbrt:
-            return map(a, out, n, [](T x) { return std::cbrt(x); });
-        case Function::exp:
-            return map(a, out, n, [](T x) { return std::exp(x); });
-        case Function::log:
-            return map(a, out, n, [](T x) { return std::log(x); });
-        case Function::sin:
-            return map(a, out, n, [](T x) { return std::sin(x); });
-        case Function::cos:
-            return map(a, out, n, [](T x) { return std::cos(x); });
-        case Function::tan:
-            return map(a, out, n, [](T x) { return std::tan(x); });
-        case Function::asin:
-            return map(a, out, n, [](T x) { return std::asin(x); });
-        case Function::acos:
-            return map(a, out, n, [](T x) { return std::acos(x); });
-        case Function::atan:
-            return map(a, out, n, [](T x) { return std::atan(x); });
-        case Function::sinh:
-            return map(a, out, n, [](T x) { return std::sinh(x); });
-        case Function::cosh:
-            return map(a, out, n, [](T x) { return std::cosh(x); });
-        case Function::tanh:
-            return map(a, out, n, [](T x) { return std::tanh(x); });
-        case Function::abs:
-            return map(a, out, n, [](T x) { return std::fabs(x); });
-        case Function::floor:
-            return map(a, out, n, [](T x) { return std::floor(x); });
-        case Function::ceil:
-            return map(a, out, n, [](T x) { return std::ceil(x); });
-        case Function::pow:
-            return map(a, b, out, n, [](T x, T y) { return std::pow(x, y); });
-        case Function::atan2:
-            return map(a, b, out, n, [](T x, T y) { return std::atan2(x, y); });
-        case Function::round:
-            return map(a, out, n, [](T x) { return std::nearbyint(x); });
-        case Function::trunc:
-            return map(a, out, n, [](T x) { return std::trunc(x); });
-        case Function::erf:
-            return map(a, out, n, [](T x) { return std::erf(x); });
-    }
+    apply(node.function, cells_of<T>(node.arguments[0]).data(), cells_of<T>(node.arguments.back()).data(),
+          out, cells_);
 }
 
 template <class T>
@@ -560,7 +360,7 @@ void RowEvaluator::node(ExprId id, const TableSum& node, T* out) {
     for (row_ = 0; row_ < rows; ++row_) {
         for (ExprId each : terms)
             evaluate_node(each);
-        map(out, term, out, cells_, [](T sum, T next) { return sum + next; });
+        apply(BinaryOp::add, out, term, out, cells_);
     }
 }
 
@@ -598,28 +398,7 @@ void RowEvaluator::node(ExprId, const PointColumn&, T*) {
 
 template <class T>
 void RowEvaluator::evaluate_boolean_of(const Binary& node, std::uint8_t* out) {
-    const T* left = cells_of<T>(node.left).data();
-    const T* right = cells_of<T>(node.right).data();
-    switch (node.op) {
-        case BinaryOp::less:
-            return map(left, right, out, cells_, [](T a, T b) { return a < b; });
-        case BinaryOp::less_equal:
-            return map(left, right, out, cells_, [](T a, T b) { return a <= b; });
-        case BinaryOp::greater:
-            return map(left, right, out, cells_, [](T a, T b) { return a > b; });
-        case BinaryOp::greater_equal:
-            return map(left, right, out, cells_, [](T a, T b) { return a >= b; });
-        case BinaryOp::equal:
-            return map(left, right, out, cells_, [](T a, T b) { return a == b; });
-        case BinaryOp::not_equal:
-            return map(left, right, out, cells_, [](T a, T b) { return a != b; });
-        case BinaryOp::logical_and:
-            return map(left, right, out, cells_, [](T a, T b) { return a != 0 && b != 0; });
-        case BinaryOp::logical_or:
-            return map(left, right, out, cells_, [](T a, T b) { return a != 0 || b != 0; });
-        default:
-            throw InternalError("arithmetic that gives a boolean");
-    }
+    compare(node.op, cells_of<T>(node.left).data(), cells_of<T>(node.right).data(), out, cells_);
 }
 
 void RowEvaluator::evaluate_logic(ExprId id) {

@@ -109,8 +109,6 @@ private:
     template <class T>
     void node(ExprId id, const Unary& node, T* out);
     template <class T>
-    void whole_node(const Call& node, T* out);
-    template <class T>
     void node(ExprId id, const Binary& node, T* out);
     template <class T>
     void node(ExprId id, const Fma& node, T* out);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/row_arithmetic.h"
 #include "compiler/sema/arithmetic.h"
 
 namespace halo::sema {
@@ -111,94 +112,6 @@ Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRang
 
 namespace {
 
-std::optional<double> apply(BinaryOp op, double a, double b) {
-    switch (op) {
-        case BinaryOp::add:
-            return a + b;
-        case BinaryOp::sub:
-            return a - b;
-        case BinaryOp::mul:
-            return a * b;
-        case BinaryOp::div:
-            return a / b;
-        case BinaryOp::min:
-            return b < a ? b : a;
-        case BinaryOp::max:
-            return a < b ? b : a;
-        case BinaryOp::floor_div:
-            return b == 0 ? 0 : std::floor(a / b);
-        case BinaryOp::floor_mod:
-            return b == 0 ? 0 : a - b * std::floor(a / b);
-        case BinaryOp::less:
-            return a < b;
-        case BinaryOp::less_equal:
-            return a <= b;
-        case BinaryOp::greater:
-            return a > b;
-        case BinaryOp::greater_equal:
-            return a >= b;
-        case BinaryOp::equal:
-            return a == b;
-        case BinaryOp::not_equal:
-            return a != b;
-        case BinaryOp::logical_and:
-            return a != 0 && b != 0;
-        case BinaryOp::logical_or:
-            return a != 0 || b != 0;
-    }
-    return std::nullopt;
-}
-
-double apply(Function function, double a, double b) {
-    switch (function) {
-        case Function::sqrt:
-            return std::sqrt(a);
-        case Function::rsqrt:
-            return 1 / std::sqrt(a);
-        case Function::cbrt:
-            return std::cbrt(a);
-        case Function::exp:
-            return std::exp(a);
-        case Function::log:
-            return std::log(a);
-        case Function::sin:
-            return std::sin(a);
-        case Function::cos:
-            return std::cos(a);
-        case Function::tan:
-            return std::tan(a);
-        case Function::asin:
-            return std::asin(a);
-        case Function::acos:
-            return std::acos(a);
-        case Function::atan:
-            return std::atan(a);
-        case Function::sinh:
-            return std::sinh(a);
-        case Function::cosh:
-            return std::cosh(a);
-        case Function::tanh:
-            return std::tanh(a);
-        case Function::abs:
-            return std::abs(a);
-        case Function::floor:
-            return std::floor(a);
-        case Function::ceil:
-            return std::ceil(a);
-        case Function::pow:
-            return std::pow(a, b);
-        case Function::atan2:
-            return std::atan2(a, b);
-        case Function::round:
-            return std::nearbyint(a);
-        case Function::trunc:
-            return std::trunc(a);
-        case Function::erf:
-            return std::erf(a);
-    }
-    return a;
-}
-
 // One node whose operands are known; nullopt where it depends on the launch.
 class KnownNode {
 public:
@@ -212,7 +125,7 @@ public:
         return type_ == Scalar::f32 ? static_cast<double>(static_cast<float>(operand)) : operand;
     }
     std::optional<double> operator()(const ir::Binary& node) const {
-        return apply(node.op, at(node.left), at(node.right));
+        return ir::apply(node.op, at(node.left), at(node.right));
     }
     std::optional<double> operator()(const ir::Fma& node) const {
         return std::fma(at(node.a), at(node.b), at(node.c));
@@ -221,8 +134,8 @@ public:
         return at(node.condition) != 0 ? at(node.then) : at(node.otherwise);
     }
     std::optional<double> operator()(const ir::Call& node) const {
-        return apply(node.function, at(node.arguments[0]),
-                     node.arguments.size() > 1 ? at(node.arguments[1]) : 0.0);
+        return ir::apply(node.function, at(node.arguments[0]),
+                         node.arguments.size() > 1 ? at(node.arguments[1]) : 0.0);
     }
     std::optional<double> operator()(const ir::ParamRef&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::CoefElement&) const { return std::nullopt; }

@@ -1,0 +1,111 @@
+// What an access reads: the cells of a row, and past an edge what the field's boundary says.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/boundary.h"
+#include "compiler/ir/rounding.h"
+#include "compiler/ir/row_evaluator.h"
+
+namespace halo::ir {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// A field's value as it is kept (Interpreter::field).
+template <class T>
+T unpacked(double cell) {
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+        return std::bit_cast<std::int64_t>(cell);
+    } else {
+        return static_cast<T>(cell);
+    }
+}
+
+}  // namespace
+
+std::int32_t RowEvaluator::source_code(const Field& field, int axis, std::int64_t index) const {
+    const BoundaryKind low = field.boundary[axis][0].kind;
+    const BoundaryKind high = field.boundary[axis][1].kind;
+    const std::optional<std::int64_t> cell = source_index(low, high, index, extent_[axis]);
+    if (cell) return static_cast<std::int32_t>(*cell);
+    return -1 - outside_side(low, high, index, extent_[axis]);
+}
+
+void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
+    Reading& reading = readings_[id.index];
+    const Field& field = program_[access.field];
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        reading.source[axis].resize(static_cast<std::size_t>(extent_[axis]), 0);
+        if (axis >= program_.rank()) continue;
+        for (std::int64_t i = 0; i < extent_[axis]; ++i)
+            reading.source[axis][i] = source_code(field, axis, i + access.offset[axis]);
+    }
+    reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, extent_[0]);
+    reading.straight_end =
+        std::clamp<std::int64_t>(extent_[0] - access.offset[0], reading.straight_begin, extent_[0]);
+}
+
+double RowEvaluator::face_value(const Field& field, int axis, int side) const {
+    const Face& face = field.boundary[axis][side];
+    if (face.kind != BoundaryKind::fixed) return kNaN;
+    const double value = step_constant(face.value);
+    const bool is_reference = type_[face.value.index] != field.type;  // Arithmetic::f64 rounds no real
+    return field.storage == Storage::i64 || is_reference ? value : stored(value, field.storage);
+}
+
+template <class T>
+void RowEvaluator::node(ExprId id, const Access& node, T* out) {
+    if (is_ghost_) {
+        const Cell cell{x_ + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
+        out[0] = static_cast<T>(read_cell(node.field, level_time_, cell));
+        return;
+    }
+    const Reading& reading = readings_[id.index];
+    const Field& field = program_[node.field];
+    const std::int32_t* source = reading.source[0].data();
+    // Past which face the whole row lies, if any; the first axis has its say cell by cell.
+    const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
+    const bool outside = row_y < 0 || row_z < 0;
+    const bool formula = has_formula(field);
+    const T row_value = converted<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
+                                     : row_z < 0 ? face_value(field, 2, -1 - row_z)
+                                                 : 0.0);
+    const double* cells = outside ? nullptr : reading.level + extent_[0] * (row_y + extent_[1] * row_z);
+    const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
+        for (std::int64_t x = from; x < to; ++x) {
+            const std::int32_t i = source[x];
+            const Cell cell{x + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
+            out[x - x_] = formula && (i < 0 || outside) ? unpacked<T>(read_cell(node.field, node.time, cell))
+                          : i < 0                       ? converted<T>(face_value(field, 0, -1 - i))
+                          : outside                     ? row_value
+                                                        : unpacked<T>(cells[i]);
+        }
+    };
+    const std::int64_t end = x_ + cells_;
+    const std::int64_t begin_straight = std::clamp(reading.straight_begin, x_, end);
+    const std::int64_t end_straight = std::clamp(reading.straight_end, begin_straight, end);
+    one_by_one(x_, begin_straight);
+    if (outside && formula) {
+        one_by_one(begin_straight, end_straight);
+    } else if (outside) {
+        std::fill(out + (begin_straight - x_), out + (end_straight - x_), row_value);
+    } else {
+        const double* from = cells + node.offset[0];
+        for (std::int64_t x = begin_straight; x < end_straight; ++x)
+            out[x - x_] = unpacked<T>(from[x]);
+    }
+    one_by_one(end_straight, end);
+}
+
+template void RowEvaluator::node(ExprId, const Access&, float*);
+template void RowEvaluator::node(ExprId, const Access&, double*);
+template void RowEvaluator::node(ExprId, const Access&, std::uint8_t*);
+template void RowEvaluator::node(ExprId, const Access&, std::int32_t*);
+template void RowEvaluator::node(ExprId, const Access&, std::int64_t*);
+
+}  // namespace halo::ir
