@@ -22,30 +22,26 @@ public:
     explicit AccessWalk(const Program& program)
         : program_(program), seen_by_(program.exprs.size(), 0), uniform_(uniform_exprs(program)) {}
 
-    // The sums over tables below a root.
+    // The terms of the sums over tables below a root.
     template <class Visit>
     void for_each_sum(ExprId root, Visit&& visit) {
         if (program_.tables.empty()) return;
-        ++turn_;
-        pending_.assign(1, root);
-        while (!pending_.empty()) {
-            const ExprId id = pending_.back();
-            pending_.pop_back();
-            if (uniform_[id.index] || seen_by_[id.index] == turn_) continue;
-            seen_by_[id.index] = turn_;
-            const Expr& expr = program_[id];
-            if (const auto* sum = std::get_if<TableSum>(&expr.node)) visit(sum->value);
-            for_each_operand(expr, [&](ExprId operand) { pending_.push_back(operand); });
-        }
+        for_each_node<TableSum>({root}, [&](const TableSum& sum) { visit(sum.value); });
     }
 
     template <class Visit>
     void for_each_access(ExprId root, Visit&& visit) {
-        for_each_access(std::vector<ExprId>{root}, std::forward<Visit>(visit));
+        for_each_node<Access>({root}, std::forward<Visit>(visit));
     }
 
     template <class Visit>
     void for_each_access(const std::vector<ExprId>& roots, Visit&& visit) {
+        for_each_node<Access>(roots, std::forward<Visit>(visit));
+    }
+
+private:
+    template <class Node, class Visit>
+    void for_each_node(const std::vector<ExprId>& roots, Visit&& visit) {
         ++turn_;
         pending_ = roots;
         while (!pending_.empty()) {
@@ -54,12 +50,11 @@ public:
             if (uniform_[id.index] || seen_by_[id.index] == turn_) continue;
             seen_by_[id.index] = turn_;
             const Expr& expr = program_[id];
-            if (const Access* access = std::get_if<Access>(&expr.node)) visit(*access);
+            if (const Node* node = std::get_if<Node>(&expr.node)) visit(*node);
             for_each_operand(expr, [&](ExprId operand) { pending_.push_back(operand); });
         }
     }
 
-private:
     const Program& program_;
     std::vector<std::uint32_t> seen_by_;
     std::vector<bool> uniform_;
