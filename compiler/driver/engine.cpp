@@ -10,6 +10,7 @@
 
 #include "compiler/driver/progress.h"
 #include "compiler/ir/interpreter.h"
+#include "compiler/lower/storage.h"
 #include "runtime/core/element.h"
 
 namespace halo::driver {
@@ -112,7 +113,7 @@ public:
     }
     FieldValues download(const std::string& field, int time) override {
         const std::vector<double>& level = interpreter_.field(field, time);
-        const rt::ElementType type = element_type(declared(field).storage);
+        const rt::ElementType type = lower::element_type(declared(field).storage);
         if (type != rt::ElementType::i64) return FieldValues::rounded(type, level);
         FieldValues values = FieldValues::zeros(type, static_cast<std::int64_t>(level.size()));
         std::memcpy(values.elements.data(), level.data(), values.elements.size());
@@ -179,28 +180,6 @@ FieldValues FieldValues::rounded(rt::ElementType type, const std::vector<double>
 
 double FieldValues::at(std::int64_t index) const {
     return rt::decode(elements.data() + index * rt::size_of(type), type);
-}
-
-rt::ElementType element_type(ir::Storage storage) {
-    switch (storage) {
-        case ir::Storage::boolean:
-            return rt::ElementType::boolean;
-        case ir::Storage::u8:
-            return rt::ElementType::u8;
-        case ir::Storage::i32:
-            return rt::ElementType::i32;
-        case ir::Storage::i64:
-            return rt::ElementType::i64;
-        case ir::Storage::f16:
-            return rt::ElementType::f16;
-        case ir::Storage::bf16:
-            return rt::ElementType::bf16;
-        case ir::Storage::f32:
-            return rt::ElementType::f32;
-        case ir::Storage::f64:
-            return rt::ElementType::f64;
-    }
-    return rt::ElementType::f64;
 }
 
 std::unique_ptr<Engine> make_session_engine(rt::Session session) {

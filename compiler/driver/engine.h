@@ -33,8 +33,6 @@ struct FieldValues {
     double at(std::int64_t index) const;  // an i64 past 2^53 is rounded
 };
 
-rt::ElementType element_type(ir::Storage storage);
-
 class Engine {
 public:
     virtual ~Engine() = default;

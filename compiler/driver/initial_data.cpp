@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/driver/groups.h"
+#include "compiler/lower/storage.h"
 #include "runtime/io/npy.h"
 
 namespace halo::driver {
@@ -72,7 +73,8 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         }
         for (std::size_t i = 0; i < set.fields.size(); ++i) {
             const ir::Field* field = find_field(program, set.fields[i]);
-            upload_all_levels(engine, *field, FieldValues::rounded(element_type(field->storage), values[i]));
+            upload_all_levels(engine, *field,
+                              FieldValues::rounded(lower::element_type(field->storage), values[i]));
             filled.insert(field->name);
         }
     }

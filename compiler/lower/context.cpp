@@ -13,19 +13,6 @@ namespace {
 using kernel::Type;
 enum Order { kInputs, kOutputs, kExtents, kStrides, kScalars, kCoefs, kPartials };
 
-rt::ElementType element_type(Type type) {
-    switch (type) {
-        case Type::f64:
-            return rt::ElementType::f64;
-        case Type::i32:
-            return rt::ElementType::i32;
-        case Type::i64:
-            return rt::ElementType::i64;
-        default:
-            return rt::ElementType::f32;
-    }
-}
-
 }  // namespace
 
 Context::Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles)

@@ -40,32 +40,6 @@ rt::Role plan_role(ir::Role role) {
     return rt::Role::input;
 }
 
-rt::ElementType element_type(ir::Scalar type) {
-    return type == ir::Scalar::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
-}
-
-rt::ElementType element_type(ir::Storage storage) {
-    switch (storage) {
-        case ir::Storage::boolean:
-            return rt::ElementType::boolean;
-        case ir::Storage::u8:
-            return rt::ElementType::u8;
-        case ir::Storage::i32:
-            return rt::ElementType::i32;
-        case ir::Storage::i64:
-            return rt::ElementType::i64;
-        case ir::Storage::f16:
-            return rt::ElementType::f16;
-        case ir::Storage::bf16:
-            return rt::ElementType::bf16;
-        case ir::Storage::f32:
-            return rt::ElementType::f32;
-        case ir::Storage::f64:
-            return rt::ElementType::f64;
-    }
-    return rt::ElementType::f32;
-}
-
 rt::FieldPlan plan_field(const ir::Program& program, const ir::Field& field) {
     rt::FieldPlan plan;
     plan.name = field.name;
@@ -119,7 +93,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
     for (std::size_t c = 0; c < program.coefs.size(); ++c) {
         const ir::Coef& coef = program.coefs[c];
         plan.coefs.push_back({coef.name, coef_symbol(program, ir::CoefId{static_cast<std::uint32_t>(c)}),
-                              element_type(coef.type), coef.low, coef.high, coef.defaults});
+                              element_type(kernel_type(coef.type)), coef.low, coef.high, coef.defaults});
     }
     for (std::size_t f = 0; f < program.fields.size(); ++f) {
         if (views.stored[f]) plan.fields.push_back(plan_field(program, program.fields[f]));
@@ -128,7 +102,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         const TableShape shape = table_shape(table);
         rt::TablePlan made;
         made.name = table.name;
-        made.type = shape.type == kernel::Type::f64 ? rt::ElementType::f64 : rt::ElementType::f32;
+        made.type = element_type(shape.type);
         for (const ir::Table::Column& column : table.columns)
             made.columns.push_back(column.name);
         made.given = static_cast<int>(ir::given_columns(table));

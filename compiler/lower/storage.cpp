@@ -46,6 +46,28 @@ Type storage_type(ir::Storage storage) {
     throw InternalError("unknown storage");
 }
 
+rt::ElementType element_type(Type type) {
+    switch (type) {
+        case Type::boolean:
+            return rt::ElementType::boolean;
+        case Type::u8:
+            return rt::ElementType::u8;
+        case Type::i32:
+            return rt::ElementType::i32;
+        case Type::i64:
+            return rt::ElementType::i64;
+        case Type::f16:
+            return rt::ElementType::f16;
+        case Type::bf16:
+            return rt::ElementType::bf16;
+        case Type::f32:
+            return rt::ElementType::f32;
+        case Type::f64:
+            return rt::ElementType::f64;
+    }
+    throw InternalError("unknown type");
+}
+
 bool is_narrow(const ir::Field& field) {
     return field.storage != ir::natural_storage(field.type);
 }

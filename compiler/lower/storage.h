@@ -4,11 +4,16 @@
 
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
+#include "runtime/core/launch_plan.h"
 
 namespace halo::lower {
 
 kernel::Type kernel_type(ir::Scalar type);
 kernel::Type storage_type(ir::Storage storage);
+rt::ElementType element_type(kernel::Type type);
+inline rt::ElementType element_type(ir::Storage storage) {
+    return element_type(storage_type(storage));
+}
 
 // The field's values lie in memory as something else than what they are computed in.
 bool is_narrow(const ir::Field& field);
