@@ -1,5 +1,6 @@
 #include "compiler/kernel/build.h"
 
+#include <array>
 #include <utility>
 
 #include "compiler/support/error.h"
@@ -107,6 +108,15 @@ Expr variable(std::string name, Type type) {
 }
 Expr builtin(Builtin index) {
     return make(Type::i32, BuiltinIndex{index});
+}
+
+Expr thread_index(int axis) {
+    static constexpr std::array kAxes{Builtin::thread_x, Builtin::thread_y, Builtin::thread_z};
+    return builtin(kAxes.at(static_cast<std::size_t>(axis)));
+}
+Expr block_index(int axis) {
+    static constexpr std::array kAxes{Builtin::block_x, Builtin::block_y, Builtin::block_z};
+    return builtin(kAxes.at(static_cast<std::size_t>(axis)));
 }
 Expr element(std::string array, std::vector<Expr> indices, Type type) {
     return make(type, Element{std::move(array), std::move(indices)});

@@ -13,6 +13,8 @@ Expr int_literal(std::int64_t value, Type type = Type::i32);
 Expr real_literal(double value, Type type);
 Expr variable(std::string name, Type type);
 Expr builtin(Builtin builtin);
+Expr thread_index(int axis);  // threadIdx.x, .y, .z
+Expr block_index(int axis);
 Expr element(std::string array, std::vector<Expr> indices, Type type);
 Expr address_of(std::string array, Expr index, Type type);
 Expr convert(Expr operand, Type type);  // the operand itself where it has the type

@@ -19,11 +19,6 @@ using kernel::Type;
 constexpr int kThreads = 128;
 constexpr int kWholeAxis = std::numeric_limits<int>::max();
 
-constexpr kernel::Builtin kThreadIndex[] = {kernel::Builtin::thread_x, kernel::Builtin::thread_y,
-                                            kernel::Builtin::thread_z};
-constexpr kernel::Builtin kBlockIndex[] = {kernel::Builtin::block_x, kernel::Builtin::block_y,
-                                           kernel::Builtin::block_z};
-
 // The order in which a field's axes are filled; those that are not read past are left out.
 std::vector<int> fill_order(const ir::Program& program, const ir::Field& field) {
     std::vector<int> order;
@@ -195,11 +190,11 @@ private:
     void run_by_threads(Block line, kernel::KernelFunction& function, rt::KernelPlan& plan) {
         Expr outside;
         for (const int other : others_) {
-            Expr number = kernel::builtin(kBlockIndex[other]);
+            Expr number = kernel::block_index(other);
             if (other == others_.front()) {
                 plan.threads[other] = plan.tile[other] = kThreads;
-                number = number * named_constant(function, "kThreads", kThreads) +
-                         kernel::builtin(kThreadIndex[other]);
+                number =
+                    number * named_constant(function, "kThreads", kThreads) + kernel::thread_index(other);
                 outside = index_[other] >= past_end(other);
             }
             function.body.push_back(

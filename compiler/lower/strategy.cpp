@@ -23,15 +23,11 @@ std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedul
                                        const std::array<Expr, 3>& cells, kernel::KernelFunction& function,
                                        const std::array<Expr, 3>& begin) {
     static constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
-    static constexpr kernel::Builtin kThreads[] = {kernel::Builtin::thread_x, kernel::Builtin::thread_y,
-                                                   kernel::Builtin::thread_z};
-    static constexpr kernel::Builtin kBlocks[] = {kernel::Builtin::block_x, kernel::Builtin::block_y,
-                                                  kernel::Builtin::block_z};
     std::array<Expr, 3> first;
     for (int axis = 0; axis < context.rank(); ++axis) {
         const Expr threads = named_constant(function, kThreadConstants[axis], schedule.threads[axis]);
-        Expr index = kernel::builtin(kBlocks[axis]) * threads;
-        if (schedule.threads[axis] > 1) index = index + kernel::builtin(kThreads[axis]);
+        Expr index = kernel::block_index(axis) * threads;
+        if (schedule.threads[axis] > 1) index = index + kernel::thread_index(axis);
         function.body.push_back(
             kernel::Declare{Type::i32, Context::kIndexNames[axis], index * cells[axis] + begin[axis]});
         first[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);

@@ -17,8 +17,6 @@ using kernel::Builtin;
 using kernel::Expr;
 using kernel::Type;
 
-constexpr Builtin kThreadIndex[] = {Builtin::thread_x, Builtin::thread_y, Builtin::thread_z};
-
 // A level's queue: planes `low` behind to `high` ahead of the one being computed.
 struct Queue {
     const Read* read = nullptr;
@@ -121,7 +119,7 @@ private:
             body().push_back(
                 kernel::Declare{Type::i32, origin, kernel::builtin(kBlocks[axis]) * threads * counts_[axis]});
             origin_[axis] = kernel::variable(origin, Type::i32);
-            const Expr thread = schedule_.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
+            const Expr thread = schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0);
             body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
                                              origin_[axis] + thread * counts_[axis]});
             first_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
@@ -312,7 +310,7 @@ private:
     }
 
     Expr thread_index(int axis) const {
-        return schedule_.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
+        return schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0);
     }
 
     // Rows before and after the block's, over the ring's whole width.

@@ -20,8 +20,6 @@ using kernel::Builtin;
 using kernel::Expr;
 using kernel::Type;
 
-constexpr Builtin kThreadIndex[] = {Builtin::thread_x, Builtin::thread_y, Builtin::thread_z};
-constexpr Builtin kBlockIndex[] = {Builtin::block_x, Builtin::block_y, Builtin::block_z};
 constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
 
 Expr variable(const char* name) {
@@ -91,15 +89,13 @@ private:
         count_ = named_constant(result_.function, "kCellsX", cells_);
     }
 
-    Expr thread(int axis) const {
-        return schedule_.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
-    }
+    Expr thread(int axis) const { return schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0); }
 
     void declare_first_cells() {
         for (int axis = 0; axis < context_.rank(); ++axis) {
             const Expr tile = axis == 0 ? threads_[0] * count_ : threads_[axis];
             body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
-                                             kernel::builtin(kBlockIndex[axis]) * tile + thread(axis)});
+                                             kernel::block_index(axis) * tile + thread(axis)});
             first_[axis] = variable(Context::kIndexNames[axis]);
         }
         body().push_back(kernel::BlankLine{});

@@ -12,12 +12,9 @@ namespace halo::lower {
 namespace {
 
 using kernel::Block;
-using kernel::Builtin;
 using kernel::Expr;
 using kernel::Type;
 
-constexpr Builtin kThreadIndex[] = {Builtin::thread_x, Builtin::thread_y, Builtin::thread_z};
-constexpr Builtin kBlockIndex[] = {Builtin::block_x, Builtin::block_y, Builtin::block_z};
 constexpr const char* kLoopNames[] = {"x", "y", "z"};
 
 class Tile {
@@ -45,9 +42,7 @@ private:
     Block& body() { return result_.function.body; }
     kernel::KernelFunction& function() { return result_.function; }
     Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
-    Expr thread(int axis) const {
-        return schedule_.threads[axis] > 1 ? kernel::builtin(kThreadIndex[axis]) : Expr(0);
-    }
+    Expr thread(int axis) const { return schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0); }
     static Expr loop_variable(int axis) { return kernel::variable(kLoopNames[axis], Type::i32); }
 
     void declare_tile() {
@@ -64,8 +59,7 @@ private:
         body().push_back(kernel::Comment{"The tile's first cell."});
         for (int axis = 0; axis < context_.rank(); ++axis) {
             const std::string name = context_.local(kOriginNames[axis]);
-            body().push_back(
-                kernel::Declare{Type::i32, name, kernel::builtin(kBlockIndex[axis]) * tile_[axis]});
+            body().push_back(kernel::Declare{Type::i32, name, kernel::block_index(axis) * tile_[axis]});
             origin_[axis] = kernel::variable(name, Type::i32);
         }
         body().push_back(kernel::BlankLine{});
