@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/kernel/build.h"
+#include "compiler/kernel/helpers.h"
 #include "compiler/kernel/walk.h"
 #include "compiler/support/error.h"
 
@@ -25,52 +26,6 @@ struct Entity {
     bool varies = false;    // a scalar that may differ between a block's threads
     bool constant = false;  // known when the text is printed
 };
-
-struct HelperShape {
-    std::vector<Type> arguments;
-    std::optional<Type> result;  // none where it is called as a statement
-    bool has_barrier = false;
-};
-
-// The helpers of compiler/emit/prelude.cuh that are called by name.
-const std::map<std::string, HelperShape>& prelude_helpers() {
-    const std::vector<Type> cell{Type::i32, Type::i32, Type::i32, Type::i32, Type::f64, Type::f64};
-    static const std::map<std::string, HelperShape> helpers{
-        {"random_f32", {cell, Type::f32}},
-        {"random_f64", {cell, Type::f64}},
-        {"random_radius_f32", {cell, Type::f32}},
-        {"random_radius_f64", {cell, Type::f64}},
-        {"random_turn_f32", {cell, Type::f32}},
-        {"random_turn_f64", {cell, Type::f64}},
-        {"first_image", {{Type::i32, Type::i32, Type::i32}, Type::i32}},
-        {"face_source", {{Type::i32, Type::i32, Type::i32, Type::i32}, Type::i32}},
-        {"keep_min", {{Type::f64, Type::f64}, Type::f64}},
-        {"keep_max", {{Type::f64, Type::f64}, Type::f64}},
-        {"block_sum", {{Type::f64}, Type::f64, true}},
-        {"block_min", {{Type::f64}, Type::f64, true}},
-        {"block_max", {{Type::f64}, Type::f64, true}},
-        {"f16_to_float", {{Type::f16}, Type::f32}},
-        {"bf16_to_float", {{Type::bf16}, Type::f32}},
-        {"float_to_f16", {{Type::f32}, Type::f16}},
-        {"float_to_bf16", {{Type::f32}, Type::bf16}},
-        {"int_to_u8", {{Type::i32}, Type::u8}},
-        {"long_to_int", {{Type::i64}, Type::i32}},
-        {"float_to_int", {{Type::f32}, Type::i32}},
-        {"float_to_long", {{Type::f32}, Type::i64}},
-        {"double_to_int", {{Type::f64}, Type::i32}},
-        {"double_to_long", {{Type::f64}, Type::i64}},
-        {"wrap_add", {{Type::i32, Type::i32}, Type::i32}},
-        {"wrap_sub", {{Type::i32, Type::i32}, Type::i32}},
-        {"wrap_mul", {{Type::i32, Type::i32}, Type::i32}},
-        {"floor_div", {{Type::i32, Type::i32}, Type::i32}},
-        {"floor_mod", {{Type::i32, Type::i32}, Type::i32}},
-        {"wrap_add_long", {{Type::i64, Type::i64}, Type::i64}},
-        {"wrap_sub_long", {{Type::i64, Type::i64}, Type::i64}},
-        {"wrap_mul_long", {{Type::i64, Type::i64}, Type::i64}},
-        {"floor_div_long", {{Type::i64, Type::i64}, Type::i64}},
-        {"floor_mod_long", {{Type::i64, Type::i64}, Type::i64}}};
-    return helpers;
-}
 
 const char* word(Type type) {
     switch (type) {
