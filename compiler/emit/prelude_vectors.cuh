@@ -1,0 +1,238 @@
+// [load2 float]
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(float* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 float]
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [load2 double]
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(double* to, const double* from) {
+    const double2 pair = *reinterpret_cast<const double2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 double]
+// Four neighbouring elements as two pairs; `from` is aligned to a pair.
+__device__ __forceinline__ void load4(double* to, const double* from) {
+    const double2 low = *reinterpret_cast<const double2*>(from);
+    const double2 high = *reinterpret_cast<const double2*>(from + 2);
+    to[0] = low.x;
+    to[1] = low.y;
+    to[2] = high.x;
+    to[3] = high.y;
+}
+// [store2 float]
+__device__ __forceinline__ void store2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+}
+// [store4 float]
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+// [store2 double]
+__device__ __forceinline__ void store2(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+}
+// [store4 double]
+__device__ __forceinline__ void store4(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+    *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
+}
+// [copy2 float]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = *reinterpret_cast<const float2*>(from);
+}
+// [copy4 float]
+// Copies four elements between aligned places.
+__device__ __forceinline__ void copy4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+}
+// [copy2 double]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+}
+// [load2 int]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(int* to, const int* from) {
+    const int2 pair = *reinterpret_cast<const int2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 int]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(int* to, const int* from) {
+    const int4 four = *reinterpret_cast<const int4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [load2 long long]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(long long* to, const long long* from) {
+    const longlong2 pair = *reinterpret_cast<const longlong2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 long long]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(long long* to, const long long* from) {
+    load2(to, from);
+    load2(to + 2, from + 2);
+}
+// [load2 bool]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(bool* to, const bool* from) {
+    const uchar2 pair = *reinterpret_cast<const uchar2*>(from);
+    to[0] = pair.x != 0;
+    to[1] = pair.y != 0;
+}
+// [load4 bool]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(bool* to, const bool* from) {
+    const uchar4 four = *reinterpret_cast<const uchar4*>(from);
+    to[0] = four.x != 0;
+    to[1] = four.y != 0;
+    to[2] = four.z != 0;
+    to[3] = four.w != 0;
+}
+// [load2 unsigned char]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(int* to, const unsigned char* from) {
+    const uchar2 pair = *reinterpret_cast<const uchar2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 unsigned char]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(int* to, const unsigned char* from) {
+    const uchar4 four = *reinterpret_cast<const uchar4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [load2 f16]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(float* to, const f16* from) {
+    const ushort2 pair = *reinterpret_cast<const ushort2*>(from);
+    to[0] = f16_to_float(f16{pair.x});
+    to[1] = f16_to_float(f16{pair.y});
+}
+// [load4 f16]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(float* to, const f16* from) {
+    const ushort4 four = *reinterpret_cast<const ushort4*>(from);
+    to[0] = f16_to_float(f16{four.x});
+    to[1] = f16_to_float(f16{four.y});
+    to[2] = f16_to_float(f16{four.z});
+    to[3] = f16_to_float(f16{four.w});
+}
+// [load2 bf16]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(float* to, const bf16* from) {
+    const ushort2 pair = *reinterpret_cast<const ushort2*>(from);
+    to[0] = bf16_to_float(bf16{pair.x});
+    to[1] = bf16_to_float(bf16{pair.y});
+}
+// [load4 bf16]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(float* to, const bf16* from) {
+    const ushort4 four = *reinterpret_cast<const ushort4*>(from);
+    to[0] = bf16_to_float(bf16{four.x});
+    to[1] = bf16_to_float(bf16{four.y});
+    to[2] = bf16_to_float(bf16{four.z});
+    to[3] = bf16_to_float(bf16{four.w});
+}
+// [load2 float double]
+// Two neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load2(double* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+// [load4 float double]
+// Four neighbouring elements at once; `from` is aligned to all of them.
+__device__ __forceinline__ void load4(double* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+// [store2 int]
+__device__ __forceinline__ void store2(int* to, const int* from) {
+    *reinterpret_cast<int2*>(to) = make_int2(from[0], from[1]);
+}
+// [store4 int]
+__device__ __forceinline__ void store4(int* to, const int* from) {
+    *reinterpret_cast<int4*>(to) = make_int4(from[0], from[1], from[2], from[3]);
+}
+// [store2 long long]
+__device__ __forceinline__ void store2(long long* to, const long long* from) {
+    *reinterpret_cast<longlong2*>(to) = make_longlong2(from[0], from[1]);
+}
+// [store4 long long]
+__device__ __forceinline__ void store4(long long* to, const long long* from) {
+    store2(to, from);
+    store2(to + 2, from + 2);
+}
+// [store2 bool]
+__device__ __forceinline__ void store2(bool* to, const bool* from) {
+    *reinterpret_cast<uchar2*>(to) = make_uchar2(from[0], from[1]);
+}
+// [store4 bool]
+__device__ __forceinline__ void store4(bool* to, const bool* from) {
+    *reinterpret_cast<uchar4*>(to) = make_uchar4(from[0], from[1], from[2], from[3]);
+}
+// [store2 unsigned char]
+__device__ __forceinline__ void store2(unsigned char* to, const unsigned char* from) {
+    *reinterpret_cast<uchar2*>(to) = make_uchar2(from[0], from[1]);
+}
+// [store4 unsigned char]
+__device__ __forceinline__ void store4(unsigned char* to, const unsigned char* from) {
+    *reinterpret_cast<uchar4*>(to) = make_uchar4(from[0], from[1], from[2], from[3]);
+}
+// [store2 f16]
+__device__ __forceinline__ void store2(f16* to, const f16* from) {
+    *reinterpret_cast<ushort2*>(to) = make_ushort2(from[0].bits, from[1].bits);
+}
+// [store4 f16]
+__device__ __forceinline__ void store4(f16* to, const f16* from) {
+    *reinterpret_cast<ushort4*>(to) = make_ushort4(from[0].bits, from[1].bits, from[2].bits, from[3].bits);
+}
+// [store2 bf16]
+__device__ __forceinline__ void store2(bf16* to, const bf16* from) {
+    *reinterpret_cast<ushort2*>(to) = make_ushort2(from[0].bits, from[1].bits);
+}
+// [store4 bf16]
+__device__ __forceinline__ void store4(bf16* to, const bf16* from) {
+    *reinterpret_cast<ushort4*>(to) = make_ushort4(from[0].bits, from[1].bits, from[2].bits, from[3].bits);
+}
+// [copy2 int]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(int* to, const int* from) {
+    *reinterpret_cast<int2*>(to) = *reinterpret_cast<const int2*>(from);
+}
+// [copy4 int]
+// Copies four elements between aligned places.
+__device__ __forceinline__ void copy4(int* to, const int* from) {
+    *reinterpret_cast<int4*>(to) = *reinterpret_cast<const int4*>(from);
+}
+// [copy2 long long]
+// Copies two elements between aligned places.
+__device__ __forceinline__ void copy2(long long* to, const long long* from) {
+    *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
+}
