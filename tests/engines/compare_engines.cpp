@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analyzed.h"
+#include "compiler/emit/emit.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/passes/pipeline.h"
@@ -153,6 +154,12 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
         return fmt::format("reduction {} is {} instead of {}", reduction.name, got, expected);
     }
     return "";
+}
+
+std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device) {
+    std::vector<std::unique_ptr<rt::Module>> modules;
+    modules.push_back(device.load(emit::print_cuda(lowered.kernels), lowered.plan.name));
+    return modules;
 }
 
 }  // namespace halo::test

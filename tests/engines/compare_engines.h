@@ -56,4 +56,7 @@ using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower:
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
                        const Load& load, double tolerance = 0);
 
+// For an emulated GPU: the emitted CUDA.
+std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device);
+
 }  // namespace halo::test

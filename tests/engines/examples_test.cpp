@@ -9,9 +9,9 @@
 #include "compiler/ir/in_place.h"
 #include "compiler/schedule/legality.h"
 #include "emulated_device.h"
+#include "load_cpp.h"
 #include "read_spec.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/jit.h"
 
 namespace {
 
@@ -28,19 +28,6 @@ std::vector<std::filesystem::path> examples() {
 
 std::string read(const std::filesystem::path& path) {
     return test::read_spec(path);
-}
-
-std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device) {
-    std::vector<std::unique_ptr<rt::Module>> modules;
-    modules.push_back(device.load(emit::print_cuda(lowered.kernels), lowered.plan.name));
-    return modules;
-}
-
-std::vector<std::unique_ptr<rt::Module>> load_cpp(const lower::Lowered& lowered, rt::Device& device) {
-    std::vector<std::unique_ptr<rt::Module>> modules;
-    modules.push_back(
-        device.load(rt::compile_object(emit::print_cpp(lowered.kernels)).bytes, lowered.plan.name));
-    return modules;
 }
 
 std::vector<test::Extent> grids(int rank) {
@@ -124,7 +111,7 @@ TEST_CASE("examples give the interpreter's bits on the CPU") {
             if (!has_cells_for_faces(program, extent)) continue;
             INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
             const test::Reference reference(program, extent, 3, 1);
-            CHECK(test::difference(reference, lowered, *device, load_cpp) == "");
+            CHECK(test::difference(reference, lowered, *device, test::load_cpp) == "");
         }
     }
 }
@@ -143,7 +130,7 @@ TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
                 const test::Reference reference(program, extent, 3, 1);
                 std::string outcome;
                 try {
-                    outcome = test::difference(reference, lowered, device, load_cuda);
+                    outcome = test::difference(reference, lowered, device, test::load_cuda);
                 } catch (const std::exception& error) {
                     outcome = error.what();
                 }
@@ -162,5 +149,5 @@ TEST_CASE("the last vector of the last row stays inside the array") {
     direct.cells = {4, 2, 1};
     emulator::EmulatedDevice device;
     const test::Reference reference(program, {31, 5, 1}, 2, 1);
-    CHECK(test::difference(reference, lower::lower_cuda(program, {direct}), device, load_cuda) == "");
+    CHECK(test::difference(reference, lower::lower_cuda(program, {direct}), device, test::load_cuda) == "");
 }

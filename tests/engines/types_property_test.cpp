@@ -7,10 +7,10 @@
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
 #include "emulated_device.h"
+#include "load_cpp.h"
 #include "random_program.h"
 #include "random_schedule.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/jit.h"
 
 using namespace halo;
 using namespace halo::test;
@@ -232,21 +232,6 @@ void check(Seeds seeds, const Run& run) {
         INFO("smaller: " << smallest(source, run).text());
         FAIL(wrong);
     }
-}
-
-std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device) {
-    std::vector<std::unique_ptr<rt::Module>> modules;
-    modules.push_back(device.load(emit::print_cuda(lowered.kernels), lowered.plan.name));
-    return modules;
-}
-
-std::vector<std::unique_ptr<rt::Module>> load_cpp(const lower::Lowered& lowered, rt::Device& device) {
-    rt::JitOptions options;
-    options.use_cache = false;
-    std::vector<std::unique_ptr<rt::Module>> modules;
-    modules.push_back(
-        device.load(rt::compile_object(emit::print_cpp(lowered.kernels), options).bytes, lowered.plan.name));
-    return modules;
 }
 
 void check_emulated(schedule::Strategy strategy, Seeds seeds) {
