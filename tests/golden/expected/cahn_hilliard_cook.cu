@@ -28,8 +28,10 @@ __device__ inline double block_sum(double value) {
     return value;
 }
 
-// The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between calls.
-__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, double step, double seed) {
+// The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between
+// calls.
+__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, double step,
+                                       double seed) {
     unsigned a = i, b = j, c = k, d = static_cast<unsigned>(static_cast<long long>(step));
     unsigned key0 = static_cast<unsigned>(static_cast<long long>(seed)), key1 = stream;
     for (int round = 0; round < 10; ++round) {
@@ -48,7 +50,8 @@ __device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int
 }
 
 // In (0, 1], for the logarithm of a normal number.
-__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step, double seed) {
+__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step,
+                                                   double seed) {
     unsigned words[4];
     philox(words, i, j, k, stream, step, seed);
     return (static_cast<float>(words[0]) + 0.5f) * 0x1p-32f;
