@@ -88,7 +88,7 @@ public:
         for (const ir::Assign* assign : context_.stage().assigns)
             if (assign != &changing) lower_assign(*assign);
         InPlaceCell cell;
-        cell.inside = inside(changing);
+        cell.inside = inside_region(changing);
         // Neighbours that other threads change are loaded only where this statement reads them.
         body_ = &cell.body;
         const ir::Field& field = program_[changing.target];
@@ -153,6 +153,23 @@ private:
             if (access && used != uses_.end() && Level{access->field, access->time} == level) return true;
         }
         return false;
+    }
+
+    bool is_number(ir::ExprId id, int number) const {
+        const auto* constant = std::get_if<ir::Constant>(&program_[id].node);
+        return constant && constant->value == Rational(number);
+    }
+
+    // The same where launches begin and end with the statement's region.
+    Expr inside_region(ir::Assign assign) {
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            ir::Region::Range& range = assign.region.ranges[axis];
+            auto& [low, high] = assign.margins[axis];
+            if (!range.begin.from_high && low <= range.begin.offset) low = 0;
+            if (range.end.from_high && high <= -range.end.offset) high = 0;
+            range = {};
+        }
+        return inside(assign);
     }
 
     // Whether a statement is for this cell; empty where it is for all.
@@ -272,7 +289,10 @@ private:
         const Expr index = kernel::convert(sources_.index[coordinate.axis], type);
         if (coordinate.kind == ir::CoordinateKind::index) return index;
         const ir::Axis& axis = program_.axes[coordinate.axis];
-        return index * context_.scalar(axis.spacing, type) + context_.scalar(axis.origin, type);
+        Expr position = index;
+        if (!is_number(axis.spacing, 1)) position = position * context_.scalar(axis.spacing, type);
+        if (!is_number(axis.origin, 0)) position = position + context_.scalar(axis.origin, type);
+        return position;
     }
     Expr make(const ir::Expr& expr, const ir::Unary& unary, const std::string&) {
         const Expr operand = lower(unary.operand);

@@ -91,8 +91,9 @@ std::string schedule_words(const StageView& stage, const schedule::Schedule& sch
                            : schedule.strategy == schedule::Strategy::tile
                                ? "shared-memory tiles"
                                : "streaming along the slowest axis";
-    return fmt::format("Schedule: {}, blocks of {} threads, {} cells a thread.", strategy,
-                       extents(schedule.threads), extents(schedule.cells));
+    return fmt::format("Schedule: {}, blocks of {} threads, {} cell{} a thread.", strategy,
+                       extents(schedule.threads), extents(schedule.cells),
+                       stage.rank() == 1 && schedule.cells[0] == 1 ? "" : "s");
 }
 
 // A box that is thin along the contiguous axis has no use for rows of threads: they lie along the next one.

@@ -5,7 +5,7 @@
 // at least 3 below and 2 above along x.
 
 // Reads u, writes u1.
-// Schedule: direct, blocks of 32 threads, 1 cells a thread.
+// Schedule: direct, blocks of 32 threads, 1 cell a thread.
 // At least 16 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(32, 28)
     burgers_u1(const double* __restrict__ u, double* __restrict__ u1, int nx, double dt, double nu,
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(32, 28)
 }
 
 // Reads u, u1, writes u2.
-// Schedule: direct, blocks of 32 threads, 1 cells a thread.
+// Schedule: direct, blocks of 32 threads, 1 cell a thread.
 // At least 24 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(32, 27)
     burgers_u2(const double* __restrict__ u, const double* __restrict__ u1, double* __restrict__ u2, int nx,
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(32, 27)
 }
 
 // Reads u, u2, writes u_next.
-// Schedule: direct, blocks of 32 threads, 1 cells a thread.
+// Schedule: direct, blocks of 32 threads, 1 cell a thread.
 // At least 24 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(32, 27)
     burgers_u(const double* __restrict__ u, const double* __restrict__ u2, double* __restrict__ u_next,

@@ -4,6 +4,18 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 1 below and 1 above along x, 1 below and 1 above along y.
 
+// a + b, around the ends.
+__device__ __forceinline__ int wrap_add(int a, int b) {
+    return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+
+// What floor_div leaves: of b's sign; by 0 it is 0.
+__device__ __forceinline__ int floor_mod(int a, int b) {
+    if (b == 0 || b == -1) return 0;
+    const int rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 // The greater of two; NaN where either is.
 __device__ __forceinline__ double keep_max(double a, double b) {
     return a > b || a != a ? a : b;
@@ -43,8 +55,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
     const double u_inside = fma(omega,
                                 u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] +
                                 0.000244140625 * f[at], scale * u[at]);
-    const double sum = static_cast<double>(i) + static_cast<double>(j);
-    const bool u_has_value = sum - 2.0 * floor(0.5 * sum) == 0.0;
+    const bool u_has_value = floor_mod(wrap_add(i, j), 2) == 0;
     const double u_new = u_has_value ? u_inside : u[at];
     u_next[at] = u_new;
 }
@@ -63,8 +74,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    const double sum = static_cast<double>(i) + static_cast<double>(j);
-    if (sum - 2.0 * floor(0.5 * sum) == 1.0) {
+    if (floor_mod(wrap_add(i, j), 2) == 1) {
         const double u_value = fma(omega,
                                    u_next[at - 1] + u_next[at + 1] + u_next[at - pitch] + u_next[at + pitch] +
                                    0.000244140625 * f[at], scale * u_next[at]);
