@@ -483,7 +483,7 @@ GuardId Parser::guard(bool is_block) {
         } while (accept(TokenKind::comma));
     } else {
         advance();
-        result.condition = expression();
+        result.condition = condition();
     }
     result.where = since(begin);
     file_.guards.push_back(std::move(result));

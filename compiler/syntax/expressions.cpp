@@ -283,15 +283,21 @@ ExprId Parser::number() {
     return make({token.where, false, Missing{}});
 }
 
-ExprId Parser::conditional() {
-    const Token token = advance();
-    Conditional node;
-    node.condition = expression();
+// What `if` and `where` ask.
+ExprId Parser::condition() {
+    const ExprId result = expression();
     const SourceRange assign = peek().where;
     if (!failing_ && is(TokenKind::assign)) {
         fail(DiagnosticKind::foreign_operator, assign, "`=` gives a value; two values are compared by `==`")
             .mend(assign, "==");
     }
+    return result;
+}
+
+ExprId Parser::conditional() {
+    const Token token = advance();
+    Conditional node;
+    node.condition = condition();
     expect(TokenKind::kw_then, "`then` and the value where the condition holds");
     node.then = expression();
     expect(TokenKind::kw_else, "`else` and the value where the condition does not hold");

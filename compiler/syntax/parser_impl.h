@@ -78,6 +78,7 @@ private:
     ExprId primary();
     ExprId parenthesised();
     ExprId number();
+    ExprId condition();
     ExprId conditional();
     bool at_fold() const;
     ExprId fold();

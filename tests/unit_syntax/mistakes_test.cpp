@@ -157,6 +157,12 @@ TEST_CASE("mistakes in tables and in sums over them") {
     CHECK(in_run("rows atoms 4") == "2:12 unexpected-token");
 }
 
+TEST_CASE("a condition compares") {
+    CHECK(in_stencil("u = if v = 1 then 1 else 2") == "2:10 foreign-operator -> '=='");
+    CHECK(in_stencil("where v = 1 {\n u = 1\n}") == "2:9 foreign-operator -> '=='");
+    CHECK(in_stencil("reduce r = sum(u) where v = 1") == "2:27 foreign-operator -> '=='");
+}
+
 TEST_CASE("what is to come is said to be to come") {
     CHECK(in_stencil("inject p[t+1] at shots += 2") == "2:1 not-built-yet");
 }
