@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/driver/files.h"
+#include "compiler/driver/library.h"
 #include "compiler/syntax/parser.h"
 
 namespace halo::driver {
@@ -50,20 +51,24 @@ private:
     }
 
     struct Found {
-        fs::path path;
+        fs::path path;  // empty: of the library
         std::string shown;
+        std::string library_text;
     };
     std::optional<Found> find(const std::string& name, const fs::path& folder, const fs::path& shown) const {
         std::error_code trouble;
         const fs::path beside = folder / name;
         if (fs::is_regular_file(beside, trouble))
-            return Found{beside, (shown / name).lexically_normal().string()};
+            return Found{beside, (shown / name).lexically_normal().string(), ""};
         if (fs::path(name).is_absolute()) return std::nullopt;
         for (const std::string& place : path_.search) {
             const fs::path there = fs::path(place) / name;
-            if (fs::is_regular_file(there, trouble)) return Found{there, there.lexically_normal().string()};
+            if (fs::is_regular_file(there, trouble))
+                return Found{there, there.lexically_normal().string(), ""};
         }
-        return std::nullopt;
+        const auto module = library_modules().find(name);
+        if (module == library_modules().end()) return std::nullopt;
+        return Found{{}, "(library)/" + name, module->second};
     }
 
     void read(const syntax::Use& use, const fs::path& folder, const fs::path& shown) {
@@ -75,7 +80,8 @@ private:
         }
         const std::optional<Found> found = find(name, folder, shown);
         if (!found) return report_missing(use);
-        const std::string id = identity(found->path);
+        const bool is_of_library = found->path.empty();
+        const std::string id = is_of_library ? found->shown : identity(found->path);
         const auto open =
             std::find_if(open_.begin(), open_.end(), [&](const Open& each) { return each.identity == id; });
         if (open != open_.end()) return report_cycle(use, *open);
@@ -86,7 +92,8 @@ private:
                          fmt::format("a spec uses {} modules at most", kMaxModules));
             return;
         }
-        const std::string text = read_text(found->path.string(), 4 * syntax::kMaxFileBytes);
+        const std::string text =
+            is_of_library ? found->library_text : read_text(found->path.string(), 4 * syntax::kMaxFileBytes);
         const std::size_t first_use = file_.uses.size();
         const std::uint32_t begin = source_.add(found->shown, text);
         syntax::parse_module(source_, begin, sink_, file_);
@@ -98,6 +105,9 @@ private:
     void report_missing(const syntax::Use& use) {
         Diagnostic& diagnostic = sink_.report(DiagnosticKind::module_not_found, use.path.where,
                                               fmt::format("there is no module `{}`", use.path.text));
+        std::vector<std::string> library;
+        for (const auto& [name, text] : library_modules())
+            library.push_back("`" + name + "`");
         if (path_.search.empty()) {
             diagnostic.note(
                 "it is looked for beside this file, then where -I and the environment variable HALO_PATH "
@@ -106,6 +116,7 @@ private:
             diagnostic.note(
                 fmt::format("it is neither beside this file nor in {}", fmt::join(path_.search, ", ")));
         }
+        diagnostic.note(fmt::format("the compiler's own library has {}", fmt::join(library, ", ")));
         file_.lacks_module = true;
     }
 

@@ -12,7 +12,8 @@ namespace halo::driver {
 
 inline constexpr std::size_t kMaxModules = 100;  // of one spec
 
-// Where modules are looked for: beside the file that uses them, then in these folders, in order.
+// Where modules are looked for: beside the file that uses them, then in these folders, in order, and in the
+// compiler's own library at last (library.h).
 struct ModulePath {
     std::string folder;               // of the spec; empty: the current one
     std::vector<std::string> search;  // -I, then HALO_PATH

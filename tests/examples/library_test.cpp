@@ -53,12 +53,32 @@ void check_values(const Folder& folder) {
 
 }  // namespace
 
-TEST_CASE("the library is found where -I or HALO_PATH say, or beside the spec") {
-    const std::string library = HALO_SOURCE_DIR "/lib";
+TEST_CASE("the compiler's library is found from anywhere") {
+    const Folder folder;
+    folder.write("profiles.halo", kSpec);
+    const Outcome outcome = folder.haloc({"run", "profiles.halo", "--device", "interpreter", "-q"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    check_values(folder);
+
+    // A module of one's own goes before it.
+    folder.write("operators.halo", "def sponge(axis, width, strength) = 1\n");
+    const Outcome own = folder.haloc({"check", "profiles.halo"});
+    CHECK(own.code == 1);
+}
+
+TEST_CASE("a module is found where -I or HALO_PATH say, or beside the spec") {
+    const Folder elsewhere;
+    const std::string library = elsewhere.path();
+    std::ostringstream module_text;
+    module_text << std::ifstream(HALO_SOURCE_DIR "/lib/operators.halo").rdbuf();
+    std::string spec = kSpec;
+    spec.replace(spec.find("operators.halo"), 14, "my_operators.halo");
+    elsewhere.write("my_operators.halo", module_text.str());
     for (const std::string way : {"-I", "HALO_PATH", "beside"}) {
         INFO(way);
         const Folder folder;
-        folder.write("profiles.halo", kSpec);
+        folder.write("profiles.halo", spec);
         Invocation invocation;
         invocation.folder = folder.path();
         invocation.arguments = {"run", "profiles.halo", "--device", "interpreter", "-q"};
@@ -68,12 +88,8 @@ TEST_CASE("the library is found where -I or HALO_PATH say, or beside the spec") 
         const Outcome alone =
             run_haloc({{"check", "profiles.halo"}, folder.path(), {}, {"HALO_PATH"}, {}, false, {}});
         CHECK(alone.code == 1);
-        CHECK(alone.err.find("there is no module `operators.halo`") != std::string::npos);
-        if (way == "beside") {
-            std::ostringstream text;
-            text << std::ifstream(library + "/operators.halo").rdbuf();
-            folder.write("operators.halo", text.str());
-        }
+        CHECK(alone.err.find("there is no module `my_operators.halo`") != std::string::npos);
+        if (way == "beside") folder.write("my_operators.halo", module_text.str());
         const Outcome outcome = run_haloc(invocation);
         INFO(outcome.err);
         REQUIRE(outcome.code == 0);

@@ -59,7 +59,9 @@ Node ExpressionGenerator::number(int numerator, int denominator) {
     return node;
 }
 
-Node ExpressionGenerator::half(Node a) { return binary(Kind::product, number(1, 2), std::move(a)); }
+Node ExpressionGenerator::half(Node a) {
+    return binary(Kind::product, number(1, 2), std::move(a));
+}
 
 Node ExpressionGenerator::access(std::string name, int time, Cells offset) {
     Node node;
@@ -80,8 +82,7 @@ Node ExpressionGenerator::tamed(Generated value, int limit) {
 Cells ExpressionGenerator::random_offset() {
     Cells offset{};
     for (int axis = 0; axis < program_.rank; ++axis)
-        if (random_.chance(program_.rank == 1 ? 80 : 50))
-            offset[axis] = random_.between(-radius_, radius_);
+        if (random_.chance(program_.rank == 1 ? 80 : 50)) offset[axis] = random_.between(-radius_, radius_);
     return offset;
 }
 
@@ -140,8 +141,7 @@ Generated ExpressionGenerator::many_terms(int depth) {
             continue;
         }
         const Kind kind = random_.chance(60) ? Kind::sum : Kind::difference;
-        sum =
-            Generated{binary(kind, std::move(sum->node), std::move(term.node)), sum->bound + term.bound};
+        sum = Generated{binary(kind, std::move(sum->node), std::move(term.node)), sum->bound + term.bound};
     }
     return *std::move(sum);
 }
@@ -224,9 +224,8 @@ Generated ExpressionGenerator::chosen(Generated a, int depth) {
                                                "not idx(x) == 0", "2*idx(x) > len(x) or idx(x) <= 1"});
     } else {
         node.order = 1;
-        node.name =
-            fmt::format("{} {} {}/16", random_.pick(inputs)->name,
-                        random_.pick<std::string>({"<", "<=", ">", ">="}), random_.between(-12, 12));
+        node.name = fmt::format("{} {} {}/16", random_.pick(inputs)->name,
+                                random_.pick<std::string>({"<", "<=", ">", ">="}), random_.between(-12, 12));
     }
     return {std::move(node), bound};
 }

@@ -21,7 +21,8 @@ struct Generated {
     double bound = 1;  // of its absolute value
 };
 
-// Every expression is kept within a bound of its absolute value, so that programs stay finite over many steps.
+// Every expression is kept within a bound of its absolute value, so that programs stay finite over many
+// steps.
 class ExpressionGenerator {
 protected:
     using Kind = Node::Kind;

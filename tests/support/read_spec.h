@@ -14,7 +14,11 @@ inline std::string read_spec(const std::filesystem::path& path) {
     for (std::string line; std::getline(file, line);) {
         const std::string use = "use \"";
         if (line.compare(0, use.size(), use) == 0) {
-            text += read_spec(path.parent_path() / line.substr(use.size(), line.rfind('"') - use.size()));
+            const std::string module = line.substr(use.size(), line.rfind('"') - use.size());
+            const std::filesystem::path beside = path.parent_path() / module;
+            text += read_spec(std::filesystem::exists(beside)
+                                  ? beside
+                                  : std::filesystem::path(HALO_SOURCE_DIR "/lib") / module);
         } else {
             text += line + '\n';
         }
