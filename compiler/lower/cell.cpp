@@ -413,7 +413,7 @@ private:
         std::vector<const ir::Fma*> chain{&fma};  // outermost first
         ir::ExprId start = fma.c;
         while (const auto* inner = std::get_if<ir::Fma>(&program_[start].node)) {
-            if (uses_[start.index] > 1 || context_.is_uniform(start)) break;
+            if (uses_[start.index] > 1 || context_.is_uniform(start) || given(start).has_value()) break;
             chain.push_back(inner);
             start = inner->c;
         }

@@ -82,10 +82,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 #pragma unroll
             for (int cell = 0; cell < kCellsX; ++cell) {
                 const float difference = pos_x[cell] - atoms_x;
-                sum_over_atoms[cell] += atoms_q * fast_rsqrt(fmaf(difference, difference,
-                                                                  fmaf(pos_y - atoms_y, pos_y - atoms_y,
-                                                                       (pos_z - atoms_z) * (pos_z -
-                                                                                            atoms_z))));
+                sum_over_atoms[cell] += atoms_q * fast_rsqrt(fmaf(difference, difference, of_row));
             }
         }
     }

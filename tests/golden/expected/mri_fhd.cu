@@ -77,8 +77,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
             const float samples_imu = samples_row[4];
             const float of_row = fmaf(samples_ky, pos_y, samples_kz * pos_z);
             const float of_row_2 = -samples_imu;
-            const float product =
-                6.2831855f * fmaf(samples_kx, pos_x, fmaf(samples_ky, pos_y, samples_kz * pos_z));
+            const float product = 6.2831855f * fmaf(samples_kx, pos_x, of_row);
             const float value = __cosf(product);
             const float value_2 = __sinf(product);
             sum_over_samples += fmaf(of_row_2, value_2, samples_rmu * value);
