@@ -1,6 +1,6 @@
-// How the rows of a table reach the threads of a sum over it: through shared memory, a chunk after the other in
-// one launch, or through constant memory, a launch per chunk. The sums are those of the image reconstruction in
-// dsl_examples/mri_fhd.halo, four cells a thread. By hand, with nvcc alone:
+// How the rows of a table reach the threads of a sum over it: through shared memory, a chunk after the other
+// in one launch, or through constant memory, a launch per chunk. The sums are those of the image
+// reconstruction in dsl_examples/mri_fhd.halo, four cells a thread. By hand, with nvcc alone:
 //     nvcc -O3 -arch=sm_90 -o table_rows tests/bench/table_rows.cu && ./table_rows
 #include <cmath>
 #include <cstdio>
@@ -130,7 +130,7 @@ int main() {
     double apart = 0;
     for (std::size_t i = 0; i < kCount; ++i)
         apart = std::fmax(apart, std::fabs(by_shared[i] - by_constant[i]));
-    std::printf("10^9 terms/s through shared memory %.0f, constant memory %.0f; results apart by %g\n", of_shared,
-                of_constant, apart);
+    std::printf("10^9 terms/s through shared memory %.0f, constant memory %.0f; results apart by %g\n",
+                of_shared, of_constant, apart);
     return apart == 0 ? 0 : 1;
 }
