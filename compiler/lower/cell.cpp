@@ -132,8 +132,8 @@ private:
         const bool keeps = ir::is_partial(assign) && field.role == ir::Role::state;
         Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
         if (keeps) {
-            const Expr has_value = declare(inside(assign), field.name + "_has_value");
-            value = declare(kernel::select(has_value, value, sources_.load({assign.target, 0}, {})), wanted);
+            value = declare(kernel::select(has_value(assign), value, sources_.load({assign.target, 0}, {})),
+                            wanted);
         }
         if (!is_narrow(field)) {
             assigned_[level] = value;
@@ -143,6 +143,20 @@ private:
         const Expr rounded = declare(stored(value, field), field.name + "_stored");
         if (is_read_here(level)) assigned_[level] = declare(loaded(rounded, field), field.name + "_rounded");
         return rounded;
+    }
+
+    // Under a name; statements for the same cells share it.
+    Expr has_value(const ir::Assign& assign) {
+        for (const auto& [other, known] : inside_) {
+            if (other->region == assign.region && other->margins == assign.margins &&
+                other->condition == assign.condition)
+                return known;
+        }
+        const bool chooses = !assign.region.is_whole() || assign.condition;
+        const Expr made =
+            declare(inside(assign), chooses ? program_[assign.target].name + "_has_value" : "inside");
+        inside_.emplace_back(&assign, made);
+        return made;
     }
 
     // By another expression of this stage.
@@ -452,6 +466,7 @@ private:
     std::map<std::uint32_t, int> uses_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;
+    std::vector<std::pair<const ir::Assign*, Expr>> inside_;
 };
 
 }  // namespace

@@ -75,49 +75,42 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const float product_3 = 1.5f * (product + product_2);
         const float f_0_inside =
             fmaf(scale, fmaf(0.44444445f, rho_value * (1.0f - product_3), -g_0_value), g_0_value);
-        const bool f_0_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_0_new = f_0_has_value ? f_0_inside : f_0[at];
+        const bool inside = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
+        const float f_0_new = inside ? f_0_inside : f_0[at];
         const float product_4 = 0.11111111f * rho_value;
         const float product_5 = 3.0f * u_0_value;
         const float product_6 = 4.5f * product;
         const float f_1_inside =
             fmaf(scale, fmaf(product_4, 1.0f + product_5 + product_6 - product_3, -g_1_value), g_1_value);
-        const bool f_1_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_1_new = f_1_has_value ? f_1_inside : f_1[at];
+        const float f_1_new = inside ? f_1_inside : f_1[at];
         const float product_7 = 3.0f * u_1_value;
         const float product_8 = 4.5f * product_2;
         const float f_2_inside =
             fmaf(scale, fmaf(product_4, 1.0f + product_7 + product_8 - product_3, -g_2_value), g_2_value);
-        const bool f_2_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_2_new = f_2_has_value ? f_2_inside : f_2[at];
+        const float f_2_new = inside ? f_2_inside : f_2[at];
         const float f_3_inside =
             fmaf(scale, fmaf(product_4, 1.0f - product_5 + product_6 - product_3, -g_3_value), g_3_value);
-        const bool f_3_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_3_new = f_3_has_value ? f_3_inside : f_3[at];
+        const float f_3_new = inside ? f_3_inside : f_3[at];
         const float f_4_inside =
             fmaf(scale, fmaf(product_4, 1.0f - product_7 + product_8 - product_3, -g_4_value), g_4_value);
-        const bool f_4_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_4_new = f_4_has_value ? f_4_inside : f_4[at];
+        const float f_4_new = inside ? f_4_inside : f_4[at];
         const float product_9 = 0.027777778f * rho_value;
         const float sum = u_0_value + u_1_value;
         const float product_10 = 3.0f * sum;
         const float product_11 = 4.5f * (sum * sum);
         const float f_5_inside =
             fmaf(scale, fmaf(product_9, 1.0f + product_10 + product_11 - product_3, -g_5_value), g_5_value);
-        const bool f_5_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_5_new = f_5_has_value ? f_5_inside : f_5[at];
+        const float f_5_new = inside ? f_5_inside : f_5[at];
         const float difference = u_1_value - u_0_value;
         const float f_6_inside = fmaf(scale,
                                       fmaf(product_9,
                                            fmaf(4.5f, difference * difference, fmaf(3.0f, difference, 1.0f)) -
                                            product_3, -g_6_value),
                                       g_6_value);
-        const bool f_6_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_6_new = f_6_has_value ? f_6_inside : f_6[at];
+        const float f_6_new = inside ? f_6_inside : f_6[at];
         const float f_7_inside =
             fmaf(scale, fmaf(product_9, 1.0f - product_10 + product_11 - product_3, -g_7_value), g_7_value);
-        const bool f_7_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_7_new = f_7_has_value ? f_7_inside : f_7[at];
+        const float f_7_new = inside ? f_7_inside : f_7[at];
         const float difference_2 = u_0_value - u_1_value;
         const float f_8_inside = fmaf(scale,
                                       fmaf(product_9,
@@ -125,8 +118,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                                 fmaf(3.0f, difference_2, 1.0f)) - product_3,
                                            -g_8_value),
                                       g_8_value);
-        const bool f_8_has_value = i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1;
-        const float f_8_new = f_8_has_value ? f_8_inside : f_8[at];
+        const float f_8_new = inside ? f_8_inside : f_8[at];
         f_0_next[at] = f_0_new;
         f_1_next[at] = f_1_new;
         f_2_next[at] = f_2_new;

@@ -121,8 +121,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                       fmaf(inv_tau,
                                            fmaf(0.33333334f, fmaf(-1.5f, sum * sum_2, rho_value), -g_0_value),
                                            g_0_value));
-        const bool f_0_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_0_new = f_0_has_value ? f_0_inside : f_0[at];
+        const bool inside = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
+        const float f_0_new = inside ? f_0_inside : f_0[at];
         const float product_5 = force_3 * sum;
         const float product_6 = 3.0f * (1.0f - u_0_value);
         const float product_7 = 9.0f * u_0_value;
@@ -134,16 +134,14 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                            fmaf(sum, product_8 + product_9 - product_10, rho_value),
                                            -g_1_value),
                                       fmaf(product_5, product_6 + product_7, g_1_value));
-        const bool f_1_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_1_new = f_1_has_value ? f_1_inside : f_1[at];
+        const float f_1_new = inside ? f_1_inside : f_1[at];
         const float product_11 = 3.0f * (-1.0f - u_0_value);
         const float f_2_inside = fmaf(inv_tau,
                                       fmaf(0.055555556f,
                                            fmaf(sum, product_9 - product_8 - product_10, rho_value),
                                            -g_2_value),
                                       fmaf(product_5, product_11 + product_7, g_2_value));
-        const bool f_2_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_2_new = f_2_has_value ? f_2_inside : f_2[at];
+        const float f_2_new = inside ? f_2_inside : f_2[at];
         const float product_12 = product_5 * product_4;
         const float product_13 = 3.0f * u_1_value;
         const float product_14 = 4.5f * product_2;
@@ -152,15 +150,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                            fmaf(sum, product_13 + product_14 - product_10, rho_value),
                                            -g_3_value),
                                       g_3_value + product_12);
-        const bool f_3_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_3_new = f_3_has_value ? f_3_inside : f_3[at];
+        const float f_3_new = inside ? f_3_inside : f_3[at];
         const float f_4_inside = fmaf(inv_tau,
                                       fmaf(0.055555556f,
                                            fmaf(sum, product_14 - product_13 - product_10, rho_value),
                                            -g_4_value),
                                       g_4_value + product_12);
-        const bool f_4_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_4_new = f_4_has_value ? f_4_inside : f_4[at];
+        const float f_4_new = inside ? f_4_inside : f_4[at];
         const float product_15 = 3.0f * u_2_value;
         const float product_16 = 4.5f * product_3;
         const float f_5_inside = fmaf(inv_tau,
@@ -168,15 +164,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                            fmaf(sum, product_15 + product_16 - product_10, rho_value),
                                            -g_5_value),
                                       g_5_value + product_12);
-        const bool f_5_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_5_new = f_5_has_value ? f_5_inside : f_5[at];
+        const float f_5_new = inside ? f_5_inside : f_5[at];
         const float f_6_inside = fmaf(inv_tau,
                                       fmaf(0.055555556f,
                                            fmaf(sum, product_16 - product_15 - product_10, rho_value),
                                            -g_6_value),
                                       g_6_value + product_12);
-        const bool f_6_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_6_new = f_6_has_value ? f_6_inside : f_6[at];
+        const float f_6_new = inside ? f_6_inside : f_6[at];
         const float product_17 = force_4 * sum;
         const float sum_3 = u_0_value + u_1_value;
         const float product_18 = 9.0f * sum_3;
@@ -187,15 +181,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                            fmaf(sum, product_19 + product_20 - product_10, rho_value),
                                            -g_7_value),
                                       fmaf(product_17, product_6 + product_18, g_7_value));
-        const bool f_7_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_7_new = f_7_has_value ? f_7_inside : f_7[at];
+        const float f_7_new = inside ? f_7_inside : f_7[at];
         const float f_8_inside = fmaf(inv_tau,
                                       fmaf(0.027777778f,
                                            fmaf(sum, product_20 - product_19 - product_10, rho_value),
                                            -g_8_value),
                                       fmaf(product_17, product_11 + product_18, g_8_value));
-        const bool f_8_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_8_new = f_8_has_value ? f_8_inside : f_8[at];
+        const float f_8_new = inside ? f_8_inside : f_8[at];
         const float difference = u_0_value - u_1_value;
         const float f_9_inside = fmaf(inv_tau,
                                       fmaf(0.027777778f,
@@ -204,8 +196,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                 product_10, rho_value),
                                            -g_9_value),
                                       fmaf(product_17, fmaf(9.0f, difference, product_6), g_9_value));
-        const bool f_9_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_9_new = f_9_has_value ? f_9_inside : f_9[at];
+        const float f_9_new = inside ? f_9_inside : f_9[at];
         const float difference_2 = u_1_value - u_0_value;
         const float f_10_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
@@ -215,8 +206,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                  rho_value),
                                             -g_10_value),
                                        fmaf(product_17, fmaf(-9.0f, difference_2, product_11), g_10_value));
-        const bool f_10_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_10_new = f_10_has_value ? f_10_inside : f_10[at];
+        const float f_10_new = inside ? f_10_inside : f_10[at];
         const float sum_4 = u_0_value + u_2_value;
         const float product_21 = 9.0f * sum_4;
         const float product_22 = 3.0f * sum_4;
@@ -226,15 +216,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                             fmaf(sum, product_22 + product_23 - product_10, rho_value),
                                             -g_11_value),
                                        fmaf(product_17, product_6 + product_21, g_11_value));
-        const bool f_11_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_11_new = f_11_has_value ? f_11_inside : f_11[at];
+        const float f_11_new = inside ? f_11_inside : f_11[at];
         const float f_12_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
                                             fmaf(sum, product_23 - product_22 - product_10, rho_value),
                                             -g_12_value),
                                        fmaf(product_17, product_11 + product_21, g_12_value));
-        const bool f_12_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_12_new = f_12_has_value ? f_12_inside : f_12[at];
+        const float f_12_new = inside ? f_12_inside : f_12[at];
         const float difference_3 = u_0_value - u_2_value;
         const float f_13_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
@@ -244,8 +232,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                  rho_value),
                                             -g_13_value),
                                        fmaf(product_17, fmaf(9.0f, difference_3, product_6), g_13_value));
-        const bool f_13_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_13_new = f_13_has_value ? f_13_inside : f_13[at];
+        const float f_13_new = inside ? f_13_inside : f_13[at];
         const float difference_4 = u_2_value - u_0_value;
         const float f_14_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
@@ -255,8 +242,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                  rho_value),
                                             -g_14_value),
                                        fmaf(product_17, fmaf(-9.0f, difference_4, product_11), g_14_value));
-        const bool f_14_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_14_new = f_14_has_value ? f_14_inside : f_14[at];
+        const float f_14_new = inside ? f_14_inside : f_14[at];
         const float product_24 = product_17 * product_4;
         const float sum_5 = u_1_value + u_2_value;
         const float product_25 = 3.0f * sum_5;
@@ -266,15 +252,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                             fmaf(sum, product_25 + product_26 - product_10, rho_value),
                                             -g_15_value),
                                        g_15_value + product_24);
-        const bool f_15_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_15_new = f_15_has_value ? f_15_inside : f_15[at];
+        const float f_15_new = inside ? f_15_inside : f_15[at];
         const float f_16_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
                                             fmaf(sum, product_26 - product_25 - product_10, rho_value),
                                             -g_16_value),
                                        g_16_value + product_24);
-        const bool f_16_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_16_new = f_16_has_value ? f_16_inside : f_16[at];
+        const float f_16_new = inside ? f_16_inside : f_16[at];
         const float difference_5 = u_1_value - u_2_value;
         const float f_17_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
@@ -284,8 +268,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                  rho_value),
                                             -g_17_value),
                                        g_17_value + product_24);
-        const bool f_17_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_17_new = f_17_has_value ? f_17_inside : f_17[at];
+        const float f_17_new = inside ? f_17_inside : f_17[at];
         const float difference_6 = u_2_value - u_1_value;
         const float f_18_inside = fmaf(inv_tau,
                                        fmaf(0.027777778f,
@@ -295,8 +278,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                  rho_value),
                                             -g_18_value),
                                        g_18_value + product_24);
-        const bool f_18_has_value = j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1;
-        const float f_18_new = f_18_has_value ? f_18_inside : f_18[at];
+        const float f_18_new = inside ? f_18_inside : f_18[at];
         f_0_next[at] = f_0_new;
         f_1_next[at] = f_1_new;
         f_2_next[at] = f_2_new;

@@ -101,8 +101,8 @@ extern "C" __global__ void __launch_bounds__(64, 1)
                                       fma(inv_tau,
                                           fma(0.4444444444444444, rho_value * (1.0 - product_3), -g_0_value),
                                           g_0_value));
-        const bool f_0_has_value = j >= 1 && j < ny - 1;
-        const double f_0_new = f_0_has_value ? f_0_inside : f_0[at];
+        const bool inside = j >= 1 && j < ny - 1;
+        const double f_0_new = inside ? f_0_inside : f_0[at];
         const double product_5 = force_3 * rho_value;
         const double product_6 = 3.0 * (1.0 - u_0_value);
         const double product_7 = 9.0 * u_0_value;
@@ -112,27 +112,23 @@ extern "C" __global__ void __launch_bounds__(64, 1)
         const double f_1_inside = fma(inv_tau,
                                       fma(product_8, 1.0 + product_9 + product_10 - product_3, -g_1_value),
                                       fma(product_5, product_6 + product_7, g_1_value));
-        const bool f_1_has_value = j >= 1 && j < ny - 1;
-        const double f_1_new = f_1_has_value ? f_1_inside : f_1[at];
+        const double f_1_new = inside ? f_1_inside : f_1[at];
         const double product_11 = product_5 * product_4;
         const double product_12 = 3.0 * u_1_value;
         const double product_13 = 4.5 * product_2;
         const double f_2_inside = fma(inv_tau,
                                       fma(product_8, 1.0 + product_12 + product_13 - product_3, -g_2_value),
                                       g_2_value + product_11);
-        const bool f_2_has_value = j >= 1 && j < ny - 1;
-        const double f_2_new = f_2_has_value ? f_2_inside : f_2[at];
+        const double f_2_new = inside ? f_2_inside : f_2[at];
         const double product_14 = 3.0 * (-1.0 - u_0_value);
         const double f_3_inside = fma(inv_tau,
                                       fma(product_8, 1.0 - product_9 + product_10 - product_3, -g_3_value),
                                       fma(product_5, product_14 + product_7, g_3_value));
-        const bool f_3_has_value = j >= 1 && j < ny - 1;
-        const double f_3_new = f_3_has_value ? f_3_inside : f_3[at];
+        const double f_3_new = inside ? f_3_inside : f_3[at];
         const double f_4_inside = fma(inv_tau,
                                       fma(product_8, 1.0 - product_12 + product_13 - product_3, -g_4_value),
                                       g_4_value + product_11);
-        const bool f_4_has_value = j >= 1 && j < ny - 1;
-        const double f_4_new = f_4_has_value ? f_4_inside : f_4[at];
+        const double f_4_new = inside ? f_4_inside : f_4[at];
         const double product_15 = force_4 * rho_value;
         const double sum = u_0_value + u_1_value;
         const double product_16 = 9.0 * sum;
@@ -142,29 +138,25 @@ extern "C" __global__ void __launch_bounds__(64, 1)
         const double f_5_inside = fma(inv_tau,
                                       fma(product_17, 1.0 + product_18 + product_19 - product_3, -g_5_value),
                                       fma(product_15, product_6 + product_16, g_5_value));
-        const bool f_5_has_value = j >= 1 && j < ny - 1;
-        const double f_5_new = f_5_has_value ? f_5_inside : f_5[at];
+        const double f_5_new = inside ? f_5_inside : f_5[at];
         const double difference = u_1_value - u_0_value;
         const double f_6_inside = fma(inv_tau,
                                       fma(product_17,
                                           fma(4.5, difference * difference, fma(3.0, difference, 1.0)) -
                                           product_3, -g_6_value),
                                       fma(product_15, fma(-9.0, difference, product_14), g_6_value));
-        const bool f_6_has_value = j >= 1 && j < ny - 1;
-        const double f_6_new = f_6_has_value ? f_6_inside : f_6[at];
+        const double f_6_new = inside ? f_6_inside : f_6[at];
         const double f_7_inside = fma(inv_tau,
                                       fma(product_17, 1.0 - product_18 + product_19 - product_3, -g_7_value),
                                       fma(product_15, product_14 + product_16, g_7_value));
-        const bool f_7_has_value = j >= 1 && j < ny - 1;
-        const double f_7_new = f_7_has_value ? f_7_inside : f_7[at];
+        const double f_7_new = inside ? f_7_inside : f_7[at];
         const double difference_2 = u_0_value - u_1_value;
         const double f_8_inside = fma(inv_tau,
                                       fma(product_17,
                                           fma(4.5, difference_2 * difference_2, fma(3.0, difference_2, 1.0)) -
                                           product_3, -g_8_value),
                                       fma(product_15, fma(9.0, difference_2, product_6), g_8_value));
-        const bool f_8_has_value = j >= 1 && j < ny - 1;
-        const double f_8_new = f_8_has_value ? f_8_inside : f_8[at];
+        const double f_8_new = inside ? f_8_inside : f_8[at];
         f_0_next[at] = f_0_new;
         f_1_next[at] = f_1_new;
         f_2_next[at] = f_2_new;
