@@ -11,6 +11,7 @@
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/fields.h"
 #include "compiler/sema/guards.h"
+#include "compiler/sema/stencil_analyzer.h"
 #include "compiler/sema/types.h"
 
 namespace halo::sema {
@@ -19,602 +20,388 @@ using ir::BoundaryKind;
 using ir::FieldId;
 using ir::Role;
 
-namespace {
-
-class StencilAnalyzer {
-public:
-    StencilAnalyzer(const syntax::File& file, const Symbols& symbols, AnalyzedStencil& result,
-                    DiagnosticSink& sink)
-        : file_(file),
-          symbols_(symbols),
-          result_(result),
-          program_(result.program),
-          sink_(sink),
-          evaluator_(file, symbols, Place::step, result.program, declared_compute_type(symbols.stencil()),
-                     sink) {}
-
-    void run() {
-        program_.name = symbols_.stencil().name.text;
-        if (!has_real_field(symbols_.stencil())) evaluator_.arithmetic().count_in_integers();
-        result_.where = symbols_.stencil().where;
-        evaluator_.declare_layouts();
-        evaluator_.declare_params();
-        evaluator_.check_consts();
-        evaluator_.declare_coefs();
-        evaluator_.declare_axes();
-        evaluator_.declare_accuracy();
-        evaluator_.declare_fast();
-        evaluator_.declare_tables();
-        declare_fields(evaluator_);
-        for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
-            write_out(statement);
-        for (const Step& step : steps_) {
-            evaluator_.set_loop_indices(step.indices);
-            if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement))
-                find_target(*assignment);
-        }
-        for (const Step& step : steps_) {
-            enter(step);
-            read(*step.statement);
-        }
-        check_defs();
-        if (!computes_) report_nothing_to_compute();
-        ir::infer_halos(program_);
-        make_ghosts(evaluator_);
-        ir::infer_reaches(program_);
-        ir::infer_margins(program_);
-    }
-
-private:
-    struct Target {
-        Reference reference;
-        int time = 0;
-    };
-    // A statement, once for each turn of the loops around it.
-    struct Step {
-        const syntax::StencilStatement* statement = nullptr;
-        std::vector<LoopIndex> indices;
-        std::vector<int> turns;  // a number for each turn that it is in, outermost first
-    };
-    static constexpr std::size_t kMaxSteps = 20'000;
-
-    // ---- loops
-
-    void write_out(const syntax::StencilStatement& statement) {
-        const auto* loop = std::get_if<syntax::ForStatement>(&statement);
-        if (!loop) {
-            steps_.push_back({&statement, evaluator_.loop_indices(), turns_});
-            return;
-        }
-        const bool is_whole = evaluator_.repeat(loop->indices, loop->indices.front().name.where, [&] {
-            if (steps_.size() > kMaxSteps) {
-                sink_.report(DiagnosticKind::program_too_large, loop->where,
-                             fmt::format("loops make more than {} statements of this", kMaxSteps));
-                return false;
-            }
-            turns_.push_back(++turn_count_);
-            for (const syntax::LoopBody& body : loop->body)
-                write_out(body.statement);
-            turns_.pop_back();
-            return true;
-        });
-        if (is_whole) return;
-        has_poison_ = true;
-        evaluator_.set_targets_unknown();
-    }
-
-    // Lets of a loop end with the turn.
-    void enter(const Step& step) {
+void StencilAnalyzer::run() {
+    program_.name = symbols_.stencil().name.text;
+    if (!has_real_field(symbols_.stencil())) evaluator_.arithmetic().count_in_integers();
+    result_.where = symbols_.stencil().where;
+    evaluator_.declare_layouts();
+    evaluator_.declare_params();
+    evaluator_.check_consts();
+    evaluator_.declare_coefs();
+    evaluator_.declare_axes();
+    evaluator_.declare_accuracy();
+    evaluator_.declare_fast();
+    evaluator_.declare_tables();
+    declare_fields(evaluator_);
+    for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
+        write_out(statement);
+    for (const Step& step : steps_) {
         evaluator_.set_loop_indices(step.indices);
-        const auto is_over = [&](const std::pair<std::size_t, const Symbol*>& let) {
-            const std::size_t depth = let.first;
-            const bool goes_on =
-                step.turns.size() >= depth &&
-                std::equal(current_turns_.begin(),
-                           current_turns_.begin() + static_cast<std::ptrdiff_t>(depth), step.turns.begin());
-            if (!goes_on) evaluator_.forget_let(*let.second);
-            return !goes_on;
-        };
-        loop_lets_.erase(std::remove_if(loop_lets_.begin(), loop_lets_.end(), is_over), loop_lets_.end());
-        current_turns_ = step.turns;
+        if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement))
+            find_target(*assignment);
     }
-
-    // ---- what is assigned
-
-    void find_target(const syntax::Assignment& assignment) {
-        std::optional<Target> target = resolve_target(file_[assignment.target]);
-        const SourceRange where = evaluator_.where(assignment.target);
-        const std::size_t leaves = target ? target->reference.shape->leaves() : 0;
-        for (std::uint32_t i = 0; target && i < leaves; ++i) {
-            if (!claim({target->reference.first + i}, target->time, where)) target.reset();
-        }
-        targets_.push_back(std::move(target));
+    for (const Step& step : steps_) {
+        enter(step);
+        read(*step.statement);
     }
+    check_defs();
+    if (!computes_) report_nothing_to_compute();
+    ir::infer_halos(program_);
+    make_ghosts(evaluator_);
+    ir::infer_reaches(program_);
+    ir::infer_margins(program_);
+}
 
-    bool claim(FieldId id, int time, SourceRange where) {
-        FieldInfo& info = evaluator_.fields()[id.index];
-        ir::Field& field = program_.fields[id.index];
-        const Role role = time == 1 ? Role::state : Role::output;
-        if (info.assigned && field.role == role) return true;
-        if (info.assigned) {
-            sink_
-                .report(DiagnosticKind::invalid_assignment, where,
-                        fmt::format("`{}` is assigned both with and without `[t+1]`", field.name))
-                .label(info.written_where, "written here before");
+void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
+    const auto* loop = std::get_if<syntax::ForStatement>(&statement);
+    if (!loop) {
+        steps_.push_back({&statement, evaluator_.loop_indices(), turns_});
+        return;
+    }
+    const bool is_whole = evaluator_.repeat(loop->indices, loop->indices.front().name.where, [&] {
+        if (steps_.size() > kMaxSteps) {
+            sink_.report(DiagnosticKind::program_too_large, loop->where,
+                         fmt::format("loops make more than {} statements of this", kMaxSteps));
             return false;
         }
-        info.assigned = true;
-        info.written_where = where;
-        field.role = role;
+        turns_.push_back(++turn_count_);
+        for (const syntax::LoopBody& body : loop->body)
+            write_out(body.statement);
+        turns_.pop_back();
         return true;
-    }
+    });
+    if (is_whole) return;
+    has_poison_ = true;
+    evaluator_.set_targets_unknown();
+}
 
-    // The field and level that a target names; nullopt where that is reported.
-    std::optional<Target> resolve_target(const syntax::Expr& expr) {
-        bool failed = false;
-        if (const std::optional<Reference> field = evaluator_.reference(expr, failed))
-            return at_level(*field, expr);
-        if (failed) return std::nullopt;
-        const syntax::Expr* base = &expr;
-        for (;;) {
-            if (const auto* index = std::get_if<syntax::Index>(&base->node)) {
-                base = &file_[index->base];
-            } else if (const auto* member = std::get_if<syntax::Member>(&base->node)) {
-                base = &file_[member->base];
-            } else {
-                break;
-            }
+void StencilAnalyzer::enter(const Step& step) {
+    evaluator_.set_loop_indices(step.indices);
+    const auto is_over = [&](const std::pair<std::size_t, const Symbol*>& let) {
+        const std::size_t depth = let.first;
+        const bool goes_on =
+            step.turns.size() >= depth &&
+            std::equal(current_turns_.begin(), current_turns_.begin() + static_cast<std::ptrdiff_t>(depth),
+                       step.turns.begin());
+        if (!goes_on) evaluator_.forget_let(*let.second);
+        return !goes_on;
+    };
+    loop_lets_.erase(std::remove_if(loop_lets_.begin(), loop_lets_.end(), is_over), loop_lets_.end());
+    current_turns_ = step.turns;
+}
+
+void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {
+    std::optional<Target> target = resolve_target(file_[assignment.target]);
+    const SourceRange where = evaluator_.where(assignment.target);
+    const std::size_t leaves = target ? target->reference.shape->leaves() : 0;
+    for (std::uint32_t i = 0; target && i < leaves; ++i) {
+        if (!claim({target->reference.first + i}, target->time, where)) target.reset();
+    }
+    targets_.push_back(std::move(target));
+}
+
+bool StencilAnalyzer::claim(FieldId id, int time, SourceRange where) {
+    FieldInfo& info = evaluator_.fields()[id.index];
+    ir::Field& field = program_.fields[id.index];
+    const Role role = time == 1 ? Role::state : Role::output;
+    if (info.assigned && field.role == role) return true;
+    if (info.assigned) {
+        sink_
+            .report(DiagnosticKind::invalid_assignment, where,
+                    fmt::format("`{}` is assigned both with and without `[t+1]`", field.name))
+            .label(info.written_where, "written here before");
+        return false;
+    }
+    info.assigned = true;
+    info.written_where = where;
+    field.role = role;
+    return true;
+}
+
+std::optional<StencilAnalyzer::Target> StencilAnalyzer::resolve_target(const syntax::Expr& expr) {
+    bool failed = false;
+    if (const std::optional<Reference> field = evaluator_.reference(expr, failed))
+        return at_level(*field, expr);
+    if (failed) return std::nullopt;
+    const syntax::Expr* base = &expr;
+    for (;;) {
+        if (const auto* index = std::get_if<syntax::Index>(&base->node)) {
+            base = &file_[index->base];
+        } else if (const auto* member = std::get_if<syntax::Member>(&base->node)) {
+            base = &file_[member->base];
+        } else {
+            break;
         }
-        const auto* name = std::get_if<syntax::NameUse>(&base->node);
-        if (!name) return std::nullopt;
-        const Symbol* symbol = symbols_.find(name->name);
-        if (!symbol) {
-            evaluator_.report_unknown(
-                DiagnosticKind::unknown_name, name->name, base->where,
-                fmt::format("there is no field `{0}`; `field {0}: f32` declares one", name->name),
-                evaluator_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
-            return std::nullopt;
-        }
-        if (symbol->kind != Symbol::Kind::field) {
-            sink_
-                .report(DiagnosticKind::invalid_assignment, expr.where,
-                        fmt::format("`{}` is {}; a statement assigns a field", name->name,
-                                    describe(symbol->kind)))
-                .label(symbol->where, "declared here");
-            return std::nullopt;
-        }
-        sink_.report(DiagnosticKind::invalid_assignment, expr.where, "a target has one pair of brackets")
-            .note(fmt::format("as in `{}[t+1]`", name->name));
+    }
+    const auto* name = std::get_if<syntax::NameUse>(&base->node);
+    if (!name) return std::nullopt;
+    const Symbol* symbol = symbols_.find(name->name);
+    if (!symbol) {
+        evaluator_.report_unknown(
+            DiagnosticKind::unknown_name, name->name, base->where,
+            fmt::format("there is no field `{0}`; `field {0}: f32` declares one", name->name),
+            evaluator_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
         return std::nullopt;
     }
-
-    std::optional<Target> at_level(const Reference& reference, const syntax::Expr& expr) {
-        Target target{reference, 0};
-        if (!reference.subscript) return target;
-        const std::optional<Subscripts> at = evaluator_.subscripts(*reference.subscript, reference.name);
-        if (!at) return std::nullopt;
-        if (at->offset != ir::Offset{}) {
-            sink_
-                .report(DiagnosticKind::invalid_assignment, expr.where,
-                        "a statement gives the value of each cell itself, not of its neighbour")
-                .note("shift the right-hand side instead");
-            return std::nullopt;
-        }
-        if (at->has_time && at->time != 1) {
-            Diagnostic& diagnostic =
-                sink_.report(DiagnosticKind::invalid_assignment, expr.where,
-                             fmt::format("a step writes the level t+1 of `{}`", reference.name));
-            diagnostic.mend(expr.where, reference.name + "[t+1]");
-            return std::nullopt;
-        }
-        target.time = at->time;
-        return target;
-    }
-
-    // ---- statements
-
-    void read(const syntax::StencilStatement& statement) {
-        evaluator_.begin_statement();
-        if (const auto* assignment = std::get_if<syntax::Assignment>(&statement)) {
-            read_assignment(*assignment);
-        } else if (const auto* let = std::get_if<syntax::LetDecl>(&statement)) {
-            read_let(*let);
-        } else if (const auto* reduce = std::get_if<syntax::ReduceDecl>(&statement)) {
-            read_reduction(*reduce);
-        } else if (const auto* schedule = std::get_if<syntax::ScheduleBlock>(&statement)) {
-            read_schedule(*schedule);
-        }
-    }
-
-    void read_assignment(const syntax::Assignment& assignment) {
-        const std::optional<Target> target = targets_[next_target_++];
-        Halves place = 0;
-        if (target) {
-            evaluator_.set_target(*target->reference.symbol, evaluator_.where(assignment.target));
-            place = evaluator_.fields()[target->reference.first].stagger;
-        }
-        evaluator_.set_wanted(place);
-        const bool is_condition = target && target->reference.shape->leaves() == 1 &&
-                                  program_.fields[target->reference.first].type == ir::Scalar::boolean;
-        const Value value =
-            is_condition ? evaluator_.condition(assignment.value) : evaluator_.quantity(assignment.value);
-        const std::optional<Cells> cells = guards_.cells_of(assignment.guards, place);
-        if (!target) return;
-        bool again = false;
-        const Reference& reference = target->reference;
-        for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
-            again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
-        computes_ = true;
-        const SourceRange where = evaluator_.where(assignment.value);
-        std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
-        for (std::size_t i = 0; leaves && i < leaves->size(); ++i) {
-            const std::string name = fmt::format("`{}`", program_.fields[reference.first + i].name);
-            if (!evaluator_.require_position((*leaves)[i], place, name, assignment.value)) {
-                has_poison_ = true;
-                return;
-            }
-            const ir::Field& field = program_.fields[reference.first + i];
-            const Value& leaf = (*leaves)[i];
-            if (leaf.is_number() && !check_number(leaf.number, field.type, field.storage, where, sink_)) {
-                has_poison_ = true;
-                return;
-            }
-        }
-        if (!leaves || !cells) {
-            has_poison_ = true;
-            if (!leaves && !value.is_poison()) report_misfit(value, reference, where);
-            return;
-        }
-        if (again && cells->are_all() && !reads_level(*leaves, *target)) {
-            sink_
-                .report(DiagnosticKind::written_twice, evaluator_.where(assignment.target),
-                        fmt::format("`{}` is written twice in a step", reference.name))
-                .label(evaluator_.fields()[reference.first].written_where, "what is written here is lost")
-                .note("`on` and `where` write some of the cells alone");
-            return;
-        }
-        const bool is_output = program_.fields[reference.first].role == Role::output;
-        const bool in_place = again || (is_output && !cells->are_all());
-        if (in_place && leaves->size() > 1 && reads_level(*leaves, *target)) {
-            sink_
-                .report(DiagnosticKind::not_built_yet, assignment.where,
-                        "components that are changed in place from one another are not built yet")
-                .note("assign them one by one, from lets that keep what was there");
-            return;
-        }
-        for (std::uint32_t i = 0; i < leaves->size(); ++i) {
-            const ir::Assign made =
-                assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where, *cells);
-            if (in_place) check_in_place(made);
-        }
-    }
-
-    void report_misfit(const Value& value, const Reference& reference, SourceRange where) {
-        Diagnostic& diagnostic = sink_.report(DiagnosticKind::component_mismatch, where,
-                                              fmt::format("this is {}, and `{}` is {}", describe(value),
-                                                          reference.name, describe(*reference.shape)));
-        if (reference.shape->kind == Shape::Kind::vector && !value.has_parts())
-            diagnostic.note("a vector is written `[a, b]`, with one value for each component");
-        if (reference.shape->kind == Shape::Kind::scalar && value.is_complex())
-            diagnostic.note("`re(z)`, `im(z)` and `abs(z)` are real");
-    }
-
-    ir::Assign assign(FieldId field, int time, const Value& value, SourceRange value_where, SourceRange where,
-                      const Cells& cells = {}) {
-        ir::Assign made;
-        made.target = field;
-        made.time = time;
-        made.value = evaluator_.arithmetic().as(value, program_[field].type, value_where);
-        made.region = cells.region;
-        made.condition = cells.condition;
-        made.where = where;
-        program_.statements.emplace_back(made);
-        return made;
-    }
-
-    bool reads_level(const std::vector<Value>& leaves, const Target& target) {
-        bool result = false;
-        const std::uint32_t first = target.reference.first;
-        for (const Value& leaf : leaves) {
-            if (!leaf.is_expr()) continue;
-            for_each_leaf(leaf, [&](const ir::Expr& expr) {
-                const auto* access = std::get_if<ir::Access>(&expr.node);
-                if (!access) return;
-                const bool is_target =
-                    access->field.index >= first && access->field.index - first < leaves.size();
-                // A let may be made of it.
-                result = result || (is_target && access->time == target.time) ||
-                         program_[access->field].role == Role::intermediate;
-            });
-        }
-        return result;
-    }
-
-    // What changes a field in place must not read cells that it may be writing.
-    void check_in_place(const ir::Assign& assign) {
-        const std::vector<bool> reached = ir::reachable_exprs(program_, ir::roots_of(ir::Statement(assign)));
-        for (std::size_t i = 0; i < reached.size(); ++i) {
-            if (!reached[i] || !std::holds_alternative<ir::TableSum>(program_.exprs[i].node)) continue;
-            sink_
-                .report(DiagnosticKind::not_built_yet, assign.where,
-                        "a sum over a table is not built yet where a field is changed in place")
-                .note("give the sum a name before: `let total = sum(…) …`");
-            return;
-        }
-        const std::optional<ir::Access> access = ir::read_of_written(program_, assign);
-        if (!access) return;
-        const std::string& name = program_[assign.target].name;
-        const std::string text = access_text(name, access->time, access->offset, symbols_.axes());
+    if (symbol->kind != Symbol::Kind::field) {
         sink_
-            .report(DiagnosticKind::reads_what_it_writes, assign.where,
-                    fmt::format("this changes `{}` in place, and reads `{}`, which it may change, too", name,
-                                text))
-            .label(evaluator_.fields()[assign.target.index].written_where, "written here before")
-            .note(fmt::format("keep what was there: `let before = {}`, and read `before` here",
-                              access_text(name, access->time, {}, symbols_.axes())))
-            .note("or colour the cells so that neighbours never have one: `where mod(idx(x), 2) == 0`");
+            .report(
+                DiagnosticKind::invalid_assignment, expr.where,
+                fmt::format("`{}` is {}; a statement assigns a field", name->name, describe(symbol->kind)))
+            .label(symbol->where, "declared here");
+        return std::nullopt;
     }
+    sink_.report(DiagnosticKind::invalid_assignment, expr.where, "a target has one pair of brackets")
+        .note(fmt::format("as in `{}[t+1]`", name->name));
+    return std::nullopt;
+}
 
-    void read_let(const syntax::LetDecl& let) {
-        const Symbol& symbol = *let_symbol(let);
-        const Halves place = place_of(let);
-        evaluator_.set_wanted(place);
-        Value value = evaluator_.evaluate(let.value);
-        if (!require_positions(value, place, fmt::format("`{}`", symbol.name), let.value)) value = Value();
-        if (value.is_poison()) has_poison_ = true;
-        const bool has_clauses = !let.boundaries.empty() || !let.halos.empty();
-        if (is_name(value) && has_clauses && !value.is_poison()) {
-            const SourceRange where =
-                let.boundaries.empty() ? let.halos.front().where : let.boundaries.front().where;
-            sink_.report(
-                DiagnosticKind::needless_boundary, where,
-                fmt::format("`{}` reads no field, so it needs no boundary and no halo", symbol.name));
-        }
-        std::string name = symbol.name;
-        for (const LoopIndex& index : evaluator_.loop_indices())
-            name += fmt::format(".{}", index.value);
-        std::shared_ptr<const Shape> shape;
-        if (value.has_parts()) shape = std::make_shared<const Shape>(shape_of(value));
-        std::size_t leaf = 0;
-        evaluator_.define_let(symbol, store(value, let, symbol, name, shape, place, leaf));
-        if (symbol.is_in_loop) loop_lets_.emplace_back(current_turns_.size(), &symbol);
+std::optional<StencilAnalyzer::Target> StencilAnalyzer::at_level(const Reference& reference,
+                                                                 const syntax::Expr& expr) {
+    Target target{reference, 0};
+    if (!reference.subscript) return target;
+    const std::optional<Subscripts> at = evaluator_.subscripts(*reference.subscript, reference.name);
+    if (!at) return std::nullopt;
+    if (at->offset != ir::Offset{}) {
+        sink_
+            .report(DiagnosticKind::invalid_assignment, expr.where,
+                    "a statement gives the value of each cell itself, not of its neighbour")
+            .note("shift the right-hand side instead");
+        return std::nullopt;
     }
-
-    bool require_positions(const Value& value, Halves place, const std::string& what, syntax::ExprId id) {
-        if (!value.has_parts()) return evaluator_.require_position(value, place, what, id);
-        return std::all_of(value.parts.begin(), value.parts.end(),
-                           [&](const Value& part) { return require_positions(part, place, what, id); });
+    if (at->has_time && at->time != 1) {
+        Diagnostic& diagnostic =
+            sink_.report(DiagnosticKind::invalid_assignment, expr.where,
+                         fmt::format("a step writes the level t+1 of `{}`", reference.name));
+        diagnostic.mend(expr.where, reference.name + "[t+1]");
+        return std::nullopt;
     }
+    target.time = at->time;
+    return target;
+}
 
-    // What has one value, is a condition, or comes of coordinates alone is known at every cell, past edges
-    // too: a name for the expression.
-    bool is_name(const Value& value) {
-        if (value.has_parts())
-            return std::all_of(value.parts.begin(), value.parts.end(),
-                               [&](const Value& part) { return is_name(part); });
-        return value.is_poison() || value.is_boolean() || value.is_uniform() || !reads_field(value);
+void StencilAnalyzer::read(const syntax::StencilStatement& statement) {
+    evaluator_.begin_statement();
+    if (const auto* assignment = std::get_if<syntax::Assignment>(&statement)) {
+        read_assignment(*assignment);
+    } else if (const auto* let = std::get_if<syntax::LetDecl>(&statement)) {
+        read_let(*let);
+    } else if (const auto* reduce = std::get_if<syntax::ReduceDecl>(&statement)) {
+        read_reduction(*reduce);
+    } else if (const auto* schedule = std::get_if<syntax::ScheduleBlock>(&statement)) {
+        read_schedule(*schedule);
     }
+}
 
-    // A field for each part of the value that reads fields; gives what the let stands for from here on.
-    Value store(const Value& value, const syntax::LetDecl& let, const Symbol& symbol, const std::string& name,
-                const std::shared_ptr<const Shape>& shape, Halves place, std::size_t& leaf) {
-        if (value.has_parts()) {
-            std::size_t part = 0;
-            return map_parts(value, [&](const Value& each) {
-                return store(each, let, symbol, name + "." + part_name(value, part++), shape, place, leaf);
-            });
-        }
-        const std::size_t own = leaf++;
-        if (is_name(value)) return value;
-        ir::Field field;
-        field.name = name;
-        field.type = value.type;
-        field.storage = ir::natural_storage(field.type);
-        field.role = Role::intermediate;
-        field.where = symbol.where;
-        FieldInfo info;
-        info.symbol = &symbol;
-        info.stagger = place;
-        set_stagger(field, place);
-        info.shape = shape;
-        info.leaf = own;
-        info.assigned = info.written = true;
-        info.written_where = symbol.where;
-        infer_boundary(value, field, info);
-        apply_halos(let.halos, info, evaluator_);
-        apply_boundaries(let.boundaries, field, info, evaluator_);
-        const FieldId id{static_cast<std::uint32_t>(program_.fields.size())};
-        program_.fields.push_back(std::move(field));
-        evaluator_.fields().push_back(std::move(info));
-        assign(id, 0, value, evaluator_.where(let.value), let.where);
-        const ir::Access access{id, 0, {}};
-        return evaluator_.arithmetic().leaf(value.type, access, false, symbol.where,
-                                            evaluator_.position_at(place));
+void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
+    const std::optional<Target> target = targets_[next_target_++];
+    Halves place = 0;
+    if (target) {
+        evaluator_.set_target(*target->reference.symbol, evaluator_.where(assignment.target));
+        place = evaluator_.fields()[target->reference.first].stagger;
     }
-
-    // Where a let is computed: where it says, else where its fields are.
-    Halves place_of(const syntax::LetDecl& let) {
-        if (let.at.empty()) return evaluator_.own_place(let.value);
-        const Halves place = evaluator_.stagger(let.at).value_or(0);
-        if (place != 0) evaluator_.set_staggered();
-        return place;
-    }
-
-    const Symbol* let_symbol(const syntax::LetDecl& let) {
-        if (let_symbols_.empty()) {
-            for (const Symbol& symbol : symbols_.all()) {
-                if (symbol.let) let_symbols_.emplace(symbol.let, &symbol);
-            }
-        }
-        return let_symbols_.at(&let);
-    }
-
-    void read_reduction(const syntax::ReduceDecl& reduce) {
-        ir::Reduce made;
-        made.name = reduce.name.text;
-        made.where = reduce.where;
-        const std::string& operation = reduce.operation.text;
-        const bool is_norm = operation == "norm2";
-        made.op = operation == "min"   ? ir::ReduceOp::min
-                  : operation == "max" ? ir::ReduceOp::max
-                                       : ir::ReduceOp::sum;
-        made.square_root = is_norm;
-        if (operation != "sum" && operation != "min" && operation != "max" && !is_norm &&
-            !operation.empty()) {
-            evaluator_.report_unknown(
-                DiagnosticKind::unknown_reduction, operation, reduce.operation.where,
-                fmt::format("there is no reduction `{}`; there are sum, min, max, norm2", operation),
-                {"sum", "min", "max", "norm2"});
-        }
-        evaluator_.set_wanted(evaluator_.own_place(reduce.value));
-        const Halves place = evaluator_.wanted();
-        if (reduce.start)
-            made.initial =
-                evaluator_.known(*reduce.start, fmt::format("the start of `{}`", made.name)).value_or(0);
-        Value value = evaluator_.number(reduce.value);
-        const std::optional<Cells> cells = guards_.cells_of(reduce.guards, place);
-        if (const Symbol* symbol = symbols_.find(made.name)) evaluator_.define_reduction(*symbol);
-        if (value.is_poison() || !cells) {
+    evaluator_.set_wanted(place);
+    const bool is_condition = target && target->reference.shape->leaves() == 1 &&
+                              program_.fields[target->reference.first].type == ir::Scalar::boolean;
+    const Value value =
+        is_condition ? evaluator_.condition(assignment.value) : evaluator_.quantity(assignment.value);
+    const std::optional<Cells> cells = guards_.cells_of(assignment.guards, place);
+    if (!target) return;
+    bool again = false;
+    const Reference& reference = target->reference;
+    for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
+        again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
+    computes_ = true;
+    const SourceRange where = evaluator_.where(assignment.value);
+    std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
+    for (std::size_t i = 0; leaves && i < leaves->size(); ++i) {
+        const std::string name = fmt::format("`{}`", program_.fields[reference.first + i].name);
+        if (!evaluator_.require_position((*leaves)[i], place, name, assignment.value)) {
             has_poison_ = true;
             return;
         }
-        made.region = cells->region;
-        made.condition = cells->condition;
-        const SourceRange where = evaluator_.where(reduce.value);
-        Arithmetic& arithmetic = evaluator_.arithmetic();
-        // Squares are taken in f64, as their sum is, so that a norm does not overflow before its root.
-        if (is_norm || value.is_uniform()) value = arithmetic.convert(value, ir::Scalar::f64, where);
-        if (is_norm) value = arithmetic.binary(ir::BinaryOp::mul, value, value, where);
-        if (value.is_poison()) return;
-        made.value = arithmetic.as(value, value.is_expr() ? value.type : ir::Scalar::f64, where);
-        program_.statements.emplace_back(std::move(made));
-        computes_ = true;
-    }
-
-    void read_schedule(const syntax::ScheduleBlock& block) {
-        if (result_.schedule) {
-            sink_
-                .report(DiagnosticKind::duplicate_setting, block.where, "this stencil has a schedule already")
-                .label(result_.schedule->where, "given here before");
+        const ir::Field& field = program_.fields[reference.first + i];
+        const Value& leaf = (*leaves)[i];
+        if (leaf.is_number() && !check_number(leaf.number, field.type, field.storage, where, sink_)) {
+            has_poison_ = true;
             return;
         }
-        result_.schedule = ScheduleText{block.text, block.where};
     }
-
-    // ---- lets past edges
-
-    // Calls visit(expr) for each access and coordinate that the value needs.
-    template <class Visit>
-    void for_each_leaf(const Value& value, Visit&& visit) {
-        seen_.resize(program_.exprs.size(), 0);
-        ++turn_;
-        std::vector<ir::ExprId> pending{value.id};
-        while (!pending.empty()) {
-            const ir::ExprId id = pending.back();
-            pending.pop_back();
-            if (seen_[id.index] == turn_) continue;
-            seen_[id.index] = turn_;
-            const ir::Expr& expr = program_[id];
-            visit(expr);
-            ir::for_each_operand(expr, [&](ir::ExprId operand) { pending.push_back(operand); });
-        }
+    if (!leaves || !cells) {
+        has_poison_ = true;
+        if (!leaves && !value.is_poison()) report_misfit(value, reference, where);
+        return;
     }
+    if (again && cells->are_all() && !reads_level(*leaves, *target)) {
+        sink_
+            .report(DiagnosticKind::written_twice, evaluator_.where(assignment.target),
+                    fmt::format("`{}` is written twice in a step", reference.name))
+            .label(evaluator_.fields()[reference.first].written_where, "what is written here is lost")
+            .note("`on` and `where` write some of the cells alone");
+        return;
+    }
+    const bool is_output = program_.fields[reference.first].role == Role::output;
+    const bool in_place = again || (is_output && !cells->are_all());
+    if (in_place && leaves->size() > 1 && reads_level(*leaves, *target)) {
+        sink_
+            .report(DiagnosticKind::not_built_yet, assignment.where,
+                    "components that are changed in place from one another are not built yet")
+            .note("assign them one by one, from lets that keep what was there");
+        return;
+    }
+    for (std::uint32_t i = 0; i < leaves->size(); ++i) {
+        const ir::Assign made =
+            assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where, *cells);
+        if (in_place) check_in_place(made);
+    }
+}
 
-    bool reads_field(const Value& value) {
-        bool result = false;
-        for_each_leaf(value, [&](const ir::Expr& expr) {
-            result = result || std::holds_alternative<ir::Access>(expr.node) ||
-                     std::holds_alternative<ir::CoefElement>(expr.node) ||
-                     std::holds_alternative<ir::TableSum>(expr.node) ||
-                     std::holds_alternative<ir::Noise>(expr.node);
+void StencilAnalyzer::report_misfit(const Value& value, const Reference& reference, SourceRange where) {
+    Diagnostic& diagnostic = sink_.report(DiagnosticKind::component_mismatch, where,
+                                          fmt::format("this is {}, and `{}` is {}", describe(value),
+                                                      reference.name, describe(*reference.shape)));
+    if (reference.shape->kind == Shape::Kind::vector && !value.has_parts())
+        diagnostic.note("a vector is written `[a, b]`, with one value for each component");
+    if (reference.shape->kind == Shape::Kind::scalar && value.is_complex())
+        diagnostic.note("`re(z)`, `im(z)` and `abs(z)` are real");
+}
+
+ir::Assign StencilAnalyzer::assign(FieldId field, int time, const Value& value, SourceRange value_where,
+                                   SourceRange where, const Cells& cells) {
+    ir::Assign made;
+    made.target = field;
+    made.time = time;
+    made.value = evaluator_.arithmetic().as(value, program_[field].type, value_where);
+    made.region = cells.region;
+    made.condition = cells.condition;
+    made.where = where;
+    program_.statements.emplace_back(made);
+    return made;
+}
+
+bool StencilAnalyzer::reads_level(const std::vector<Value>& leaves, const Target& target) {
+    bool result = false;
+    const std::uint32_t first = target.reference.first;
+    for (const Value& leaf : leaves) {
+        if (!leaf.is_expr()) continue;
+        for_each_leaf(leaf, [&](const ir::Expr& expr) {
+            const auto* access = std::get_if<ir::Access>(&expr.node);
+            if (!access) return;
+            const bool is_target =
+                access->field.index >= first && access->field.index - first < leaves.size();
+            // A let may be made of it.
+            result = result || (is_target && access->time == target.time) ||
+                     program_[access->field].role == Role::intermediate;
         });
-        return result;
     }
+    return result;
+}
 
-    // At a face where all it reads is periodic, a let is periodic; where all is free, it is free; else it has
-    // no boundary until the user says one. Noise is what the fields around it are. A coordinate is not
-    // periodic along its axis, and is not free.
-    void infer_boundary(const Value& value, ir::Field& field, FieldInfo& info) {
-        for (int axis = 0; axis < symbols_.rank(); ++axis) {
-            for (int side = 0; side < 2; ++side) {
-                bool all_periodic = true, all_free = true, any_field = false;
-                for_each_leaf(value, [&](const ir::Expr& expr) {
-                    if (const auto* access = std::get_if<ir::Access>(&expr.node)) {
-                        any_field = true;
-                        const bool known = evaluator_.fields()[access->field.index].has_boundary[axis][side];
-                        const BoundaryKind kind = program_[access->field].boundary[axis][side].kind;
-                        all_periodic = all_periodic && known && kind == BoundaryKind::periodic;
-                        all_free = all_free && known && kind == BoundaryKind::free;
-                    } else if (const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node)) {
-                        const bool varies = !ir::is_uniform_leaf(expr) && coordinate->axis == axis;
-                        if (varies) all_periodic = all_free = false;
-                    }
-                });
-                if (!any_field) all_periodic = all_free = false;  // noise alone
-                field.boundary[axis][side].kind = all_periodic ? BoundaryKind::periodic : BoundaryKind::free;
-                info.has_boundary[axis][side] = all_periodic || all_free;
-            }
-        }
-    }
-
-    // ---- the end
-
-    // Parameters of a def that would hide what they cannot: `f[x+1]` means the axis, whatever `x` is.
-    void check_defs() {
-        for (const Symbol& symbol : symbols_.all()) {
-            if (!symbol.function) continue;
-            std::vector<std::string_view> seen;
-            for (const syntax::Name& parameter : symbol.function->parameters) {
-                const Symbol* other = symbols_.find(parameter.text);
-                const bool is_axis = !symbol.is_shared && other && other->kind == Symbol::Kind::axis;
-                if (is_axis || parameter.text == "t") {
-                    sink_.report(DiagnosticKind::reserved_name, parameter.where,
-                                 fmt::format("a parameter cannot be called `{}`, like {}", parameter.text,
-                                             is_axis ? "the axis" : "the time level"));
-                } else if (std::find(seen.begin(), seen.end(), parameter.text) != seen.end()) {
-                    sink_.report(
-                        DiagnosticKind::duplicate_name, parameter.where,
-                        fmt::format("`{}` has two parameters called `{}`", symbol.name, parameter.text));
-                }
-                seen.push_back(parameter.text);
-            }
-        }
-    }
-
-    void report_nothing_to_compute() {
-        const syntax::Stencil& stencil = symbols_.stencil();
-        const bool reads_all =
-            stencil.unread_names.empty() && !has_poison_ &&
-            std::none_of(targets_.begin(), targets_.end(), [](const auto& target) { return !target; });
-        if (!reads_all) return;
+void StencilAnalyzer::check_in_place(const ir::Assign& assign) {
+    const std::vector<bool> reached = ir::reachable_exprs(program_, ir::roots_of(ir::Statement(assign)));
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (!reached[i] || !std::holds_alternative<ir::TableSum>(program_.exprs[i].node)) continue;
         sink_
-            .report(DiagnosticKind::nothing_to_compute, stencil.name.where,
-                    fmt::format("`{}` assigns no field, so it computes nothing", stencil.name.text))
-            .note("a step assigns a field, as in `u[t+1] = …` or `df = …`");
+            .report(DiagnosticKind::not_built_yet, assign.where,
+                    "a sum over a table is not built yet where a field is changed in place")
+            .note("give the sum a name before: `let total = sum(…) …`");
+        return;
     }
+    const std::optional<ir::Access> access = ir::read_of_written(program_, assign);
+    if (!access) return;
+    const std::string& name = program_[assign.target].name;
+    const std::string text = access_text(name, access->time, access->offset, symbols_.axes());
+    sink_
+        .report(
+            DiagnosticKind::reads_what_it_writes, assign.where,
+            fmt::format("this changes `{}` in place, and reads `{}`, which it may change, too", name, text))
+        .label(evaluator_.fields()[assign.target.index].written_where, "written here before")
+        .note(fmt::format("keep what was there: `let before = {}`, and read `before` here",
+                          access_text(name, access->time, {}, symbols_.axes())))
+        .note("or colour the cells so that neighbours never have one: `where mod(idx(x), 2) == 0`");
+}
 
-    const syntax::File& file_;
-    const Symbols& symbols_;
-    AnalyzedStencil& result_;
-    ir::Program& program_;
-    DiagnosticSink& sink_;
-    Evaluator evaluator_;
+void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
+    ir::Reduce made;
+    made.name = reduce.name.text;
+    made.where = reduce.where;
+    const std::string& operation = reduce.operation.text;
+    const bool is_norm = operation == "norm2";
+    made.op = operation == "min"   ? ir::ReduceOp::min
+              : operation == "max" ? ir::ReduceOp::max
+                                   : ir::ReduceOp::sum;
+    made.square_root = is_norm;
+    if (operation != "sum" && operation != "min" && operation != "max" && !is_norm && !operation.empty()) {
+        evaluator_.report_unknown(
+            DiagnosticKind::unknown_reduction, operation, reduce.operation.where,
+            fmt::format("there is no reduction `{}`; there are sum, min, max, norm2", operation),
+            {"sum", "min", "max", "norm2"});
+    }
+    evaluator_.set_wanted(evaluator_.own_place(reduce.value));
+    const Halves place = evaluator_.wanted();
+    if (reduce.start)
+        made.initial =
+            evaluator_.known(*reduce.start, fmt::format("the start of `{}`", made.name)).value_or(0);
+    Value value = evaluator_.number(reduce.value);
+    const std::optional<Cells> cells = guards_.cells_of(reduce.guards, place);
+    if (const Symbol* symbol = symbols_.find(made.name)) evaluator_.define_reduction(*symbol);
+    if (value.is_poison() || !cells) {
+        has_poison_ = true;
+        return;
+    }
+    made.region = cells->region;
+    made.condition = cells->condition;
+    const SourceRange where = evaluator_.where(reduce.value);
+    Arithmetic& arithmetic = evaluator_.arithmetic();
+    // Squares are taken in f64, as their sum is, so that a norm does not overflow before its root.
+    if (is_norm || value.is_uniform()) value = arithmetic.convert(value, ir::Scalar::f64, where);
+    if (is_norm) value = arithmetic.binary(ir::BinaryOp::mul, value, value, where);
+    if (value.is_poison()) return;
+    made.value = arithmetic.as(value, value.is_expr() ? value.type : ir::Scalar::f64, where);
+    program_.statements.emplace_back(std::move(made));
+    computes_ = true;
+}
 
-    Guards guards_{evaluator_};
-    std::vector<Step> steps_;
-    std::vector<int> turns_, current_turns_;
-    int turn_count_ = 0;
-    std::vector<std::pair<std::size_t, const Symbol*>> loop_lets_;  // that are known now; how deep
-    std::vector<std::optional<Target>> targets_;                    // of the assignments, in order
-    std::size_t next_target_ = 0;
-    std::map<const syntax::LetDecl*, const Symbol*> let_symbols_;
-    bool has_poison_ = false;
-    bool computes_ = false;  // something that outlives the step
-    std::vector<std::uint32_t> seen_;
-    std::uint32_t turn_ = 0;
-};
+void StencilAnalyzer::read_schedule(const syntax::ScheduleBlock& block) {
+    if (result_.schedule) {
+        sink_.report(DiagnosticKind::duplicate_setting, block.where, "this stencil has a schedule already")
+            .label(result_.schedule->where, "given here before");
+        return;
+    }
+    result_.schedule = ScheduleText{block.text, block.where};
+}
 
-}  // namespace
+void StencilAnalyzer::check_defs() {
+    for (const Symbol& symbol : symbols_.all()) {
+        if (!symbol.function) continue;
+        std::vector<std::string_view> seen;
+        for (const syntax::Name& parameter : symbol.function->parameters) {
+            const Symbol* other = symbols_.find(parameter.text);
+            const bool is_axis = !symbol.is_shared && other && other->kind == Symbol::Kind::axis;
+            if (is_axis || parameter.text == "t") {
+                sink_.report(DiagnosticKind::reserved_name, parameter.where,
+                             fmt::format("a parameter cannot be called `{}`, like {}", parameter.text,
+                                         is_axis ? "the axis" : "the time level"));
+            } else if (std::find(seen.begin(), seen.end(), parameter.text) != seen.end()) {
+                sink_.report(DiagnosticKind::duplicate_name, parameter.where,
+                             fmt::format("`{}` has two parameters called `{}`", symbol.name, parameter.text));
+            }
+            seen.push_back(parameter.text);
+        }
+    }
+}
+
+void StencilAnalyzer::report_nothing_to_compute() {
+    const syntax::Stencil& stencil = symbols_.stencil();
+    const bool reads_all =
+        stencil.unread_names.empty() && !has_poison_ &&
+        std::none_of(targets_.begin(), targets_.end(), [](const auto& target) { return !target; });
+    if (!reads_all) return;
+    sink_
+        .report(DiagnosticKind::nothing_to_compute, stencil.name.where,
+                fmt::format("`{}` assigns no field, so it computes nothing", stencil.name.text))
+        .note("a step assigns a field, as in `u[t+1] = …` or `df = …`");
+}
 
 AnalyzedStencil analyze_stencil(const syntax::File& file, const Symbols& symbols, DiagnosticSink& sink) {
     AnalyzedStencil result;

@@ -1,0 +1,119 @@
+// One run block to its specification: run.cpp has its settings and the start of fields, run_tables.cpp the
+// rows of tables, run_files.cpp what is loaded, saved and plotted. Not for other rooms.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/evaluator.h"
+#include "compiler/sema/run.h"
+
+namespace halo::sema {
+
+inline constexpr std::int64_t kMaxRunCount = std::int64_t{1} << 53;  // of steps
+
+class RunAnalyzer {
+public:
+    RunAnalyzer(const syntax::File& file, const syntax::Run& run, const Symbols& symbols,
+                const ir::Program& stencil, RunSpec& result, DiagnosticSink& sink)
+        : file_(file),
+          run_(run),
+          symbols_(symbols),
+          stencil_(stencil),
+          result_(result),
+          sink_(sink),
+          settings_(file, symbols, Place::setting, scratch_, ir::Scalar::f64, sink) {}
+
+    void run();
+
+private:
+    // A table that the run fills row by row.
+    struct Fill {
+        std::optional<std::int64_t> rows;
+        std::unique_ptr<TableFill> made;
+        std::optional<Evaluator> evaluator;  // of made->init
+        SourceRange where;
+    };
+
+    // The names that a run shares with its stencil. What is wrong with them has been said there.
+    static void declare(Evaluator& evaluator);
+
+    bool is_first(const std::string& what, SourceRange where);
+
+    void read(const syntax::GridStatement& grid);
+
+    void read(const syntax::StepsStatement& steps);
+
+    // The field, or part of one, that a statement of the run names; nullopt where that is reported.
+    std::optional<Reference> field_of(syntax::ExprId id);
+
+    void report_no_field(const std::string& name, SourceRange where);
+
+    // That no other statement fills any part of it.
+    bool is_first_start(const Reference& field, SourceRange where);
+
+    void read(const syntax::InitLoop& loop);
+
+    // ---- tables
+
+    bool is_table(const syntax::Name& name) const;
+
+    // nullptr where there is no such table; that is reported.
+    const Symbol* table_of(const syntax::Name& name);
+
+    Fill& fill_of(const std::string& table, SourceRange where);
+
+    void read(const syntax::RowsStatement& rows);
+
+    struct Target {  // `atoms.q`, taken apart
+        syntax::Name name;
+        const syntax::Name* member = nullptr;  // in the tree, which names of columns outlive
+    };
+    Target target_of(syntax::ExprId id) const;
+
+    void read_column(const syntax::InitStatement& init, const Target& target);
+
+    void finish(const std::string& name, Fill& fill);
+
+    void read(const syntax::InitStatement& init);
+
+    void fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
+
+    // Refuses a file that is not of the one format there is.
+    bool check_path(const syntax::FilePath& path, const std::string& extension);
+
+    std::int64_t read_every(const std::optional<syntax::ExprId>& every);
+
+    void read(const syntax::LoadStatement& load);
+
+    void read(const syntax::SaveStatement& save);
+
+    void read(const syntax::PlotStatement& plot);
+
+    bool check_plotted(const Reference& field, SourceRange where);
+
+    std::optional<Cut> read_cut(const syntax::Cut& cut);
+
+    // The grid may come after the plots.
+    void check_cuts();
+
+    void read(const syntax::OverrideStatement& override);
+
+    const syntax::File& file_;
+    const syntax::Run& run_;
+    const Symbols& symbols_;
+    const ir::Program& stencil_;
+    RunSpec& result_;
+    DiagnosticSink& sink_;
+    ir::Program scratch_;  // of settings_: its expressions are known before launch and kept nowhere
+    Evaluator settings_;
+    std::optional<Evaluator> init_;      // fills result_.init
+    std::map<std::string, Fill> fills_;  // by table
+    std::map<std::string, SourceRange> seen_;
+    std::vector<SourceRange> cut_where_;  // of result_.plots
+};
+
+}  // namespace halo::sema

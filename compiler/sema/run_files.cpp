@@ -1,0 +1,116 @@
+// What a run loads, saves and plots.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/sema/run_analyzer.h"
+#include "compiler/sema/types.h"
+
+namespace halo::sema {
+
+bool RunAnalyzer::check_path(const syntax::FilePath& path, const std::string& extension) {
+    if (path.text.size() > extension.size() && path.text.ends_with(extension)) return true;
+    sink_.report(DiagnosticKind::file_format, path.where,
+                 fmt::format("the name of this file must end in {}", extension));
+    return false;
+}
+
+std::int64_t RunAnalyzer::read_every(const std::optional<syntax::ExprId>& every) {
+    if (!every) return 0;
+    return settings_.integer(*every, "the number of steps between files", 1, kMaxRunCount).value_or(0);
+}
+
+void RunAnalyzer::read(const syntax::LoadStatement& load) {
+    const syntax::Name table = target_of(load.field).name;
+    if (is_table(table)) {
+        const bool is_csv = load.path.text.ends_with(".csv");
+        if ((is_csv || check_path(load.path, ".npy")) &&
+            is_first(fmt::format("the rows of `{}`", table.text), load.where))
+            result_.table_loads.push_back({table.text, load.path.text, load.where});
+        return;
+    }
+    const std::optional<Reference> field = field_of(load.field);
+    const bool valid = check_path(load.path, ".npy");
+    if (!field || !is_first_start(*field, settings_.where(load.field)) || !valid) return;
+    result_.loads.push_back({field->name, load.path.text, load.where});
+}
+
+void RunAnalyzer::read(const syntax::SaveStatement& save) {
+    const std::optional<Reference> field = field_of(save.field);
+    const bool valid = check_path(save.path, ".npy");
+    const std::int64_t every = read_every(save.every);
+    if (field && valid) result_.saves.push_back({field->name, save.path.text, every, save.where});
+}
+
+void RunAnalyzer::read(const syntax::PlotStatement& plot) {
+    const std::optional<Reference> field = field_of(plot.field);
+    const bool valid = check_path(plot.path, ".png");
+    Plot made;
+    made.path = plot.path.text;
+    made.every = read_every(plot.every);
+    made.where = plot.where;
+    if (plot.cut) {
+        made.cut = read_cut(*plot.cut);
+        if (!made.cut) return;
+    }
+    if (!field || !valid || !check_plotted(*field, settings_.where(plot.field))) return;
+    made.field = field->name;
+    result_.plots.push_back(std::move(made));
+    cut_where_.push_back(plot.cut ? settings_.where(plot.cut->value) : plot.where);
+}
+
+bool RunAnalyzer::check_plotted(const Reference& field, SourceRange where) {
+    if (field.shape->kind == Shape::Kind::scalar) return true;
+    sink_
+        .report(DiagnosticKind::component_mismatch, where,
+                fmt::format("a picture shows one number in each cell, and `{}` is {}", field.name,
+                            describe(*field.shape)))
+        .note(fmt::format("draw a component, as in `plot {}.{}`, or an output that is made of them",
+                          field.name, part_name(*field.shape, 0)));
+    return false;
+}
+
+std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {
+    const Symbol* symbol = symbols_.find(cut.axis.text);
+    if (!symbol || symbol->kind != Symbol::Kind::axis) {
+        settings_.report_unknown_axis(cut.axis.text, cut.axis.where);
+        return std::nullopt;
+    }
+    if (symbols_.rank() == 1) {
+        sink_.report(
+            DiagnosticKind::invalid_cut, cut.axis.where,
+            fmt::format("`{}` has one axis: a cut through it leaves nothing to draw", result_.stencil));
+        return std::nullopt;
+    }
+    Cut made;
+    made.axis = symbol->index;
+    if (cut.kind == syntax::CutKind::position) {
+        made.at_position = true;
+        const std::optional<double> position = settings_.known(cut.value, "the place of a cut");
+        if (!position) return std::nullopt;
+        made.position = *position;
+        return made;
+    }
+    const std::optional<std::int64_t> index =
+        settings_.integer(cut.value, "the cell of a cut", 0, std::numeric_limits<std::int32_t>::max());
+    if (!index) return std::nullopt;
+    made.index = *index;
+    return made;
+}
+
+void RunAnalyzer::check_cuts() {
+    for (std::size_t i = 0; i < result_.plots.size(); ++i) {
+        const std::optional<Cut>& cut = result_.plots[i].cut;
+        if (!cut || cut->at_position || !result_.grid || cut->index < (*result_.grid)[cut->axis]) continue;
+        const std::string& axis = symbols_.axes()[cut->axis];
+        sink_
+            .report(DiagnosticKind::invalid_cut, cut_where_[i],
+                    fmt::format("the grid has {0} cells along `{1}`, and this is cell {2}; the last is {3}",
+                                (*result_.grid)[cut->axis], axis, cut->index, (*result_.grid)[cut->axis] - 1))
+            .note(fmt::format("`at pos({0}) = …` names a coordinate", axis));
+    }
+}
+
+}  // namespace halo::sema

@@ -1,0 +1,154 @@
+// One stencil to its program: stencil.cpp has the statements, stencil_lets.cpp the lets. Not for other rooms.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/sema/evaluator.h"
+#include "compiler/sema/guards.h"
+#include "compiler/sema/stencil.h"
+#include "compiler/sema/types.h"
+
+namespace halo::sema {
+
+class StencilAnalyzer {
+public:
+    StencilAnalyzer(const syntax::File& file, const Symbols& symbols, AnalyzedStencil& result,
+                    DiagnosticSink& sink)
+        : file_(file),
+          symbols_(symbols),
+          result_(result),
+          program_(result.program),
+          sink_(sink),
+          evaluator_(file, symbols, Place::step, result.program, declared_compute_type(symbols.stencil()),
+                     sink) {}
+
+    void run();
+
+private:
+    struct Target {
+        Reference reference;
+        int time = 0;
+    };
+    // A statement, once for each turn of the loops around it.
+    struct Step {
+        const syntax::StencilStatement* statement = nullptr;
+        std::vector<LoopIndex> indices;
+        std::vector<int> turns;  // a number for each turn that it is in, outermost first
+    };
+    static constexpr std::size_t kMaxSteps = 20'000;
+
+    // ---- loops
+
+    void write_out(const syntax::StencilStatement& statement);
+
+    // Lets of a loop end with the turn.
+    void enter(const Step& step);
+
+    // ---- what is assigned
+
+    void find_target(const syntax::Assignment& assignment);
+
+    bool claim(ir::FieldId id, int time, SourceRange where);
+
+    // The field and level that a target names; nullopt where that is reported.
+    std::optional<Target> resolve_target(const syntax::Expr& expr);
+
+    std::optional<Target> at_level(const Reference& reference, const syntax::Expr& expr);
+
+    // ---- statements
+
+    void read(const syntax::StencilStatement& statement);
+
+    void read_assignment(const syntax::Assignment& assignment);
+
+    void report_misfit(const Value& value, const Reference& reference, SourceRange where);
+
+    ir::Assign assign(ir::FieldId field, int time, const Value& value, SourceRange value_where, SourceRange where,
+                      const Cells& cells = {});
+
+    bool reads_level(const std::vector<Value>& leaves, const Target& target);
+
+    // What changes a field in place must not read cells that it may be writing.
+    void check_in_place(const ir::Assign& assign);
+
+    void read_let(const syntax::LetDecl& let);
+
+    bool require_positions(const Value& value, Halves place, const std::string& what, syntax::ExprId id);
+
+    // What has one value, is a condition, or comes of coordinates alone is known at every cell, past edges
+    // too: a name for the expression.
+    bool is_name(const Value& value);
+
+    // A field for each part of the value that reads fields; gives what the let stands for from here on.
+    Value store(const Value& value, const syntax::LetDecl& let, const Symbol& symbol, const std::string& name,
+                const std::shared_ptr<const Shape>& shape, Halves place, std::size_t& leaf);
+
+    // Where a let is computed: where it says, else where its fields are.
+    Halves place_of(const syntax::LetDecl& let);
+
+    const Symbol* let_symbol(const syntax::LetDecl& let);
+
+    void read_reduction(const syntax::ReduceDecl& reduce);
+
+    void read_schedule(const syntax::ScheduleBlock& block);
+
+    // ---- lets past edges
+
+    // Calls visit(expr) for each access and coordinate that the value needs.
+    template <class Visit>
+    void for_each_leaf(const Value& value, Visit&& visit) {
+        seen_.resize(program_.exprs.size(), 0);
+        ++turn_;
+        std::vector<ir::ExprId> pending{value.id};
+        while (!pending.empty()) {
+            const ir::ExprId id = pending.back();
+            pending.pop_back();
+            if (seen_[id.index] == turn_) continue;
+            seen_[id.index] = turn_;
+            const ir::Expr& expr = program_[id];
+            visit(expr);
+            ir::for_each_operand(expr, [&](ir::ExprId operand) { pending.push_back(operand); });
+        }
+    }
+
+    bool reads_field(const Value& value);
+
+    // At a face where all it reads is periodic, a let is periodic; where all is free, it is free; else it has
+    // no boundary until the user says one. Noise is what the fields around it are. A coordinate is not
+    // periodic along its axis, and is not free.
+    void infer_boundary(const Value& value, ir::Field& field, FieldInfo& info);
+
+    // ---- the end
+
+    // Parameters of a def that would hide what they cannot: `f[x+1]` means the axis, whatever `x` is.
+    void check_defs();
+
+    void report_nothing_to_compute();
+
+    const syntax::File& file_;
+    const Symbols& symbols_;
+    AnalyzedStencil& result_;
+    ir::Program& program_;
+    DiagnosticSink& sink_;
+    Evaluator evaluator_;
+
+    Guards guards_{evaluator_};
+    std::vector<Step> steps_;
+    std::vector<int> turns_, current_turns_;
+    int turn_count_ = 0;
+    std::vector<std::pair<std::size_t, const Symbol*>> loop_lets_;  // that are known now; how deep
+    std::vector<std::optional<Target>> targets_;                    // of the assignments, in order
+    std::size_t next_target_ = 0;
+    std::map<const syntax::LetDecl*, const Symbol*> let_symbols_;
+    bool has_poison_ = false;
+    bool computes_ = false;  // something that outlives the step
+    std::vector<std::uint32_t> seen_;
+    std::uint32_t turn_ = 0;
+};
+
+}  // namespace halo::sema
