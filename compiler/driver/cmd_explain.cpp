@@ -87,6 +87,12 @@ std::string describe_writes(const ir::Program& program, const StageChoice& stage
                 std::get_if<ir::Reduce>(&program.statements[static_cast<std::size_t>(index)])) {
             words.push_back(fmt::format("{} (reduced)", reduce->name));
         }
+        if (const auto* sample =
+                std::get_if<ir::Sample>(&program.statements[static_cast<std::size_t>(index)])) {
+            const ir::Points& points = program[sample->points];
+            words.push_back(fmt::format("{}.{} (sampled)", points.name,
+                                        points.traces[static_cast<std::size_t>(sample->trace)].name));
+        }
     }
     return join(words, ", ");
 }
@@ -111,7 +117,10 @@ std::string describe_operations(const schedule::Operations& operations) {
 std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
     std::size_t stage = 0;
     for (const rt::KernelPlan& kernel : plan.kernels) {
-        if (kernel.domain.kind != rt::Domain::Kind::grid || kernel.fills_halo) continue;
+        const bool is_of_stage = kernel.domain.kind == rt::Domain::Kind::grid ||
+                                 kernel.domain.kind == rt::Domain::Kind::cells ||
+                                 kernel.domain.kind == rt::Domain::Kind::samples;
+        if (!is_of_stage || kernel.fills_halo) continue;
         if (stage++ == index) return kernel.name;
     }
     return "";
@@ -182,6 +191,13 @@ struct Explanation {
     const std::optional<rt::CompiledCuda>& compiled;
 };
 
+std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
+    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    if (kernel.empty()) return "";
+    return entry("kernel", kernel, width) +
+           entry("compiled", describe_usage(find_usage(all.compiled, kernel)), width);
+}
+
 std::string explain_stage(const Explanation& all, std::size_t index, int width) {
     const StageChoice& stage = all.stages[index];
     const schedule::Footprint& footprint = stage.footprint;
@@ -189,6 +205,10 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     std::string text = fmt::format("stage {} of {}\n", index + 1, all.stages.size());
     text += entry("reads", describe_reads(all.program, footprint), width);
     text += entry("writes", describe_writes(all.program, stage), width);
+    if (footprint.at_points) {
+        text += entry("threads", stage.reason, width);
+        return text + explain_kernel(all, index, width);
+    }
     text += entry("per cell",
                   fmt::format("{} bytes ({} read, {} written), {} flops ({}), {}", footprint.bytes(),
                               footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
@@ -210,11 +230,7 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     for (const std::string& note : stage.notes)
         text += entry("note", note, width);
     text += explain_shared(all.program, stage, width);
-    if (const std::string kernel = kernel_of_stage(all.code.lowered.plan, index); !kernel.empty()) {
-        text += entry("kernel", kernel, width);
-        text += entry("compiled", describe_usage(find_usage(all.compiled, kernel)), width);
-    }
-    return text;
+    return text + explain_kernel(all, index, width);
 }
 
 nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {

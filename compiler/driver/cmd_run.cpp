@@ -12,6 +12,7 @@
 #include "compiler/driver/initial_data.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/machine.h"
+#include "compiler/driver/point_data.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
@@ -245,6 +246,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     start = Clock::now();
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     fill_tables(*engine, stencil.program, run_spec, request, *machine);
+    fill_points(*engine, stencil.program, run_spec, request, *machine);
     std::vector<std::string> zeros = fill_initial_data(
         *engine, stencil.program, run_spec ? run_spec->init : std::nullopt, request, *machine);
     timings.init = seconds_since(start);

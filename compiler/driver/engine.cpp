@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "compiler/driver/progress.h"
 #include "compiler/ir/interpreter.h"
+#include "compiler/lower/host_scalar.h"
+#include "compiler/lower/points.h"
 #include "compiler/lower/storage.h"
 #include "runtime/core/element.h"
+#include "runtime/core/points.h"
 
 namespace halo::driver {
 
@@ -27,6 +32,16 @@ public:
     }
     void set_table(const std::string& name, const std::vector<double>& rows) override {
         session_.set_table(name, rows);
+    }
+    void set_points(const std::string& points, const std::vector<double>& positions) override {
+        session_.set_points(points, positions);
+    }
+    void set_point_values(const std::string& points, const std::string& name,
+                          const std::vector<double>& values) override {
+        session_.set_point_values(points, name, values);
+    }
+    std::vector<double> trace(const std::string& points, const std::string& name) override {
+        return session_.trace(points, name);
     }
     void upload(const std::string& field, int time, const FieldValues& values) override {
         session_.upload_elements(field, time, values.data(), values.bytes());
@@ -98,6 +113,26 @@ public:
             if (program_.params[i].name == name) params_[i] = value;
         }
         interpreter_.set_param(name, value);
+        places_due_ = true;
+    }
+    void set_points(const std::string& points, const std::vector<double>& positions) override {
+        positions_[points] = positions;
+        places_due_ = true;
+    }
+    void set_point_values(const std::string& points, const std::string& name,
+                          const std::vector<double>& values) override {
+        for (const ir::Points& declared : program_.points) {
+            if (declared.name != points) continue;
+            const std::vector<std::string>& columns = declared.columns;
+            if (std::find(columns.begin(), columns.end(), name) != columns.end()) {
+                interpreter_.set_column(points, name, values);
+            } else {
+                interpreter_.set_trace(points, name, values);
+            }
+        }
+    }
+    std::vector<double> trace(const std::string& points, const std::string& name) override {
+        return interpreter_.trace(points, name);
     }
     void set_coef(const std::string& name, const std::vector<double>& values) override {
         interpreter_.set_coef(name, values);
@@ -121,6 +156,7 @@ public:
     }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunResult result;
+        if (places_due_ && steps > 0) place_points();
         while (result.steps < steps) {
             interpreter_.step();
             ++result.steps;
@@ -141,6 +177,33 @@ private:
         }
         throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("there is no field `{}`", name));
     }
+    void place_points() {
+        std::vector<double> params;
+        for (const std::optional<double>& param : params_)
+            params.push_back(param.value_or(std::nan("")));
+        rt::PointGrid grid;
+        grid.rank = program_.rank();
+        grid.extent = extent_;
+        for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
+            const ir::Axis& declared = program_.axes[axis];
+            grid.spacing[axis] =
+                rt::evaluate(lower::host_scalar(program_, declared.spacing), params, extent_);
+            grid.origin[axis] = rt::evaluate(lower::host_scalar(program_, declared.origin), params, extent_);
+        }
+        for (const rt::PointsPlan& plan : lower::point_plans(program_)) {
+            const std::vector<double>& positions = positions_[plan.name];
+            std::vector<std::vector<ir::PointWeight>> touched;
+            const auto rank = static_cast<std::size_t>(grid.rank);
+            for (std::size_t point = 0; point * rank < positions.size(); ++point) {
+                touched.emplace_back();
+                for (const auto& [cell, weight] :
+                     rt::touched_cells(plan, grid, positions.data() + point * rank, point))
+                    touched.back().push_back({cell, weight});
+            }
+            interpreter_.set_points(plan.name, std::move(touched));
+        }
+        places_due_ = false;
+    }
     // The params, then the reductions in the order of their statements: what rt::RunOptions::until counts.
     std::vector<double> until_values() const {
         std::vector<double> values;
@@ -157,6 +220,8 @@ private:
     Extent extent_;
     ir::Interpreter interpreter_;
     std::vector<std::optional<double>> params_;
+    std::map<std::string, std::vector<double>> positions_;  // by points
+    bool places_due_ = true;                                // they or the params have changed
 };
 
 }  // namespace

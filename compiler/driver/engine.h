@@ -40,6 +40,11 @@ public:
     virtual void set_param(const std::string& name, double value) = 0;
     virtual void set_coef(const std::string& name, const std::vector<double>& values) = 0;
     virtual void set_table(const std::string& name, const std::vector<double>& rows) = 0;  // given columns
+    // As Session has them. What is given for points of other numbers is a mistake of the caller.
+    virtual void set_points(const std::string& points, const std::vector<double>& positions) = 0;
+    virtual void set_point_values(const std::string& points, const std::string& name,
+                                  const std::vector<double>& values) = 0;
+    virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
     virtual void upload(const std::string& field, int time, const FieldValues& values) = 0;
     virtual FieldValues download(const std::string& field, int time = 0) = 0;
 

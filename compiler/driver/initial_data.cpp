@@ -80,6 +80,12 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
     }
     std::vector<std::string> zeros;
     for (const ir::Field& field : program.fields) {
+        const bool is_injected = std::any_of(
+            program.statements.begin(), program.statements.end(), [&](const ir::Statement& statement) {
+                const auto* inject = std::get_if<ir::Inject>(&statement);
+                return inject != nullptr && &program[inject->target] == &field;
+            });
+        if (is_injected) continue;  // it is meant to start at rest
         bool starts_with_values = field.role == ir::Role::state || field.role == ir::Role::input;
         if (starts_with_values && !filled.contains(field.name)) zeros.push_back(field.name);
     }

@@ -73,6 +73,10 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
         if (last) paths.push_back(output.path);
         for (const std::string& path : paths) {
             if (was_written(path)) continue;
+            if (output.trace) {
+                write_trace(output, path, engine.trace(output.trace->points, output.trace->trace), done);
+                continue;
+            }
             if (output.field.is_single()) {
                 write_file(output, path, fetch(output.field.fields.front()), done);
                 continue;
@@ -95,6 +99,19 @@ void Outputs::write_file(const Output& output, const std::string& path, const Fi
                       static_cast<std::size_t>(values.bytes()), values.type);
     } else {
         write_field_picture(path, request_, output, values, done);
+    }
+    written_.push_back({output.field.name, path, done});
+}
+
+void Outputs::write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
+                          std::int64_t done) {
+    const std::int64_t points = done > 0 ? static_cast<std::int64_t>(values.size()) / done : 0;
+    if (output.kind == Output::Kind::save) {
+        rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
+    } else if (points == 0) {
+        return;  // nothing to draw
+    } else {
+        write_trace_picture(path, request_, output, values, done);
     }
     written_.push_back({output.field.name, path, done});
 }

@@ -37,6 +37,8 @@ private:
     bool was_written(const std::string& path) const;
     void write_file(const Output& output, const std::string& path, const FieldValues& values,
                     std::int64_t done);
+    void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
+                     std::int64_t done);
     void look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done);
 
     const RunRequest& request_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/io/image.h"
 
 namespace halo::driver {
@@ -43,6 +45,39 @@ void write_curve(const std::string& path, const std::string& title, const RunReq
 }
 
 }  // namespace
+
+void write_trace_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const std::vector<double>& values, std::int64_t done) {
+    const std::int64_t points = static_cast<std::int64_t>(values.size()) / done;
+    const std::string title = fmt::format("{}: {}, {} steps", request.name, output.field.name, done);
+    rt::PictureAxis time;
+    time.label = request.time_step ? "time" : "step";
+    time.last = static_cast<double>(done - 1) * request.time_step.value_or(1);
+    if (points == 1) {
+        rt::Curve curve;
+        curve.title = title;
+        curve.values = values;
+        curve.across = time;
+        curve.value_label = output.field.name;
+        return rt::write_picture(path, curve);
+    }
+    // Traces are much longer than points are many, or the other way round: each is drawn as wide as makes a
+    // picture of both.
+    const std::int64_t wide = std::max<std::int64_t>(1, done / points),
+                       high = std::max<std::int64_t>(1, points / done);
+    rt::Picture picture;
+    picture.title = title;
+    picture.width = points * wide;
+    picture.height = done * high;
+    for (std::int64_t row = picture.height; row-- > 0;) {
+        for (std::int64_t column = 0; column < picture.width; ++column)
+            picture.values.push_back(values[static_cast<std::size_t>(row / high * points + column / wide)]);
+    }
+    picture.across = {output.trace->points, 0, static_cast<double>(points - 1)};
+    picture.up = {time.label, time.last, time.first};
+    picture.value_label = output.trace->trace;
+    rt::write_picture(path, picture);
+}
 
 void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
                          const FieldValues& values, std::int64_t done) {

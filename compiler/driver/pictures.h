@@ -12,4 +12,9 @@ namespace halo::driver {
 void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
                          const FieldValues& values, std::int64_t done);
 
+// The picture of a trace, [step][point] of `done` steps, 1 or more, at 1 point or more: points across, the
+// time downwards; of one point a curve.
+void write_trace_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const std::vector<double>& values, std::int64_t done);
+
 }  // namespace halo::driver

@@ -49,10 +49,11 @@ public:
         take_coordinates();
         take_loads();
         check_tables();
+        check_points();
         take_saves();
         take_plots();
         for (Output& output : request_.outputs)
-            output.staggered = stagger_of(output.field.fields.front());
+            if (!output.trace) output.staggered = stagger_of(output.field.fields.front());
         check_files();
         return std::move(request_);
     }
@@ -189,6 +190,57 @@ private:
         }
     }
 
+    // Points, or with `member` what a run gives of them: a column or a trace that is injected.
+    bool is_points(const std::string& name) const {
+        return std::any_of(program_.points.begin(), program_.points.end(), [&](const ir::Points& points) {
+            if (points.name == name) return true;
+            const auto is_named = [&](const std::string& own) { return points.name + "." + own == name; };
+            return std::any_of(points.columns.begin(), points.columns.end(), is_named) ||
+                   std::any_of(points.traces.begin(), points.traces.end(),
+                               [&](const auto& trace) { return !trace.sampled && is_named(trace.name); });
+        });
+    }
+
+    std::optional<TraceName> sampled_trace(const std::string& name) const {
+        for (const ir::Points& points : program_.points) {
+            for (const ir::Points::Trace& trace : points.traces) {
+                if (trace.sampled && points.name + "." + trace.name == name)
+                    return TraceName{points.name, trace.name};
+            }
+        }
+        return std::nullopt;
+    }
+
+    void check_points() {
+        std::set<std::string> given;
+        for (const Load& load : request_.point_loads)
+            given.insert(load.field);
+        if (run_ != nullptr) {
+            for (const sema::PointPlaces& places : run_->places)
+                given.insert(places.points);
+            for (const sema::PointFill& fill : run_->point_fills)
+                given.insert(fill.points + "." + fill.name);
+        }
+        for (const ir::Points& points : program_.points) {
+            if (!given.contains(points.name)) {
+                std::vector<std::string> zeros(request_.axes.size(), "0");
+                wrong(fmt::format("nothing says where the points {} are", points.name),
+                      fmt::format("for example --load {0}={0}.npy, or `{0} at [{1}]` in the run block",
+                                  points.name, join(zeros, ", ")));
+            }
+            std::vector<std::string> names = points.columns;
+            for (const ir::Points::Trace& trace : points.traces)
+                if (!trace.sampled) names.push_back(trace.name);
+            for (const std::string& name : names) {
+                const std::string own = points.name + "." + name;
+                if (given.contains(own)) continue;
+                wrong(fmt::format("nothing gives the values of {}", own),
+                      fmt::format("for example --load {0}={1}.npy, or `init {0} = …` in the run block", own,
+                                  name));
+            }
+        }
+    }
+
     FieldSet plotted(const std::string& name) const {
         FieldSet set = field(name);
         if (!set.is_single()) {
@@ -203,19 +255,45 @@ private:
         std::set<std::string> given;
         for (const std::string& text : arguments_.load) {
             FileArgument argument = parse_file_argument(text, "--load", ".npy");
-            const bool to_table = is_table(argument.field);
-            if (!to_table) field(argument.field);
+            const bool to_table = is_table(argument.field), to_points = is_points(argument.field);
+            if (!to_table && !to_points) field(argument.field);
             if (!given.insert(argument.field).second)
                 wrong(fmt::format("--load gives {} twice", argument.field));
-            (to_table ? request_.table_loads : request_.loads).push_back({argument.field, argument.path});
+            (to_table    ? request_.table_loads
+             : to_points ? request_.point_loads
+                         : request_.loads)
+                .push_back({argument.field, argument.path});
         }
         if (run_ == nullptr) return;
         for (const sema::Load& load : run_->table_loads) {
             if (!given.contains(load.field)) request_.table_loads.push_back({load.field, load.path});
         }
+        for (const sema::Load& load : run_->point_loads) {
+            if (!given.contains(load.field)) request_.point_loads.push_back({load.field, load.path});
+        }
         for (const sema::Load& load : run_->loads) {
             if (!given.contains(load.field)) request_.loads.push_back({load.field, load.path});
         }
+    }
+
+    void add_trace(Output::Kind kind, const std::string& name, const std::string& path, std::int64_t every) {
+        Output output;
+        output.kind = kind;
+        output.field.name = name;
+        output.trace = sampled_trace(name);
+        output.path = path;
+        output.every = every;
+        request_.outputs.push_back(std::move(output));
+    }
+    // False where the argument names no trace.
+    bool add_trace(Output::Kind kind, const FileArgument& argument, std::set<std::string>& given) {
+        if (!sampled_trace(argument.field)) return false;
+        if (argument.axis)
+            wrong(
+                fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
+        given.insert(argument.field);
+        add_trace(kind, argument.field, argument.path, 0);
+        return true;
     }
 
     void take_saves() {
@@ -223,10 +301,13 @@ private:
         for (const std::string& text : arguments_.save) {
             FileArgument argument = parse_file_argument(text, "--save", ".npy");
             given.insert(argument.field);
+            if (add_trace(Output::Kind::save, argument, given)) continue;
             request_.outputs.push_back(
                 {Output::Kind::save, field(argument.field), argument.path, std::nullopt, 0});
         }
         if (run_ == nullptr || arguments_.no_files) return;
+        for (const sema::Save& save : run_->trace_saves)
+            if (!given.contains(save.field)) add_trace(Output::Kind::save, save.field, save.path, save.every);
         for (const sema::Save& save : run_->saves) {
             if (!given.contains(save.field)) {
                 request_.outputs.push_back(
@@ -239,6 +320,7 @@ private:
         std::set<std::string> given;
         for (const std::string& text : arguments_.plot) {
             FileArgument argument = parse_plot_argument(text);
+            if (add_trace(Output::Kind::plot, argument, given)) continue;
             const FieldSet shown = plotted(argument.field);
             given.insert(argument.field);
             std::optional<Cut> cut;
@@ -246,6 +328,8 @@ private:
             request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
         }
         if (run_ == nullptr || arguments_.no_files) return;
+        for (const sema::Plot& plot : run_->trace_plots)
+            if (!given.contains(plot.field)) add_trace(Output::Kind::plot, plot.field, plot.path, plot.every);
         for (const sema::Plot& plot : run_->plots) {
             if (given.contains(plot.field)) continue;
             request_.outputs.push_back({Output::Kind::plot, field(plot.field), plot.path,
@@ -303,6 +387,7 @@ private:
                 if (name == param.name) value = given;
             }
             params.push_back(value);
+            if (param.name == "dt") request_.time_step = value;
         }
         for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
             const ir::Axis& declared = program_.axes[axis];

@@ -20,6 +20,10 @@ struct Cut {  // the cells of a slice: index `index` along `axis`
     std::int64_t index = 0;
 };
 
+struct TraceName {  // phones.trace
+    std::string points, trace;
+};
+
 struct Output {
     enum class Kind : std::uint8_t { save, plot };
     Kind kind = Kind::save;
@@ -27,6 +31,7 @@ struct Output {
     std::string path;
     std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
     std::int64_t every = 0;  // steps between files; 0: at the end only
+    std::optional<TraceName> trace{};   // instead of a field; its name is field.name
     std::array<bool, 3> staggered{};  // the field lies half a cell further along the axis
 };
 
@@ -46,7 +51,9 @@ struct RunRequest {
     std::vector<std::pair<std::string, double>> params;
     std::vector<std::pair<std::string, std::vector<double>>> coefs;
     std::vector<Load> loads;
-    std::vector<Load> table_loads;  // `field` is the table
+    std::vector<Load> table_loads;    // `field` is the table
+    std::vector<Load> point_loads;    // `field` is the points, or a number of theirs: shots, shots.wavelet
+    std::optional<double> time_step;  // `dt`, where the stencil has it
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
     std::vector<std::string> states;  // of real numbers

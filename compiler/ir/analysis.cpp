@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compiler/ir/in_place.h"
@@ -105,6 +106,30 @@ bool is_at_offset(const Access& access) {
     return access.offset != Offset{};
 }
 
+bool is_at_points(const Statement& statement) {
+    return std::holds_alternative<Inject>(statement) || std::holds_alternative<Sample>(statement);
+}
+
+// By statement: it has a stage of its own, but for the lets that it alone reads.
+std::vector<bool> lone_statements(const Program& program) {
+    std::vector<bool> result = in_place_statements(program);
+    for (std::size_t i = 0; i < result.size(); ++i)
+        result[i] = result[i] || is_at_points(program.statements[i]);
+    return result;
+}
+
+struct WrittenLevel {
+    FieldId field;
+    int time = 0;
+};
+std::optional<WrittenLevel> written_level(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement))
+        return WrittenLevel{assign->target, assign->time};
+    if (const auto* inject = std::get_if<Inject>(&statement))
+        return WrittenLevel{inject->target, inject->time};
+    return std::nullopt;
+}
+
 // Why one statement comes after another.
 struct Dependence {
     int reader = 0;  // the later one
@@ -140,7 +165,7 @@ public:
     explicit Dependences(const Program& program)
         : program_(program),
           walk_(program),
-          in_place_(in_place_statements(program)),
+          alone_(lone_statements(program)),
           reductions_read_(reductions_read(program)) {}
 
     // Sorted by reader.
@@ -168,7 +193,7 @@ private:
                               [&](const Access& access) { reads[{access.field.index, access.time}] = true; });
         for (const auto& [level, at_offset] : reads) {
             for (const int writer : writers_[level])
-                found_.push_back({i, writer, at_offset || in_place_[writer], true});
+                found_.push_back({i, writer, at_offset || alone_[writer], true});
             readers_[level].push_back(i);
         }
         for (const int reduction : reductions_read_[i])
@@ -179,32 +204,32 @@ private:
             if (std::find(read.begin(), read.end(), i) != read.end())
                 found_.push_back({i, earlier, false, false});
         }
-        if (in_place_[i]) {
+        if (alone_[i]) {
             // All that is neither a let nor later comes first: nothing else is in its stage.
             for (int earlier = 0; earlier < i; ++earlier)
                 if (!is_let(program_, program_.statements[earlier]))
                     found_.push_back({i, earlier, true, false});
-        } else if (last_in_place_ >= 0 && !is_let(program_, statement)) {
-            found_.push_back({i, last_in_place_, true, false});
+        } else if (last_alone_ >= 0 && !is_let(program_, statement)) {
+            found_.push_back({i, last_alone_, true, false});
         }
-        const Assign* assign = std::get_if<Assign>(&statement);
-        if (!assign) return;
-        const Level level{assign->target.index, assign->time};
-        if (in_place_[i]) {
+        if (alone_[i]) last_alone_ = i;
+        const std::optional<WrittenLevel> written = written_level(statement);
+        if (!written) return;
+        const Level level{written->field.index, written->time};
+        if (alone_[i]) {
             // Lets that read what was there before.
             for (const int reader : readers_[level])
                 if (reader != i) found_.push_back({i, reader, true, false});
-            last_in_place_ = i;
         }
         writers_[level].push_back(i);
     }
 
     const Program& program_;
     AccessWalk walk_;
-    std::vector<bool> in_place_;
+    std::vector<bool> alone_;
     std::vector<std::vector<int>> reductions_read_;
     std::map<Level, std::vector<int>> writers_, readers_;
-    int last_in_place_ = -1;
+    int last_alone_ = -1;
     std::vector<Dependence> found_;
 };
 
@@ -225,11 +250,11 @@ std::vector<bool> live_statements(const Program& program, const std::vector<Depe
     return live;
 }
 
-// Lets beside a statement that works in place, which has its own cells alone, that others read, too: they get
-// a stage before it, with the lets that they need.
+// Lets beside a statement that works in place or at points, which has its own cells alone, that others read,
+// too: they get a stage before it, with the lets that they need.
 std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage> stages,
                                        const std::vector<Dependence>& dependences) {
-    const std::vector<bool> in_place = in_place_statements(program);
+    const std::vector<bool> alone = lone_statements(program);
     std::vector<int> stage_of(program.statements.size(), -1);
     for (std::size_t s = 0; s < stages.size(); ++s)
         for (const int statement : stages[s].statements)
@@ -249,10 +274,10 @@ std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage
     }
     std::vector<Stage> result;
     for (Stage& stage : stages) {
-        const bool works_in_place = std::any_of(stage.statements.begin(), stage.statements.end(),
-                                                [&](int statement) { return in_place[statement]; });
+        const bool has_its_cells = std::any_of(stage.statements.begin(), stage.statements.end(),
+                                               [&](int statement) { return alone[statement]; });
         Stage before;
-        if (works_in_place) {
+        if (has_its_cells) {
             for (const int statement : stage.statements)
                 if (shared[statement]) before.statements.push_back(statement);
             std::erase_if(stage.statements, [&](int statement) { return shared[statement]; });
@@ -383,8 +408,8 @@ void infer_margins(Program& program) {
             } else if (!chooses) {
                 known = narrower(known, margins);
             }
-        } else {
-            std::get<Reduce>(statement).margins = margins;
+        } else if (Reduce* reduce = std::get_if<Reduce>(&statement)) {
+            reduce->margins = margins;
         }
     }
 }
@@ -440,7 +465,7 @@ std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>
         if (!dependence.is_read || stage_of[dependence.reader] < 0 ||
             stage_of[dependence.reader] == stage_of[dependence.writer])
             continue;
-        stored[std::get<Assign>(program.statements[dependence.writer]).target.index] = true;
+        stored[written_level(program.statements[dependence.writer])->field.index] = true;
     }
     return stored;
 }

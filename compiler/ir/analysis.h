@@ -36,8 +36,8 @@ bool has_formula(const Field& field);
 void infer_margins(Program& program);
 
 // A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another
-// of the same stage writes. A statement that works in place (in_place.h) has a stage of its own, but for the
-// lets that it alone reads. Stages run in order.
+// of the same stage writes. A statement that works in place (in_place.h) or at points has a stage of its own,
+// but for the lets that it alone reads. Stages run in order.
 struct Stage {
     std::vector<int> statements;  // indices into Program::statements, in order
 };

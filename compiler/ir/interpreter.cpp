@@ -82,6 +82,12 @@ struct Interpreter::State {
     // By field: now, then the past. A state's next level is apart, so that a reference to `now` stays good.
     std::vector<std::vector<std::vector<double>>> levels;
     std::vector<std::vector<double>> next;
+    struct PointData {
+        std::vector<std::vector<PointWeight>> touched;  // by point
+        std::vector<std::vector<double>> columns;       // by column, then by point
+        std::vector<std::vector<double>> traces;        // by trace: a row of points for each step
+    };
+    std::vector<PointData> points;             // by PointsId
     std::map<std::string, double> reductions;  // of this step
     std::size_t next_reduction = 0;            // the ReductionId of the next Reduce
     std::int64_t steps_done = 0;
@@ -104,6 +110,11 @@ struct Interpreter::State {
             surroundings.coefs.push_back(coef.defaults);
         surroundings.tables.resize(program.tables.size());
         given_tables.resize(program.tables.size());
+        for (const Points& declared : program.points) {
+            points.emplace_back();
+            points.back().columns.resize(declared.columns.size());
+            points.back().traces.resize(declared.traces.size());
+        }
         for (const Field& field : program.fields) {
             const bool given = field.role == Role::input || field.role == Role::state;
             // An integer knows no NaN that would show a value that was never set.
@@ -241,8 +252,62 @@ struct Interpreter::State {
         evaluator.update_reductions();
     }
 
-    void run(const Inject&, bool) { throw UnsupportedError("points are not built yet"); }
-    void run(const Sample&, bool) { throw UnsupportedError("points are not built yet"); }
+    double value_at(ExprId value, const std::array<std::int32_t, kMaxRank>& cell) {
+        std::vector<double> single;
+        evaluator.evaluate(value, cell[0], cell[1], cell[2], 1, single);
+        return single.front();
+    }
+
+    // sum + T(weight) * value, in the type of the value.
+    double add_weighted(Scalar type, double sum, double weight, double value) const {
+        if (type == Scalar::f64 || arithmetic == Arithmetic::f64) return sum + weight * value;
+        const float product = static_cast<float>(weight) * static_cast<float>(value);
+        return static_cast<float>(sum) + product;
+    }
+
+    // What expressions read of one point at this step.
+    void place_point_values(const Inject& inject, std::size_t point) {
+        const PointData& data = points[inject.points.index];
+        surroundings.point_values.clear();
+        for (const std::vector<double>& column : data.columns)
+            surroundings.point_values.push_back(point < column.size() ? column[point] : 0);
+        const std::size_t row = static_cast<std::size_t>(steps_done) * data.touched.size() + point;
+        for (const std::vector<double>& trace : data.traces)
+            surroundings.point_values.push_back(row < trace.size() ? trace[row] : 0);
+    }
+
+    void run(const Inject& inject, bool) {
+        const Field& field = program[inject.target];
+        std::vector<double>& written =
+            inject.time == 1 ? next[inject.target.index] : levels[inject.target.index].front();
+        const PointData& data = points[inject.points.index];
+        std::map<std::size_t, double> changed;  // by cell
+        for (std::size_t point = 0; point < data.touched.size(); ++point) {
+            place_point_values(inject, point);
+            for (const PointWeight& touched : data.touched[point]) {
+                const auto& [x, y, z] = touched.cell;
+                const auto at = static_cast<std::size_t>(x + extent[0] * (y + extent[1] * z));
+                double& sum = changed.try_emplace(at, written[at]).first->second;
+                sum = add_weighted(field.type, sum, touched.weight, value_at(inject.value, touched.cell));
+            }
+        }
+        for (auto& [at, sum] : changed) {
+            round_to_storage(field, &sum, 1);
+            written[at] = sum;
+        }
+    }
+
+    void run(const Sample& sample, bool) {
+        PointData& data = points[sample.points.index];
+        for (const std::vector<PointWeight>& touched : data.touched) {
+            double sum = 0;
+            for (const PointWeight& each : touched) {
+                const double value = value_at(sample.value, each.cell);
+                sum = add_weighted(program[sample.value].type, sum, each.weight, value);
+            }
+            data.traces[static_cast<std::size_t>(sample.trace)].push_back(sum);
+        }
+    }
 
     void advance() {
         ++steps_done;
@@ -271,6 +336,31 @@ void Interpreter::set_table(const std::string& name, const std::vector<double>& 
         throw std::invalid_argument(fmt::format(
             "table {} has {} columns to give; {} values are no whole rows", name, width, values.size()));
     state_->given_tables[index] = values;
+}
+
+void Interpreter::set_points(const std::string& points, std::vector<std::vector<PointWeight>> touched) {
+    state_->points[find_by_name(state_->program.points, points, "set of points")].touched =
+        std::move(touched);
+}
+
+void Interpreter::set_column(const std::string& points, const std::string& column,
+                             std::vector<double> values) {
+    const std::size_t set = find_by_name(state_->program.points, points, "set of points");
+    const std::vector<std::string>& names = state_->program.points[set].columns;
+    const auto found = std::find(names.begin(), names.end(), column);
+    if (found == names.end()) throw std::invalid_argument(fmt::format("{} has no column {}", points, column));
+    state_->points[set].columns[static_cast<std::size_t>(found - names.begin())] = std::move(values);
+}
+
+void Interpreter::set_trace(const std::string& points, const std::string& trace, std::vector<double> rows) {
+    const std::size_t set = find_by_name(state_->program.points, points, "set of points");
+    const std::size_t index = find_by_name(state_->program.points[set].traces, trace, "trace");
+    state_->points[set].traces[index] = std::move(rows);
+}
+
+const std::vector<double>& Interpreter::trace(const std::string& points, const std::string& trace) const {
+    const std::size_t set = find_by_name(state_->program.points, points, "set of points");
+    return state_->points[set].traces[find_by_name(state_->program.points[set].traces, trace, "trace")];
 }
 
 void Interpreter::set_coef(const std::string& name, const std::vector<double>& values) {

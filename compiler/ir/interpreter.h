@@ -16,6 +16,9 @@
 //               already
 //   min, max    of a region: exact; NaN if any cell is; +inf and -inf of no cells
 //   tables      rows in order, each added to what there is, from +0, in the sum's type
+//   inject      cell + T(weight) * value for each point in order, T the field's arithmetic type, each rounded
+//               twice; to the storage when all points of the cell are done
+//   sample      the same sum over the point's cells in memory order, from +0, in the value's type
 //   margins     a state keeps its value at t there, an output and a let what they held (NaN before the first
 //   step); so do cells outside a statement's region and where its condition is false. Of a level that is
 //   written before they keep what was written
@@ -38,6 +41,11 @@ enum class Arithmetic : std::uint8_t {
     f64        // every node in double: the reference for error bounds
 };
 
+struct PointWeight {
+    std::array<std::int32_t, kMaxRank> cell{};
+    double weight = 0;
+};
+
 class Interpreter {
 public:
     // extent: cells along each axis, >= 1 and as many as the boundaries read, else std::invalid_argument. A
@@ -51,6 +59,15 @@ public:
     // The rows of a table, the given columns of one after the other; none are legal. Throws
     // std::invalid_argument where they are no whole rows. step() does for a table that was given none.
     void set_table(const std::string& name, const std::vector<double>& values);
+
+    // By point, in their order: the cells that it touches in memory order, with the weights. Then a number
+    // for each point, 0 where none is given; and the rows of a trace that is injected, one for each step, 0
+    // past the last.
+    void set_points(const std::string& points, std::vector<std::vector<PointWeight>> touched);
+    void set_column(const std::string& points, const std::string& column, std::vector<double> values);
+    void set_trace(const std::string& points, const std::string& trace, std::vector<double> rows);
+    // Of a sampled trace: the rows of all steps done.
+    const std::vector<double>& trace(const std::string& points, const std::string& trace) const;
 
     // One level of a field, x fastest, no halo: element x + nx * (y + ny * z). time: 0 now (for outputs: last
     // written), -1 … -history the past. Values are kept as doubles that the field's storage can hold (true is

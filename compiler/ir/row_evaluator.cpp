@@ -102,7 +102,8 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
         type_[i] = widened ? Scalar::f64 : expr.type;
         bool constant = !std::holds_alternative<Access>(expr.node) && !reads_position(expr) &&
                         !std::holds_alternative<Noise>(expr.node) &&
-                        !std::holds_alternative<TableSum>(expr.node);
+                        !std::holds_alternative<TableSum>(expr.node) &&
+                        !std::holds_alternative<PointColumn>(expr.node);
         bool reads_row = std::holds_alternative<TableColumn>(expr.node);
         reduction_dependent[i] = std::holds_alternative<ReductionRef>(expr.node);
         for_each_operand(expr, [&](ExprId operand) {
@@ -389,8 +390,9 @@ void RowEvaluator::node(ExprId id, const Noise& node, T* out) {
 }
 
 template <class T>
-void RowEvaluator::node(ExprId, const PointColumn&, T*) {
-    throw UnsupportedError("points are not built yet");
+void RowEvaluator::node(ExprId, const PointColumn& node, T* out) {
+    const double value = surroundings_->point_values.at(static_cast<std::size_t>(node.column));
+    std::fill_n(out, cells_, static_cast<T>(value));
 }
 
 // ---- booleans

@@ -45,6 +45,7 @@ struct Surroundings {
     std::vector<double> params;              // by ParamId
     std::vector<double> reductions;          // by ReductionId: the latest values
     std::vector<std::vector<double>> coefs;  // by CoefId
+    std::vector<double> point_values;        // by PointColumn::column: of the point that an Inject is at
     std::vector<std::vector<const double*>>
         levels;                     // by FieldId, then 1 - time: t+1, t, t-1 …; null where not kept
     std::vector<TableRows> tables;  // by TableId

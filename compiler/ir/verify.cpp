@@ -217,9 +217,14 @@ private:
         expect(i, node.stream >= 0, "a stream's number is not negative");
     }
 
-    // Features that sema does not make yet; whoever builds one states its promises here.
-    void check_node(std::uint32_t i, Scalar, const PointColumn&) { not_built(i); }
-    void not_built(std::uint32_t i) { broken("expression {}: a node that is not built yet", i); }
+    void check_node(std::uint32_t i, Scalar type, const PointColumn& node) {
+        if (node.points.index >= program_.points.size())
+            return broken("expression {}: there are no such points", i);
+        const Points& points = program_[node.points];
+        const std::size_t count = points.columns.size() + points.traces.size();
+        expect(i, node.column >= 0 && std::cmp_less(node.column, count), "points have no such column");
+        expect(i, is_floating(type), "a point's number is a real number");
+    }
 
     // ---- declarations
 
@@ -450,8 +455,52 @@ private:
         reductions_.push_back(reduce.name);
     }
 
-    void check_statement(const Inject&) { broken("a statement that is not built yet"); }
-    void check_statement(const Sample&) { broken("a statement that is not built yet"); }
+    // What is read at points is read at the cell itself, and is of no other points.
+    void check_at_points(ExprId value, const std::string& what, const std::optional<PointsId>& points) {
+        check_reads(value, what);
+        const std::vector<bool> reached = reachable_exprs(program_, {value});
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            if (!reached[i]) continue;
+            const Expr& expr = program_.exprs[i];
+            const auto* access = std::get_if<Access>(&expr.node);
+            if (access && access->offset != Offset{}) broken("{} reads beside its cell", what);
+            if (std::holds_alternative<TableSum>(expr.node)) broken("{} sums over a table", what);
+            const auto* column = std::get_if<PointColumn>(&expr.node);
+            if (column && (!points || column->points != *points))
+                broken("{} reads numbers of other points", what);
+        }
+    }
+
+    void check_statement(const Inject& inject) {
+        if (inject.target.index >= program_.fields.size() || inject.points.index >= program_.points.size() ||
+            inject.value.index >= program_.exprs.size())
+            return broken("an injection of nothing, into no field or at no points");
+        const Field& field = program_[inject.target];
+        const std::string what = "the injection into " + field.name;
+        check_at_points(inject.value, what, inject.points);
+        if (!written_[inject.target.index]) broken("{} is injected into before it is written", field.name);
+        if (inject.time != (field.role == Role::state ? 1 : 0) || field.role == Role::input)
+            broken("{} is injected into at time {:+}", field.name, inject.time);
+        if (type_of(inject.value) != field.type || !is_floating(field.type))
+            broken("{} is added a value of another type", field.name);
+        const std::vector<bool> reached = reachable_exprs(program_, {inject.value});
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            const auto* access = std::get_if<Access>(&program_.exprs[i].node);
+            if (reached[i] && access && access->field == inject.target && access->time == inject.time)
+                broken("{} reads what it adds to", what);
+        }
+    }
+
+    void check_statement(const Sample& sample) {
+        if (sample.points.index >= program_.points.size() || sample.value.index >= program_.exprs.size())
+            return broken("a sample of nothing or at no points");
+        const Points& points = program_[sample.points];
+        check_at_points(sample.value, "a sample of " + points.name, std::nullopt);
+        const bool exists = sample.trace >= 0 && std::cmp_less(sample.trace, points.traces.size());
+        if (!exists || !points.traces[static_cast<std::size_t>(sample.trace)].sampled)
+            broken("a sample of {} goes into no sampled trace", points.name);
+        if (!is_floating(type_of(sample.value))) broken("a sample of {} is no real number", points.name);
+    }
 
     const Program& program_;
     std::vector<std::string> broken_;

@@ -97,6 +97,12 @@ public:
         return cell;
     }
 
+    Expr lower_at_point(ir::ExprId value) {
+        for (const ir::Assign* assign : context_.stage().assigns)
+            lower_assign(*assign);
+        return lower(value);
+    }
+
     std::vector<Expr> lower_roots(const std::vector<ir::ExprId>& roots) {
         std::vector<Expr> values;
         for (const ir::ExprId root : roots)
@@ -419,7 +425,7 @@ private:
         return radius * kernel::call(kernel::Function::cos, {kernel::real_literal(whole_turn, type) * turn});
     }
     Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
-        throw UnsupportedError("points are not built yet");
+        throw InternalError("a number of points is read outside of an injection");
     }
     // A chain of multiply-adds reads best as a sum that grows line by line.
     Expr make(const ir::Expr&, const ir::Fma& fma, const std::string& wanted) {
@@ -499,6 +505,12 @@ CellValues lower_cell(Context& context, const CellSources& sources, kernel::Bloc
 
 InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body) {
     return CellLowering(context, sources, roots_of(context.stage()), body).lower_in_place();
+}
+
+Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value, kernel::Block& body) {
+    std::vector<ir::ExprId> roots = roots_of(context.stage());
+    roots.push_back(value);
+    return CellLowering(context, sources, roots, body).lower_at_point(value);
 }
 
 std::vector<Expr> lower_values(Context& context, const CellSources& sources,

@@ -45,6 +45,9 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel:
 // The values of `roots`, in order, at one cell; besides that as lower_cell.
 std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,
                                        const std::vector<ir::ExprId>& roots, kernel::Block& body);
+// A value at one cell that a stage at points reads; what the stage's lets need is appended to `body`.
+kernel::Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value,
+                            kernel::Block& body);
 kernel::Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body);
 // Declares a value after the statements that lead to it, which stay in a scope of their own.
 void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "compiler/ir/noise.h"
 #include "compiler/lower/host_scalar.h"
 #include "compiler/lower/table_sums.h"
+#include "runtime/core/points.h"
 
 namespace halo::lower {
 namespace {
@@ -202,6 +205,35 @@ kernel::Expr Context::rows(ir::TableId table) {
         argument.kind = rt::Argument::Kind::rows;
         argument.index = static_cast<int>(table.index);
         name = declare(kStrides, {Type::i32, "n_" + wanted}, argument);
+    }
+    return kernel::variable(name, Type::i32);
+}
+
+std::string Context::point_array(ir::PointsId points, int part, const std::string& word, Type type,
+                                 bool writable) {
+    const std::string wanted = program()[points].name + "_" + word;
+    std::string& name = words_[fmt::format("points {} {}", points.index, part)];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::points;
+        argument.index = static_cast<int>(points.index);
+        argument.part = part;
+        const auto kind = writable ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
+        name = declare(writable ? kOutputs : kInputs, {type, wanted, kind}, argument);
+    }
+    return name;
+}
+
+kernel::Expr Context::point_count(ir::PointsId points, int part) {
+    std::string& name = words_[fmt::format("count {} {}", points.index, part)];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::count;
+        argument.index = static_cast<int>(points.index);
+        argument.part = part;
+        const std::string& own = program()[points].name;
+        const bool is_cells = part == static_cast<int>(rt::PointsCount::touched);
+        name = declare(kStrides, {Type::i32, is_cells ? "n_" + own + "_cells" : "n_" + own}, argument);
     }
     return kernel::variable(name, Type::i32);
 }

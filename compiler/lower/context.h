@@ -46,6 +46,10 @@ public:
     kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
     std::string table(ir::TableId table, bool writable = false);  // the pointer's name
     kernel::Expr rows(ir::TableId table);                         // i32
+    // An array of points, by its part (runtime/core/points.h): the pointer's name, like shots_weight.
+    std::string point_array(ir::PointsId points, int part, const std::string& word, kernel::Type type,
+                            bool writable = false);
+    kernel::Expr point_count(ir::PointsId points, int part);  // i32
 
     // A local's name: the same for the same wish, and unlike all others of the kernel.
     std::string local(const std::string& wanted);

@@ -11,6 +11,7 @@
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/plan.h"
+#include "compiler/lower/points.h"
 #include "compiler/lower/reduce.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/table_sums.h"
@@ -268,6 +269,11 @@ void add_column_kernels(const ir::Program& program, const ProgramLayout& layout,
     }
 }
 
+std::vector<std::string> roles_of(const StageView& stage) {
+    if (is_at_points(stage)) return point_roles();
+    return has_table_sums(stage) ? table_roles() : std::vector<std::string>{"begin", "end", "block"};
+}
+
 }  // namespace
 
 Lowered lower_cpu(const ir::Program& program) {
@@ -282,10 +288,8 @@ Lowered lower_cpu(const ir::Program& program) {
     halo_kernels.append_inputs(lowered.plan);
     add_column_kernels(program, layout, kernel_names, lowered);
     for (const StageView& stage : views.stages) {
-        Context context(
-            stage, layout,
-            has_table_sums(stage) ? table_roles() : std::vector<std::string>{"begin", "end", "block"});
-        StrategyResult result = CpuLoops(context).lower();
+        Context context(stage, layout, roles_of(stage));
+        StrategyResult result = is_at_points(stage) ? lower_points_cpu(context) : CpuLoops(context).lower();
         result.function.name = kernel_names.take(stage.name);
         result.function.parameters = context.parameters();
         const std::vector<int> reductions =
@@ -293,7 +297,7 @@ Lowered lower_cpu(const ir::Program& program) {
         rt::KernelPlan kernel;
         kernel.name = result.function.name;
         kernel.tile = result.tile;
-        kernel.domain = launch_domain(stage);
+        kernel.domain = is_at_points(stage) ? point_domain(stage) : launch_domain(stage);
         kernel.arguments = context.arguments(reductions);
         for (const Write& write : stage.writes) {
             if (!Images::needed(context, write)) continue;

@@ -5,6 +5,7 @@
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
+#include "compiler/lower/points.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/table_sums.h"
 #include "compiler/support/error.h"
@@ -69,6 +70,25 @@ void add_column_kernels(const ir::Program& program, const ProgramLayout& layout,
         lowered.plan.kernels.push_back(std::move(kernel));
         lowered.kernels.functions.push_back(std::move(function));
     }
+}
+
+void add_point_kernel(const StageView& stage, const ProgramLayout& layout, Images& images,
+                      Names& kernel_names, Lowered& lowered) {
+    Context context(stage, layout, point_roles());
+    StrategyResult result = lower_points_cuda(context, images);
+    kernel::KernelFunction& function = result.function;
+    function.name = kernel_names.take(stage.name);
+    function.comment = {point_words(stage)};
+    function.threads = result.tile[0];
+    function.parameters = context.parameters();
+    rt::KernelPlan kernel;
+    kernel.name = function.name;
+    kernel.threads = {result.tile[0], 1, 1};
+    kernel.tile = result.tile;
+    kernel.domain = point_domain(stage);
+    kernel.arguments = context.arguments({});
+    lowered.plan.kernels.push_back(std::move(kernel));
+    lowered.kernels.functions.push_back(std::move(function));
 }
 
 std::int64_t bytes_per_cell(const StageView& stage) {
@@ -152,6 +172,12 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
     add_column_kernels(program, layout, kernel_names, lowered);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
+        if (is_at_points(stage)) {
+            add_point_kernel(stage, layout, images, kernel_names, lowered);
+            for (const Write& write : stage.writes)
+                halo_kernels.append(write.level, lowered.plan);
+            continue;
+        }
         Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
         const schedule::Schedule schedule = fitted(schedules[s], stage);
         StrategyResult result = lower_stage(context, schedule, images);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/lower/host_scalar.h"
+#include "compiler/lower/points.h"
 #include "compiler/lower/table_sums.h"
 
 namespace halo::lower {
@@ -109,6 +110,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         made.width = shape.width;
         plan.tables.push_back(std::move(made));
     }
+    plan.points = point_plans(program);
     for (const ir::Statement& statement : program.statements) {
         const auto* reduce = std::get_if<ir::Reduce>(&statement);
         if (!reduce) continue;

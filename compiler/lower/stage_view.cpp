@@ -53,6 +53,11 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
             view.reductions.push_back(reduce);
             continue;
         }
+        view.inject = std::get_if<ir::Inject>(&statement);
+        view.sample = std::get_if<ir::Sample>(&statement);
+        if (view.inject != nullptr)
+            view.writes.push_back({{view.inject->target, view.inject->time}, nullptr});
+        if (view.inject != nullptr || view.sample != nullptr) continue;
         const auto& assign = std::get<ir::Assign>(statement);
         view.assigns.push_back(&assign);
         if (in_place[index]) view.in_place = &assign;
@@ -60,7 +65,7 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
     }
     add_reads(view, roots);
     for (const Write& write : view.writes) {
-        if (write.assign == view.in_place) continue;
+        if (write.assign == nullptr || write.assign == view.in_place) continue;
         const bool keeps = write.is_partial() && view.field(write.level).role == ir::Role::state;
         if (keeps) add_read(view, {write.level.field, 0}, {});
     }
@@ -108,7 +113,11 @@ StageViews view_stages(const ir::Program& program) {
     for (const ir::Stage& stage : stages) {
         StageView view = view_stage(program, stage, views.stored);
         view.name = program.name + "_";
-        if (stages.size() == 1) {
+        if (view.inject != nullptr) {
+            view.name += "inject_" + program[view.inject->points].name;
+        } else if (view.sample != nullptr) {
+            view.name += "sample_" + program[view.sample->points].name;
+        } else if (stages.size() == 1) {
             view.name += "step";
         } else if (!view.writes.empty()) {
             view.name += view.field(view.writes.front().level).name;

@@ -45,6 +45,9 @@ struct StageView {
     // The statement that changes its level in place, for its own cells alone; the others are lets that it
     // reads.
     const ir::Assign* in_place = nullptr;
+    // The statement at points; the others are lets that it reads. Its write has no Assign.
+    const ir::Inject* inject = nullptr;
+    const ir::Sample* sample = nullptr;
 
     int rank() const { return program->rank(); }
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }

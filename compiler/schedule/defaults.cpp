@@ -143,6 +143,11 @@ public:
           grid_(extent ? *extent : typical_extent(footprint.rank)) {}
 
     Choice run() {
+        if (footprint_.at_points && !pins_.any()) {
+            Schedule schedule;
+            schedule.threads = {128, 1, 1};
+            return {schedule, "one thread for each cell that the points touch, or for each point"};
+        }
         collect();
         if (ranked_.empty()) return impossible();
         double least = ranked_.front().weight;

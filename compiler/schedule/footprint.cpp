@@ -115,6 +115,10 @@ void add_writes(const ir::Program& program, const ir::Stage& stage, Footprint& r
     const std::set<std::uint32_t> read_later = fields_read(program, statements_outside(program, stage));
     std::set<Level> written;
     for (const int index : stage.statements) {
+        if (const auto* inject = std::get_if<ir::Inject>(&program.statements[index])) {
+            const ir::Field& field = program[inject->target];
+            result.writes.push_back({inject->target, inject->time, field.type, field.storage});
+        }
         const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
         if (assign == nullptr) continue;
         const ir::Field& field = program[assign->target];
@@ -129,7 +133,10 @@ void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& re
     std::map<Level, std::set<ir::Offset>> reads;
     const std::vector<bool> in_place = ir::in_place_statements(program);
     for (const int index : stage.statements) {
-        const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
+        const ir::Statement& statement = program.statements[index];
+        if (std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement))
+            result.in_place = result.at_points = true;
+        const auto* assign = std::get_if<ir::Assign>(&statement);
         if (assign == nullptr) continue;
         const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
         if (in_place[index]) {

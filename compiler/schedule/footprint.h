@@ -60,7 +60,9 @@ struct Footprint {
     int reductions = 0;     // that the stage computes
     int table_sums = 0;     // over the rows of tables
     int row_bytes = 0;      // of the widest of these tables
-    bool in_place = false;  // its statement changes a level in place
+    bool in_place = false;  // its statement changes a level in place, or is at points
+    bool at_points =
+        false;  // one thread for each cell that points touch, or for each point: nothing to choose
 
     // Bytes a cell that must cross the memory bus in one sweep: each level once.
     std::int64_t bytes_read() const;

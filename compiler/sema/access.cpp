@@ -188,6 +188,7 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
     bool failed = false;
     if (const std::optional<Reference> field = reference(expr, failed)) return read_reference(*field, where);
     if (failed) return Value();
+    if (const std::optional<Value> trace = trace_value(node, expr)) return *trace;
     const auto* name = std::get_if<syntax::NameUse>(&file_[node.base].node);
     const Symbol* symbol = name && !find_local(name->name) ? find_symbol(name->name) : nullptr;
     if (symbol) {

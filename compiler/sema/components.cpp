@@ -174,6 +174,8 @@ Value Evaluator::member(const syntax::Member& node, const syntax::Expr& expr) {
     if (const std::optional<Reference> field = reference(expr, failed))
         return read_reference(*field, expr.where);
     if (failed) return Value();
+    if (const Symbol* points = points_of(node.base))
+        return point_value(*points, node.member, false, expr.where);
     const Value whole = evaluate(node.base);
     if (whole.is_row()) return column_of(node, whole, expr.where);
     if (whole.is_poison()) return whole;

@@ -191,8 +191,8 @@ std::optional<int> Evaluator::find_axis(std::string_view name) const {
 
 std::vector<std::string> Evaluator::visible_names() const {
     std::vector<std::string> names = symbols_.names([this](Symbol::Kind kind) {
-        const bool is_known =
-            kind != Symbol::Kind::table && (kind != Symbol::Kind::reduction || place_ == Place::until);
+        const bool is_known = kind != Symbol::Kind::table && kind != Symbol::Kind::points &&
+                              (kind != Symbol::Kind::reduction || place_ == Place::until);
         return is_known && (kind != Symbol::Kind::field || place_ == Place::step);
     });
     for (std::size_t i = frame_; i < locals_.size(); ++i)
@@ -258,7 +258,9 @@ Value Evaluator::clock(const std::string& name, SourceRange where) {
     }
     if (name == "time" && !has_dt) return Value();
     if (place_ == Place::init) return Value::of(Rational(0));
-    Value step = arithmetic_.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, true, where);
+    Value step =
+        step_ ? *step_
+              : arithmetic_.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, true, where);
     step.whole = true;
     if (name == "step") return step;
     return arithmetic_.binary(BinaryOp::mul, step, symbol_use(*dt, where), where);
@@ -312,6 +314,11 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
             report(
                 DiagnosticKind::misused_name, where,
                 fmt::format("`{0}` is a table: its rows are summed, as in `sum(a in {0}) …`", symbol.name));
+            return Value();
+        case Symbol::Kind::points:
+            report(
+                DiagnosticKind::misused_name, where,
+                fmt::format("`{0}` are points: their numbers are `{0}.name` and `{0}.name[t]`", symbol.name));
             return Value();
         case Symbol::Kind::reduction:
             break;
@@ -439,7 +446,16 @@ std::optional<std::int64_t> Evaluator::integer(syntax::ExprId id, const std::str
 }
 
 std::optional<double> Evaluator::known(syntax::ExprId id, const std::string& what) {
-    const Value value = setting(id, what);
+    Scope scope(*this);
+    frame_ = locals_.size();
+    return known_in_loop(id, what);
+}
+
+std::optional<double> Evaluator::known_in_loop(syntax::ExprId id, const std::string& what) {
+    Scope scope(*this);
+    place_ = Place::setting;
+    setting_what_ = what;
+    const Value value = evaluate(id);
     if (!require_number(value, where(id))) return std::nullopt;
     const std::optional<double> result = arithmetic_.known(value);
     if (!result) {

@@ -102,6 +102,7 @@ public:
     std::optional<std::int64_t> integer(syntax::ExprId id, const std::string& what, std::int64_t low,
                                         std::int64_t high);
     std::optional<double> known(syntax::ExprId id, const std::string& what);
+    std::optional<double> known_in_loop(syntax::ExprId id, const std::string& what);  // sees loop indices
 
     // The weights of a `param coef` that a run gives instead.
     std::optional<std::vector<double>> coef_values(const Symbol& symbol, syntax::ExprId value);
@@ -166,6 +167,10 @@ public:
     void begin_statement() { read_early_.clear(); }
     // A name that expressions see from here on: `row` where a run fills a table.
     void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
+    // Within `inject`, the numbers of these points are known; nullptr: of none.
+    void set_injected(const Symbol* points) { injected_ = points; }
+    // What `step` is, and `time` is made of, in place of the steps done.
+    void set_step(Value step) { step_ = std::move(step); }
     // The statement that is read now writes this symbol's field; for the mend of `u = u + …`.
     void set_target(const Symbol& symbol, SourceRange where) { target_ = {&symbol, where}; }
     SourceRange where(syntax::ExprId id) const { return file_[id].where; }
@@ -300,6 +305,11 @@ private:
     void declare_columns(const syntax::ColumnDecl& declaration, ir::TableId id);
     std::optional<ir::Table::Column> computed_column(const syntax::ColumnDecl& declaration, ir::TableId id);
 
+    // points.cpp
+    const Symbol* points_of(syntax::ExprId id) const;  // nullptr where it names none
+    std::optional<Value> trace_value(const syntax::Index& node, const syntax::Expr& expr);
+    Value point_value(const Symbol& points, const syntax::Name& member, bool is_trace, SourceRange where);
+
     // differential.cpp, derivative.cpp
     static bool is_differential(std::string_view name);
     Value differential(const syntax::CallExpr& node, SourceRange where);
@@ -389,6 +399,8 @@ private:
     std::string setting_what_;
     std::optional<std::pair<const Symbol*, SourceRange>> target_;
     bool are_targets_unknown_ = false;
+    const Symbol* injected_ = nullptr;
+    std::optional<Value> step_;
     Halves wanted_ = 0;
     bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;

@@ -132,6 +132,7 @@ void RunAnalyzer::read(const syntax::InitLoop& loop) {
 void RunAnalyzer::read(const syntax::InitStatement& init) {
     const Target target = target_of(init.field);
     if (is_table(target.name)) return read_column(init, target);
+    if (const Symbol* points = find_points(target.name)) return read_point_number(init, *points, target);
     const std::optional<Reference> reference = field_of(init.field);
     const bool is_new = !reference || is_first_start(*reference, settings_.where(init.field));
     if (!init_) {

@@ -1,5 +1,6 @@
 // One run block to its specification: run.cpp has its settings and the start of fields, run_tables.cpp the
-// rows of tables, run_files.cpp what is loaded, saved and plotted. Not for other rooms.
+// rows of tables, run_points.cpp points, run_files.cpp what is loaded, saved and plotted. Not for other
+// rooms.
 #pragma once
 
 #include <map>
@@ -77,6 +78,23 @@ private:
     void read_column(const syntax::InitStatement& init, const Target& target);
 
     void finish(const std::string& name, Fill& fill);
+
+    // ---- points
+
+    // What a run gives of points: a column, or a trace that is injected.
+    struct PointNumber {
+        std::string points, name;
+        bool is_trace = false;
+    };
+    const Symbol* find_points(const syntax::Name& name) const;  // nullptr where they are no points
+    void read(const syntax::PlaceStatement& place);
+    bool add_position(syntax::ExprId position, std::vector<double>& positions);
+    std::optional<PointNumber> given_number(const Symbol& points, const Target& target);
+    void read_point_number(const syntax::InitStatement& init, const Symbol& points, const Target& target);
+    void load_points(const syntax::LoadStatement& load, const Symbol& points, const Target& target);
+    std::optional<std::string> sampled_trace(const Symbol& points, const Target& target);
+
+    // ---- fields
 
     void read(const syntax::InitStatement& init);
 

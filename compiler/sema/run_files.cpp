@@ -23,7 +23,9 @@ std::int64_t RunAnalyzer::read_every(const std::optional<syntax::ExprId>& every)
 }
 
 void RunAnalyzer::read(const syntax::LoadStatement& load) {
-    const syntax::Name table = target_of(load.field).name;
+    const Target target = target_of(load.field);
+    if (const Symbol* points = find_points(target.name)) return load_points(load, *points, target);
+    const syntax::Name& table = target.name;
     if (is_table(table)) {
         const bool is_csv = load.path.text.ends_with(".csv");
         if ((is_csv || check_path(load.path, ".npy")) &&
@@ -38,6 +40,14 @@ void RunAnalyzer::read(const syntax::LoadStatement& load) {
 }
 
 void RunAnalyzer::read(const syntax::SaveStatement& save) {
+    const Target target = target_of(save.field);
+    if (const Symbol* points = find_points(target.name)) {
+        const std::optional<std::string> trace = sampled_trace(*points, target);
+        const std::int64_t every = read_every(save.every);
+        if (check_path(save.path, ".npy") && trace)
+            result_.trace_saves.push_back({*trace, save.path.text, every, save.where});
+        return;
+    }
     const std::optional<Reference> field = field_of(save.field);
     const bool valid = check_path(save.path, ".npy");
     const std::int64_t every = read_every(save.every);
@@ -45,6 +55,18 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
 }
 
 void RunAnalyzer::read(const syntax::PlotStatement& plot) {
+    const Target target = target_of(plot.field);
+    if (const Symbol* points = find_points(target.name)) {
+        const std::optional<std::string> trace = sampled_trace(*points, target);
+        const std::int64_t every = read_every(plot.every);
+        if (plot.cut) {
+            sink_.report(DiagnosticKind::invalid_cut, plot.cut->axis.where,
+                         "the picture of a trace shows all points and steps");
+        } else if (check_path(plot.path, ".png") && trace) {
+            result_.trace_plots.push_back({*trace, std::nullopt, plot.path.text, every, plot.where});
+        }
+        return;
+    }
     const std::optional<Reference> field = field_of(plot.field);
     const bool valid = check_path(plot.path, ".png");
     Plot made;

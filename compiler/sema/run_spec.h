@@ -66,6 +66,23 @@ struct TableFill {
     SourceRange where;
 };
 
+// `phones at [10*i, 20] for i in 0..99`: a coordinate for each axis, point after point.
+struct PointPlaces {
+    std::string points;
+    std::vector<double> positions;
+    SourceRange where;
+};
+
+// `init shots.wavelet = …`. The program's axes are the points and, for a trace, the steps; its one output is
+// what to fill; its params and coefs are the stencil's.
+struct PointFill {
+    std::string points;
+    std::string name;
+    bool is_trace = false;
+    ir::Program init;
+    SourceRange where;
+};
+
 struct RunSpec {
     std::string stencil;
     std::optional<std::array<std::int64_t, ir::kMaxRank>>
@@ -81,6 +98,12 @@ struct RunSpec {
     std::vector<Load> loads;
     std::vector<Load> table_loads;  // `field` is the table: rows × given columns, .npy or .csv
     std::vector<TableFill> tables;
+    std::vector<PointPlaces> places;
+    std::vector<Load>
+        point_loads;  // `field` is the points: points × axes; or `shots.wavelet`: steps × points
+    std::vector<PointFill> point_fills;
+    std::vector<Save> trace_saves;  // `field` is `phones.trace`, likewise below
+    std::vector<Plot> trace_plots;
     std::vector<Save> saves;
     std::vector<Plot> plots;
     SourceRange where;

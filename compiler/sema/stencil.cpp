@@ -33,6 +33,7 @@ void StencilAnalyzer::run() {
     evaluator_.declare_fast();
     evaluator_.declare_tables();
     declare_fields(evaluator_);
+    declare_points();
     for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
         write_out(statement);
     for (const Step& step : steps_) {
@@ -44,12 +45,14 @@ void StencilAnalyzer::run() {
         enter(step);
         read(*step.statement);
     }
+    number_traces();
     check_defs();
     if (!computes_) report_nothing_to_compute();
     ir::infer_halos(program_);
     make_ghosts(evaluator_);
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
+    check_point_margins();
 }
 
 void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
@@ -190,6 +193,10 @@ void StencilAnalyzer::read(const syntax::StencilStatement& statement) {
         read_reduction(*reduce);
     } else if (const auto* schedule = std::get_if<syntax::ScheduleBlock>(&statement)) {
         read_schedule(*schedule);
+    } else if (const auto* inject = std::get_if<syntax::InjectStatement>(&statement)) {
+        read_inject(*inject);
+    } else if (const auto* sample = std::get_if<syntax::SampleStatement>(&statement)) {
+        read_sample(*sample);
     }
 }
 

@@ -1,4 +1,5 @@
-// One stencil to its program: stencil.cpp has the statements, stencil_lets.cpp the lets. Not for other rooms.
+// One stencil to its program: stencil.cpp has the statements, stencil_lets.cpp the lets, points.cpp points.
+// Not for other rooms.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "compiler/sema/evaluator.h"
+#include "compiler/sema/fields.h"
 #include "compiler/sema/guards.h"
 #include "compiler/sema/stencil.h"
 #include "compiler/sema/types.h"
@@ -68,8 +70,8 @@ private:
 
     void report_misfit(const Value& value, const Reference& reference, SourceRange where);
 
-    ir::Assign assign(ir::FieldId field, int time, const Value& value, SourceRange value_where, SourceRange where,
-                      const Cells& cells = {});
+    ir::Assign assign(ir::FieldId field, int time, const Value& value, SourceRange value_where,
+                      SourceRange where, const Cells& cells = {});
 
     bool reads_level(const std::vector<Value>& leaves, const Target& target);
 
@@ -96,6 +98,19 @@ private:
     void read_reduction(const syntax::ReduceDecl& reduce);
 
     void read_schedule(const syntax::ScheduleBlock& block);
+
+    // ---- points (points.cpp)
+
+    void declare_points();
+    void read_interpolation(const syntax::PointsDecl& declaration, ir::Points& points);
+    const Symbol* points_symbol(const syntax::Name& name);  // nullptr where that is reported
+    bool check_at_cell(const Value& value, SourceRange where, const Target* target);
+    bool can_inject(const Target& target, const syntax::InjectStatement& inject);
+    void read_inject(const syntax::InjectStatement& inject);
+    void read_sample(const syntax::SampleStatement& sample);
+    std::optional<int> sampled_trace(const Symbol& points, const syntax::SampleStatement& sample);
+    void number_traces();
+    void check_point_margins();
 
     // ---- lets past edges
 

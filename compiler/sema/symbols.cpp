@@ -27,6 +27,8 @@ std::string_view describe(Symbol::Kind kind) {
             return "a reduction";
         case Symbol::Kind::table:
             return "a table";
+        case Symbol::Kind::points:
+            return "points";
     }
     return "a name";
 }
@@ -131,6 +133,12 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
         Symbol symbol = make(Symbol::Kind::table);
         symbol.table = table;
         declare(std::move(symbol), table->name, sink);
+    } else if (const auto* points = std::get_if<syntax::PointsDecl>(&statement)) {
+        for (const syntax::Name& name : points->names) {
+            Symbol symbol = make(Symbol::Kind::points);
+            symbol.points = points;
+            declare(std::move(symbol), name, sink);
+        }
     } else if (const auto* loop = std::get_if<syntax::ForStatement>(&statement)) {
         for (const syntax::LoopBody& body : loop->body)
             declare_statement(body.statement, true, sink);

@@ -14,7 +14,18 @@
 namespace halo::sema {
 
 struct Symbol {
-    enum class Kind : std::uint8_t { axis, param, constant, coef, field, let, function, reduction, table };
+    enum class Kind : std::uint8_t {
+        axis,
+        param,
+        constant,
+        coef,
+        field,
+        let,
+        function,
+        reduction,
+        table,
+        points
+    };
     Kind kind = Kind::param;
     std::string name;
     SourceRange where;  // of the name in its declaration
@@ -31,6 +42,7 @@ struct Symbol {
     const syntax::DefDecl* function = nullptr;
     const syntax::TableDecl* table = nullptr;
     const syntax::ReduceDecl* reduction = nullptr;
+    const syntax::PointsDecl* points = nullptr;
 };
 
 std::string_view describe(Symbol::Kind kind);  // "a param", "an axis"
@@ -78,7 +90,7 @@ private:
     bool in_shared_ = false;  // while those are declared
     std::unordered_set<std::string> unread_;
     std::vector<std::string> axes_;
-    int counts_[9] = {};
+    int counts_[10] = {};
 };
 
 }  // namespace halo::sema

@@ -132,6 +132,9 @@ std::optional<StencilStatement> Parser::declaration() {
     if (at_statement("field")) return field(begin);
     if (at_statement("table")) return table(begin);
     if (at_statement("fast")) return fast(begin);
+    if (at_statement("points")) return points(begin);
+    if (at_statement("inject")) return inject(begin);
+    if (at_statement("sample")) return sample(begin);
     if (at_statement("def")) return def(begin);
     if (at_statement("let")) return let(begin);
     if (at_statement("reduce")) return reduce(begin);

@@ -6,8 +6,8 @@ namespace halo::syntax {
 
 const std::vector<std::string>& stencil_words() {
     static const std::vector<std::string> words{
-        "param", "const", "spacing", "origin",   "coef",     "field", "table", "fast",
-        "def",   "let",   "reduce",  "accuracy", "schedule", "for",   "on",    "where"};
+        "param",  "const",    "spacing",  "origin", "coef", "field", "table",  "fast",   "def",   "let",
+        "reduce", "accuracy", "schedule", "for",    "on",   "where", "points", "inject", "sample"};
     return words;
 }
 
@@ -22,7 +22,7 @@ const std::vector<std::string>& field_words() {
 }
 
 const std::vector<std::string>& future_words() {
-    static const std::vector<std::string> words{"points", "inject", "sample", "state"};
+    static const std::vector<std::string> words{"state"};
     return words;
 }
 

@@ -131,6 +131,9 @@ private:
     DefDecl def(std::uint32_t begin);
     ReduceDecl reduce(std::uint32_t begin);
     ScheduleBlock schedule(std::uint32_t begin);
+    PointsDecl points(std::uint32_t begin);
+    InjectStatement inject(std::uint32_t begin);
+    SampleStatement sample(std::uint32_t begin);
     Assignment assignment();
     bool guarded(Stencil& result);
     GuardId guard(bool is_block);
@@ -150,6 +153,8 @@ private:
     InitLoop init_loop(std::uint32_t begin);
     ExprId field_reference(std::string_view what);
     StepsStatement steps(std::uint32_t begin);
+    bool at_place() const;
+    PlaceStatement place(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
     std::optional<ExprId> every();

@@ -64,6 +64,7 @@ std::optional<RunStatement> Parser::run_keyword() {
         return result;
     }
     if (at_statement("plot")) return plot(begin);
+    if (at_place()) return place(begin);
     return std::nullopt;
 }
 

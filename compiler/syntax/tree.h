@@ -292,9 +292,31 @@ struct ForStatement {                 // for i in 0..8, j in 0..2 { … }; writt
     SourceRange where;
 };
 
+struct PointsDecl {  // points shots, phones: sinc 4
+    std::vector<Name> names;
+    std::optional<Name> interpolation;  // as written: sema knows linear and sinc
+    std::optional<ExprId> radius;
+    SourceRange where;
+};
+
+struct InjectStatement {  // inject p[t+1] at shots += expression
+    ExprId target;        // NameUse, Index or Member
+    Name points;
+    ExprId value;
+    SourceRange where;
+};
+
+struct SampleStatement {  // sample expression at phones into phones.trace[t]
+    ExprId value;
+    Name points;
+    ExprId trace;
+    SourceRange where;
+};
+
 using StencilStatement =
     std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl, TableDecl, FastDecl,
-                 DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock, ForStatement>;
+                 DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock, ForStatement,
+                 PointsDecl, InjectStatement, SampleStatement>;
 
 struct LoopBody {
     StencilStatement statement;
@@ -326,8 +348,14 @@ struct RowsStatement {  // rows atoms = 4000
     ExprId count;
     SourceRange where;
 };
+struct PlaceStatement {  // phones at [10*i, 20] for i in 0..99
+    Name points;
+    std::vector<ExprId> positions;    // Lists, of a coordinate for each axis
+    std::vector<RangeIndex> indices;  // none: each position once
+    SourceRange where;
+};
 struct InitStatement {  // init u = expression; init v.x = expression; init atoms.x = expression
-    ExprId field;       // or a table's column: NameUse, or Members of one; likewise below
+    ExprId field;       // or a table's column, or a number of points: NameUse, or Members; likewise below
     ExprId value;
     SourceRange where;
 };
@@ -341,7 +369,7 @@ struct InitLoop {  // for i in 0..8 { init f.i = … }
     SourceRange where;
 };
 struct LoadStatement {  // load u from "start.npy"
-    ExprId field;       // or table
+    ExprId field;       // or table or points
     FilePath path;
     SourceRange where;
 };
@@ -370,8 +398,8 @@ struct OverrideStatement {  // dt = 0.1; c = [1, 2]
     SourceRange where;
 };
 
-using RunStatement = std::variant<GridStatement, StepsStatement, RowsStatement, InitStatement, InitLoop,
-                                  LoadStatement, SaveStatement, PlotStatement, OverrideStatement>;
+using RunStatement = std::variant<GridStatement, StepsStatement, RowsStatement, PlaceStatement, InitStatement,
+                                  InitLoop, LoadStatement, SaveStatement, PlotStatement, OverrideStatement>;
 
 struct Run {
     Name name;  // of the stencil

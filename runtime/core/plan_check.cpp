@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/core/error.h"
+#include "runtime/core/points.h"
 
 namespace halo::rt {
 
@@ -40,6 +41,18 @@ void check_level(const LaunchPlan& plan, const KernelPlan& kernel, int field, in
             kernel.name, time, known.name);
 }
 
+void check_points(const LaunchPlan& plan, const KernelPlan& kernel, const Argument& argument) {
+    require(in_range(argument.index, plan.points), "kernel '{}' takes points {}", kernel.name,
+            argument.index);
+    const PointsPlan& points = plan.points[argument.index];
+    const auto numbers = static_cast<int>(points.columns.size() + points.traces.size());
+    const int parts = argument.kind == Argument::Kind::count
+                          ? static_cast<int>(PointsCount::points) + 1
+                          : static_cast<int>(PointsPart::first_column) + numbers;
+    require(argument.part >= 0 && argument.part < parts, "kernel '{}' takes part {} of points '{}'",
+            kernel.name, argument.part, points.name);
+}
+
 void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     for (int axis = 0; axis < kMaxRank; ++axis)
         require(kernel.threads[axis] >= 1 && kernel.tile[axis] >= 1, "kernel '{}' has an empty block",
@@ -75,14 +88,16 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 break;
             case Argument::Kind::points:
             case Argument::Kind::count:
-                require(in_range(argument.index, plan.points), "kernel '{}' takes points {}", kernel.name,
-                        argument.index);
+                check_points(plan, kernel, argument);
                 break;
         }
     }
     if (kernel.domain.kind == Domain::Kind::rows)
         require(in_range(kernel.domain.index, plan.tables), "kernel '{}' is over the rows of table {}",
                 kernel.name, kernel.domain.index);
+    if (kernel.domain.kind == Domain::Kind::cells || kernel.domain.kind == Domain::Kind::samples)
+        require(in_range(kernel.domain.index, plan.points), "kernel '{}' is over points {}", kernel.name,
+                kernel.domain.index);
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
     if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
@@ -147,6 +162,9 @@ void check_plan(const LaunchPlan& plan) {
     }
     for (const TablePlan& table : plan.tables)
         check_table(table);
+    for (const PointsPlan& points : plan.points)
+        require(points.radius >= 1 && points.radius <= kMaxSincRadius, "points '{}' have a radius of {}",
+                points.name, points.radius);
     for (const KernelPlan& kernel : plan.kernels)
         check_kernel(plan, kernel);
     for (const ReductionPlan& reduction : plan.reductions)

@@ -26,6 +26,7 @@ constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "
 constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
 constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch",  "slice", "partials",
                                       "coefs", "table",  "rows",   "points", "count"};
+constexpr const char* kInterpolations[] = {"linear", "sinc"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
 constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
 constexpr const char* kOps[] = {
@@ -340,6 +341,29 @@ TablePlan table_from(const Json& json) {
     return table;
 }
 
+Json points_json(const PointsPlan& points) {
+    Json traces = Json::array();
+    for (const PointsPlan::Trace& trace : points.traces)
+        traces.push_back({{"name", trace.name}, {"sampled", trace.sampled}});
+    return {{"name", points.name},
+            {"columns", points.columns},
+            {"traces", traces},
+            {"interpolation", name_of(points.interpolation, kInterpolations)},
+            {"radius", points.radius}};
+}
+
+PointsPlan points_from(const Json& json) {
+    PointsPlan points;
+    points.name = json.at("name");
+    points.columns = json.at("columns").get<std::vector<std::string>>();
+    for (const Json& trace : json.at("traces"))
+        points.traces.push_back({trace.at("name"), trace.at("sampled")});
+    points.interpolation =
+        value_of<PointsPlan::Interpolation>(json.at("interpolation"), kInterpolations, "interpolation");
+    points.radius = json.at("radius");
+    return points;
+}
+
 Json reduction_json(const ReductionPlan& reduction) {
     Json json = {{"name", reduction.name},
                  {"op", name_of(reduction.op, kReductions)},
@@ -374,6 +398,7 @@ LaunchPlan plan_from(const Json& json) {
     plan.coefs = list_from(json.at("coefs"), coef_from);
     plan.fields = list_from(json.at("fields"), field_from);
     if (json.contains("tables")) plan.tables = list_from(json.at("tables"), table_from);
+    if (json.contains("points")) plan.points = list_from(json.at("points"), points_from);
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
     return plan;
@@ -395,6 +420,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
                  {"kernels", list_json(plan.kernels, kernel_json)},
                  {"reductions", list_json(plan.reductions, reduction_json)}};
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
+    if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
     return json.dump(2) + "\n";
 }
 

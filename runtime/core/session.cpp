@@ -211,6 +211,21 @@ void Session::set_table(const std::string& name, std::span<const double> values)
     state_->set_table(find_named(state_->plan.tables, name, "table", state_->plan.name), values);
 }
 
+void Session::set_points(const std::string& points, std::span<const double> positions) {
+    state_->set_points(find_named(state_->plan.points, points, "set of points", state_->plan.name),
+                       positions);
+}
+
+void Session::set_point_values(const std::string& points, const std::string& name,
+                               std::span<const double> values) {
+    state_->set_point_values(find_named(state_->plan.points, points, "set of points", state_->plan.name),
+                             name, values);
+}
+
+std::vector<double> Session::trace(const std::string& points, const std::string& name) {
+    return state_->trace(find_named(state_->plan.points, points, "set of points", state_->plan.name), name);
+}
+
 void Session::upload(const std::string& field, int time, std::span<const double> values) {
     State& s = *state_;
     const int index = s.find_field(field, time);

@@ -71,6 +71,17 @@ public:
     // before. Values are rounded to the table's type. Every table must have been given before the first step.
     void set_table(const std::string& name, std::span<const double> values);
 
+    // Where points lie: a coordinate for each axis, point after point; none are legal. Throws where these are
+    // no whole points. Places are looked at before the next step, with the params of that time: one off the
+    // grid throws bad_argument with its number and place. After the first step their number stays the same.
+    void set_points(const std::string& points, std::span<const double> positions);
+    // A number for each point (a column), or rows of them, one for each step (a trace that is injected): as
+    // many rows as there are; past the last the values are 0. Everything that is injected must be given
+    // before the first step.
+    void set_point_values(const std::string& points, const std::string& name, std::span<const double> values);
+    // A sampled trace: [step][point], of all steps done. Waits for the device.
+    std::vector<double> trace(const std::string& points, const std::string& name);
+
     // One level of a field. time: 0, or -1 … -history. Values convert to and from the field's type. Uploaded
     // levels get their halos before the next step.
     void upload(const std::string& field, int time, std::span<const double> values);

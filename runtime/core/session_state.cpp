@@ -58,6 +58,7 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     changing = changes_with_step();
     check_reaches();
     tables.resize(plan.tables.size());
+    allocate_points();
     reduced.resize(plan.reductions.size());
     latest.resize(plan.reductions.size());
     find_kernels();
@@ -235,7 +236,7 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
             break;
         case Argument::Kind::points:
         case Argument::Kind::count:
-            throw Error(ErrorCode::bad_argument, "points are not built yet");
+            return point_argument(argument, steps_done);
     }
     return value;
 }
@@ -246,7 +247,8 @@ PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
     PreparedLaunch launch;
     launch.values.reserve(kernel_plan.arguments.size());
     for (const Argument& argument : kernel_plan.arguments) {
-        if (argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar))
+        if (is_trace(argument) ||
+            (argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar)))
             launch.changing.push_back(static_cast<int>(launch.values.size()));
         launch.values.push_back(argument_value(argument, phase, values));
     }
@@ -268,6 +270,7 @@ void Session::State::prepare() {
     if (!scalars_due) return;
     check_tables();
     const std::vector<double> values = param_values();
+    place_points(values);
     recording.reset();
     watched_recording.reset();
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -288,8 +291,9 @@ void Session::State::prepare() {
 }
 
 bool Session::State::changes_with_step() const {
-    const auto changes = [](const Argument& argument) {
-        return argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
+    const auto changes = [this](const Argument& argument) {
+        return is_trace(argument) ||
+               (argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar));
     };
     return std::any_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelPlan& kernel) {
         return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), changes);
@@ -303,6 +307,10 @@ void Session::State::update(PreparedLaunch& launch, const KernelPlan& kernel, st
     const std::int64_t ahead = kernel.fills_halo ? kernel.fills_halo->time : 0;
     for (int index : launch.changing) {
         const Argument& argument = kernel.arguments[index];
+        if (argument.kind == Argument::Kind::points) {
+            launch.values[index] = point_argument(argument, step);
+            continue;
+        }
         const double number =
             rt::evaluate(argument.scalar, values, geometry.extent, static_cast<double>(step + ahead),
                          latest_reductions(argument.scalar));

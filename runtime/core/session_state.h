@@ -35,6 +35,27 @@ struct TableState {
     bool given = false;
 };
 
+struct PointsState {
+    std::vector<double> positions;
+    bool placed = false;
+    std::int64_t count = 0, touched = 0;
+    std::vector<DeviceMemory> arrays;  // by PointsPart, before first_column
+    struct Values {                    // of a column, or of a trace that is injected
+        std::vector<double> host;
+        bool given = false;
+        DeviceMemory memory;
+    };
+    std::vector<Values> columns, traces;  // by PointsPlan
+    DeviceMemory zeros;                   // a row, for steps past a trace's end
+    struct Sampled {
+        std::vector<double> host;  // rows of the steps before `first`
+        std::int64_t first = 0;    // step of the first row in `memory`
+        std::int64_t rows = 0;     // that `memory` has room for
+        DeviceMemory memory;
+    };
+    std::vector<Sampled> sampled;  // by trace
+};
+
 // A kernel with its arguments in one phase. `pointers` point into `values`: move it, do not copy.
 struct PreparedLaunch {
     union Value {
@@ -80,6 +101,7 @@ struct Session::State {
     std::vector<DeviceMemory> coef_arrays;  // by CoefPlan; empty where no kernel takes a pointer
     std::vector<TableState> tables;         // by TablePlan
     bool columns_due = false;               // tables or params changed since columns were computed
+    std::vector<PointsState> points;        // by PointsPlan
     std::int64_t cycle = 1;
     std::int64_t steps_done = 0;
     bool changing = false;                              // changes_with_step()
@@ -129,6 +151,17 @@ struct Session::State {
     void set_table(int index, std::span<const double> values);
     void check_tables() const;  // throws where one was given no rows
     void compute_columns();     // runs the kernels over rows
+
+    // session_points.cpp
+    void allocate_points();
+    void set_points(int index, std::span<const double> positions);
+    void set_point_values(int index, const std::string& name, std::span<const double> values);
+    std::vector<double> trace(int index, const std::string& name);
+    void place_points(const std::vector<double>& values);  // throws where something was not given
+    void check_point_values(int index) const;
+    PreparedLaunch::Value point_argument(const Argument& argument, std::int64_t step);
+    bool is_trace(const Argument& argument) const;  // another row in each step
+    void fetch_samples(PointsState::Sampled& sampled, std::int64_t points, std::int64_t before);
 
     // session_until.cpp
     struct Watch {
