@@ -10,7 +10,11 @@
 #include "compiler/emit/emit.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
+#include "compiler/lower/host_scalar.h"
+#include "compiler/lower/points.h"
 #include "compiler/passes/pipeline.h"
+#include "random_program.h"
+#include "runtime/core/points.h"
 #include "runtime/core/session.h"
 
 namespace halo::test {
@@ -85,6 +89,7 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
         tables_.emplace_back(table.name, table_rows(seed, ir::given_columns(table)));
         interpreter.set_table(table.name, tables_.back().second);
     }
+    place_points(seed);
     for (const ir::Field& field : program.fields) {
         if (field.role == ir::Role::intermediate) continue;
         for (int time = 0; time >= -field.history; --time) {
@@ -97,6 +102,68 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
         interpreter.step();
     for (Level& level : levels_)
         level.end = interpreter.field(level.field, level.time);
+    for (PointSet& set : points_)
+        for (auto& [name, values] : set.sampled)
+            values = interpreter.trace(set.name, name);
+}
+
+void Reference::place_points(std::uint64_t seed) {
+    if (program.points.empty()) return;
+    ir::Interpreter& interpreter = *state_->interpreter;
+    Random random(seed * 32 + 5);
+    std::vector<double> params;
+    for (std::size_t n = 0; n < program.params.size(); ++n)
+        params.push_back(param_value(program.params[n], n));
+    rt::PointGrid grid;
+    grid.rank = program.rank();
+    grid.extent = extent;
+    for (std::size_t axis = 0; axis < program.axes.size(); ++axis) {
+        const ir::Axis& declared = program.axes[axis];
+        grid.spacing[axis] = rt::evaluate(lower::host_scalar(program, declared.spacing), params, extent);
+        grid.origin[axis] = rt::evaluate(lower::host_scalar(program, declared.origin), params, extent);
+    }
+    const auto unit = [&] { return static_cast<double>(random.next() >> 40) / 16777216.0; };
+    const std::vector<rt::PointsPlan> plans = lower::point_plans(program);
+    for (std::size_t s = 0; s < plans.size(); ++s) {
+        const ir::Points& declared = program.points[s];
+        PointSet set{declared.name, {}, {}, {}};
+        const int count = random.pick<int>({0, 1, 3, 9, 200});
+        std::vector<std::vector<ir::PointWeight>> touched;
+        for (int point = 0; point < count; ++point) {
+            const bool on_cell = random.chance(20);
+            std::array<double, 3> position{};
+            for (int axis = 0; axis < grid.rank; ++axis) {
+                const auto last = static_cast<double>(extent[axis] - 1);
+                const double place = on_cell ? std::floor(unit() * last) : unit() * last;
+                position[axis] = grid.origin[axis] + grid.spacing[axis] * place;
+                set.positions.push_back(position[axis]);
+            }
+            touched.emplace_back();
+            for (const auto& [cell, weight] :
+                 rt::touched_cells(plans[s], grid, position.data(), touched.size() - 1))
+                touched.back().push_back({cell, weight});
+        }
+        interpreter.set_points(set.name, std::move(touched));
+        const auto numbers = [&](int rows) {
+            std::vector<double> values(static_cast<std::size_t>(rows * count));
+            for (double& value : values)
+                value = 2 * unit() - 1;
+            return values;
+        };
+        for (const std::string& column : declared.columns) {
+            set.given.emplace_back(column, numbers(1));
+            interpreter.set_column(set.name, column, set.given.back().second);
+        }
+        for (const ir::Points::Trace& trace : declared.traces) {
+            if (trace.sampled) {
+                set.sampled.emplace_back(trace.name, std::vector<double>());
+                continue;
+            }
+            set.given.emplace_back(trace.name, numbers(std::max(steps - 1, 0)));
+            interpreter.set_trace(set.name, trace.name, set.given.back().second);
+        }
+        points_.push_back(std::move(set));
+    }
 }
 
 Reference::~Reference() = default;
@@ -116,6 +183,11 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
     }
     for (const auto& [name, rows] : reference.tables())
         session.set_table(name, rows);
+    for (const Reference::PointSet& set : reference.points()) {
+        session.set_points(set.name, set.positions);
+        for (const auto& [name, values] : set.given)
+            session.set_point_values(set.name, name, values);
+    }
     for (const Reference::Level& level : reference.levels()) {
         const auto bytes = static_cast<std::int64_t>(level.start.size() * sizeof(double));
         if (is_wide(program, level.field)) {  // as its bits, exactly
@@ -143,6 +215,19 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
             if (same) continue;
             return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field,
                                level.time, n % nx, n / nx % ny, n / nx / ny, got, expected);
+        }
+    }
+    for (const Reference::PointSet& set : reference.points()) {
+        for (const auto& [name, expected] : set.sampled) {
+            const std::vector<double> got = session.trace(set.name, name);
+            if (got.size() != expected.size())
+                return fmt::format("{}.{} has {} values instead of {}", set.name, name, got.size(),
+                                   expected.size());
+            for (std::size_t n = 0; n < got.size(); ++n) {
+                if (!agrees(expected[n], got[n], tolerance))
+                    return fmt::format("{}.{}: value {} is {} instead of {}", set.name, name, n, got[n],
+                                       expected[n]);
+            }
         }
     }
     for (const rt::ReductionPlan& reduction : lowered.plan.reductions) {

@@ -36,6 +36,15 @@ public:
     const std::vector<std::pair<std::string, std::vector<double>>>& tables() const { return tables_; }
     double reduction(const std::string& name) const;
 
+    // Random points within the grid, with numbers; the traces that are injected end a step early.
+    struct PointSet {
+        std::string name;
+        std::vector<double> positions;
+        std::vector<std::pair<std::string, std::vector<double>>> given;    // columns and traces
+        std::vector<std::pair<std::string, std::vector<double>>> sampled;  // traces, as they end
+    };
+    const std::vector<PointSet>& points() const { return points_; }
+
     const ir::Program& program;
     const Extent extent;
     const int steps;
@@ -44,7 +53,10 @@ private:
     struct State;
     std::unique_ptr<State> state_;
     std::vector<Level> levels_;
+    void place_points(std::uint64_t seed);
+
     std::vector<std::pair<std::string, std::vector<double>>> tables_;  // name and rows
+    std::vector<PointSet> points_;
 };
 
 // Makes the modules of a lowered program on a device.

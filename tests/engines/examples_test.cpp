@@ -92,7 +92,8 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
     for (const ir::Stage& stage : ir::form_stages(program)) {
         const bool is_in_place = std::any_of(stage.statements.begin(), stage.statements.end(),
                                              [&](int statement) { return in_place[statement]; });
-        const bool may_refuse = is_narrow || is_in_place || !program.tables.empty();
+        const bool may_refuse =
+            is_narrow || is_in_place || !program.tables.empty() || !program.points.empty();
         const bool is_legal =
             !may_refuse || schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
         result.push_back(is_legal ? schedule : plain);

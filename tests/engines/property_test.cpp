@@ -16,6 +16,7 @@ GeneratorOptions small_programs() {
     GeneratorOptions options;
     options.max_cells = 1200;
     options.tables = true;
+    options.points = true;
     return options;
 }
 

@@ -41,6 +41,10 @@ struct TypedProgram {
         for (const TypedField& field : fields)
             text +=
                 fmt::format("    field {}: {} {{ boundary {} }}\n", field.name, field.type, field.boundary);
+        const bool has_points = std::any_of(
+            statements.begin(), statements.end(),
+            [](const std::string& each) { return each.starts_with("inject") || each.starts_with("sample"); });
+        if (has_points) text += "    points spots: sinc 2\n";
         for (const std::string& statement : statements)
             text += "    " + statement + "\n";
         return text + "}\n";
@@ -89,6 +93,18 @@ public:
             program_.statements.push_back(
                 fmt::format("{}{} = {}", field.name, is_state ? "[t+1]" : "", value));
             field.is_written = true;
+        }
+        if (random_.chance(60)) {
+            for (const TypedField& field : program_.fields) {
+                const bool is_real = field.sort == Sort::real && field.role != TypedField::Role::input;
+                const char* level = field.role == TypedField::Role::state ? "[t+1]" : "";
+                if (is_real)
+                    program_.statements.push_back(
+                        fmt::format("inject {}{} at spots += spots.force[t] / 4", field.name, level));
+                if (field.sort != Sort::truth && field.is_written)
+                    program_.statements.push_back(
+                        fmt::format("sample {}{} at spots into spots.{}[t]", field.name, level, field.name));
+            }
         }
         program_.statements.push_back(fmt::format("reduce high = max({})", whole(2)));
         program_.statements.push_back(fmt::format("reduce count = sum(if {} then 1 else 0)", truth(2)));

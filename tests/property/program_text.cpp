@@ -30,6 +30,11 @@ public:
         if (std::any_of(program_.statements.begin(), program_.statements.end(),
                         [](const StatementSpec& each) { return sums_table(each.value); }))
             put("    table rows_ {{ a, b: f32; c: f64; m = p*a*b + 1/2 }}\n");
+        const auto is_at_points = [](const StatementSpec& each) {
+            return each.kind == StatementSpec::Kind::inject || each.kind == StatementSpec::Kind::sample;
+        };
+        if (std::any_of(program_.statements.begin(), program_.statements.end(), is_at_points))
+            put("    points shots, phones: {}\n", program_.interpolation);
         for (const FieldSpec& field : program_.fields) {
             if (!is_used(field.name)) continue;
             const std::vector<const FieldSpec*> parts = components(field);
@@ -157,6 +162,11 @@ private:
             case StatementSpec::Kind::reduction:
                 return put("    reduce {} = {}({}) start 1/2{}{}\n", each.target, each.operation, value,
                            each.guard.empty() ? "" : " ", each.guard);
+            case StatementSpec::Kind::inject:  // small, so that states stay within their bounds, more or less
+                return put("    inject {} at shots += ({}) * shots.wavelet[t] * shots.gain / 64\n",
+                           access(each.target, each.time == 0 ? "" : "[t+1]"), value);
+            case StatementSpec::Kind::sample:
+                return put("    sample {} at phones into phones.{}[t]\n", value, each.target);
         }
     }
 

@@ -43,6 +43,7 @@ struct GeneratorOptions {
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
     bool tables = false;  // sums over a table, whose rows are table_rows()
+    bool points = false;  // off the grid: statements that inject and sample at them
 };
 
 using Cells = std::array<int, 3>;
@@ -95,12 +96,13 @@ struct FieldSpec {
 };
 
 struct StatementSpec {
-    enum class Kind : std::uint8_t { let, output, state, reduction };
+    enum class Kind : std::uint8_t { let, output, state, reduction, inject, sample };
     Kind kind = Kind::output;
     std::string target;
     Node value;
     Faces faces;            // of a let
     std::string operation;  // of a reduction
+    int time = 0;           // of an injection: 1 into a state. What is sampled goes into the trace `target`
     std::string guard;      // "on x.low", "where idx(x) < 3"; empty for all cells. Not of a let
 };
 
@@ -118,6 +120,8 @@ struct RandomProgram {
     bool is_staggered() const {
         return std::any_of(halves.begin(), halves.end(), [](const auto& each) { return each.second != 0; });
     }
+
+    std::string interpolation = "linear";  // of points
 
     std::string text() const;
     std::string describe() const;  // seed, grid and text, for a failing test
