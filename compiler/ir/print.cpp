@@ -208,8 +208,12 @@ private:
         put("{}#{}()", node.kind == NoiseKind::uniform ? "random" : "normal", node.stream);
     }
     void write_node(const Expr&, const PointColumn& node, Precedence) {
-        const bool known = node.points.index < program_.points.size();
-        put("{}.{}", known ? program_[node.points].name : "<no points>", node.column);
+        if (node.points.index >= program_.points.size()) return put("<no points>.{}", node.column);
+        const Points& points = program_[node.points];
+        const std::size_t columns = points.columns.size(), column = static_cast<std::size_t>(node.column);
+        if (node.column >= 0 && column < columns) return put("{}.{}", points.name, points.columns[column]);
+        const bool known = node.column >= 0 && column - columns < points.traces.size();
+        put("{}.{}", points.name, known ? points.traces[column - columns].name + "[t]" : "<no number>");
     }
     void write_call(std::string_view name, const std::vector<ExprId>& arguments) {
         put("{}(", name);
@@ -245,6 +249,9 @@ private:
             write_field(field);
         for (const Table& table : program_.tables)
             write_table(table);
+        for (const Points& points : program_.points)
+            put("points {}: {} {}\n", points.name,
+                points.interpolation == Interpolation::sinc ? "sinc" : "linear", points.radius);
         text_ += '\n';
     }
 
@@ -388,7 +395,7 @@ private:
         const bool known = inject.target.index < program_.fields.size();
         put("inject {}", known ? program_[inject.target].name : "<no field>");
         if (inject.time != 0) put("[t{:+}]", inject.time);
-        put(" at points#{} += ", inject.points.index);
+        put(" at {} += ", points_name(inject.points));
         write(inject.value, Precedence::select);
         text_ += '\n';
     }
@@ -397,7 +404,16 @@ private:
         write_shared(sample.value);
         put("sample ");
         write(sample.value, Precedence::select);
-        put(" at points#{} into trace#{}\n", sample.points.index, sample.trace);
+        const std::string points = points_name(sample.points);
+        const bool known = sample.points.index < program_.points.size() && sample.trace >= 0 &&
+                           std::cmp_less(sample.trace, program_[sample.points].traces.size());
+        put(" at {} into {}.{}[t]\n", points, points,
+            known ? program_[sample.points].traces[static_cast<std::size_t>(sample.trace)].name
+                  : "<no trace>");
+    }
+
+    std::string points_name(PointsId points) const {
+        return points.index < program_.points.size() ? program_[points].name : "<no points>";
     }
 
     const Program& program_;

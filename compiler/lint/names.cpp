@@ -54,7 +54,13 @@ private:
     void read(const syntax::CoefDecl& declaration) {
         check(declaration.name, "no expression reads these weights");
     }
-    void read(const syntax::DefDecl& declaration) { check(declaration.name, "nothing calls it"); }
+    void read(const syntax::DefDecl& declaration) {
+        if (uses_in_runs_[declaration.name.text] == 0) check(declaration.name, "nothing calls it");
+    }
+    void read(const syntax::PointsDecl& declaration) {
+        for (const syntax::Name& name : declaration.names)
+            check(name, "no statement injects or samples at them");
+    }
     void read(const syntax::LetDecl& declaration) {
         check(declaration.name,
               "a `let` is for later statements; to see its values after a run, make it a field");

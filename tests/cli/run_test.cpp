@@ -114,6 +114,70 @@ TEST_CASE("what was saved can be loaded, and a wrong shape is refused") {
     CHECK(folder.haloc(with_interpreter({"c.halo", "--load", "u=none.npy"})).code == 4);
 }
 
+TEST_CASE("points are placed, given their numbers and saved, by the run block or the command line") {
+    const char* const spec = R"(stencil taps(x, y) {
+    param dt = 2
+    field u: f64 { boundary clamp }
+    points taps, ears
+    u[t+1] = u
+    inject u[t+1] at taps += taps.force[t] * taps.gain
+    sample u[t+1] at ears into ears.heard[t]
+}
+
+run taps {
+    grid 8, 5
+    steps 3
+    taps at [2, 1], [3.5, 2]
+    init taps.force = time + point
+    init taps.gain = 10^point
+    ears at [2 + i, 1 + i] for i in 0..1
+    save ears.heard to "heard.npy" every 2
+    plot ears.heard to "heard.png"
+    plot u to "u.png"
+}
+)";
+    Folder folder;
+    folder.write("taps.halo", spec);
+    const Outcome outcome = folder.haloc(with_interpreter({"taps.halo"}));
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(folder.names() ==
+          std::vector<std::string>{"heard-000002.npy", "heard.npy", "heard.png", "taps.halo", "u.png"});
+    const std::string file = folder.read("heard.npy");
+    CHECK(file.find("(3, 2)") != std::string::npos);  // steps, points
+    CHECK(npy_values(file) == std::vector<double>{0, 5, 2, 20, 6, 45});
+    CHECK(npy_values(folder.read("heard-000002.npy")) == std::vector<double>{0, 5, 2, 20});
+    CHECK(folder.read("heard.png").compare(1, 3, "PNG") == 0);
+
+    // What was heard is played again, elsewhere.
+    const auto again = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"taps.halo", "--no-files"});
+        return folder.haloc(with_interpreter(std::move(more)));
+    };
+    REQUIRE(
+        again({"--load", "taps.force=heard.npy", "--steps", "4", "--save", "ears.heard=twice.npy"}).code ==
+        0);
+    CHECK(npy_values(folder.read("twice.npy")) == std::vector<double>{0, 25, 2, 125, 8, 350, 8, 350});
+    const Outcome off = again({"--load", "taps=heard.npy"});
+    CHECK(off.code == 2);
+    CHECK(off.err.find("point 0 of 'taps' is at (0, 5), outside of the grid") != std::string::npos);
+    const Outcome shape = again({"--load", "taps.gain=heard.npy"});
+    CHECK(shape.code != 0);
+    CHECK(shape.err.find("heard.npy holds an array of shape (3, 2); taps.gain takes 2 numbers") !=
+          std::string::npos);
+    CHECK(again({"--plot", "ears.heard@x=2=a.png"}).code == 2);
+
+    folder.write("bare.halo", std::string(spec).substr(0, std::string(spec).find("run")));
+    const Outcome bare = folder.haloc(with_interpreter({"bare.halo", "--grid", "8,5", "--steps", "1"}));
+    CHECK(bare.code == 2);
+    CHECK(bare.err.find("nothing says where the points taps are") != std::string::npos);
+    const Outcome numbers =
+        folder.haloc(with_interpreter({"bare.halo", "--grid", "8,5", "--steps", "1", "--load",
+                                       "taps=heard.npy", "--load", "ears=heard.npy"}));
+    CHECK(numbers.code == 2);
+    CHECK(numbers.err.find("nothing gives the values of taps.gain") != std::string::npos);
+}
+
 TEST_CASE("an existing result stays whole until the new one is written") {
     Folder folder;
     folder.write("c.halo", kCounter);

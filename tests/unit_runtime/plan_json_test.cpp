@@ -30,6 +30,17 @@ LaunchPlan full_plan() {
     all.steps[0].value = 0.1;
     all.steps[static_cast<std::size_t>(HostScalar::Op::reduction)].index = 1;
     plan.reductions[1].initial = 0.25;
+    plan.points = {
+        {"shots", {"gain"}, {{"wavelet", false}, {"heard", true}}, PointsPlan::Interpolation::sinc, 4}};
+    Argument points;
+    points.kind = Argument::Kind::points;
+    points.part = 13;
+    plan.kernels[0].arguments.push_back(points);
+    points.kind = Argument::Kind::count;
+    points.part = 1;
+    plan.kernels[0].arguments.push_back(points);
+    plan.kernels.push_back(plan.kernels[0]);
+    plan.kernels.back().domain.kind = Domain::Kind::cells;
     plan.spacing[0] = all;
     plan.origin[0] = constant_scalar(-std::numeric_limits<double>::infinity());
     plan.origin[1] = constant_scalar(std::numeric_limits<double>::quiet_NaN());
@@ -58,6 +69,13 @@ TEST_CASE("a plan survives the way through JSON") {
     CHECK(copy.spacing[0].steps[0].value == 0.1);
     CHECK(copy.spacing[0].steps[static_cast<std::size_t>(HostScalar::Op::reduction)].index == 1);
     CHECK(copy.reductions[0].initial == 0);
+    REQUIRE(copy.points.size() == 1);
+    CHECK(copy.points[0].columns == plan.points[0].columns);
+    CHECK(copy.points[0].traces[1].name == "heard");
+    CHECK(copy.points[0].traces[1].sampled);
+    CHECK(copy.points[0].interpolation == PointsPlan::Interpolation::sinc);
+    CHECK(copy.points[0].radius == 4);
+    CHECK(copy.kernels.back().domain.kind == Domain::Kind::cells);
     CHECK(copy.reductions[1].initial == 0.25);
     CHECK(copy.origin[0].steps[0].value == -std::numeric_limits<double>::infinity());
     CHECK(std::isnan(copy.origin[1].steps[0].value));

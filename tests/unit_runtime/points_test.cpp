@@ -94,10 +94,10 @@ TEST_CASE("sinc weights give waves, the better the wider and the longer the wave
         }
         return largest;
     };
-    CHECK(error(sinc(4), 8) < 2e-3);
-    CHECK(error(sinc(4), 4) < 5e-3);
-    CHECK(error(sinc(6), 4) < 2e-4);
-    CHECK(error(sinc(8), 4) < 1e-5);
+    CHECK(error(sinc(4), 8) < 1e-3);
+    CHECK(error(sinc(4), 4) < 1.4e-3);
+    CHECK(error(sinc(6), 4) < 6e-5);
+    CHECK(error(sinc(8), 4) < 1e-6);
     for (int radius = 2; radius < 8; ++radius)
         CHECK(error(sinc(radius + 1), 4.2) < 0.6 * error(sinc(radius), 4.2));
     CHECK(error(linear(), 4) > 0.2);

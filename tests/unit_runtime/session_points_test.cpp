@@ -148,6 +148,23 @@ TEST_CASE("each step injects its row, nothing past the last, and what is sampled
     }
 }
 
+TEST_CASE("plans whose points do not hold together are refused") {
+    FakeDevice device;
+    const auto refused = [&](const std::function<void(LaunchPlan&)>& damage) {
+        Sample sample = point_sample();
+        damage(sample.plan);
+        std::vector<std::unique_ptr<Module>> modules;
+        modules.push_back(std::move(sample.module));
+        return message([&] { Session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules)); });
+    };
+    CHECK(
+        has(refused([](LaunchPlan& p) { p.kernels[1].arguments[1].part = 14; }), "part 14 of points 'taps'"));
+    CHECK(has(refused([](LaunchPlan& p) { p.kernels[1].arguments[7].part = 2; }), "part 2 of points 'taps'"));
+    CHECK(has(refused([](LaunchPlan& p) { p.kernels[1].arguments[1].index = 1; }), "takes points 1"));
+    CHECK(has(refused([](LaunchPlan& p) { p.kernels[1].domain.index = -1; }), "is over points -1"));
+    CHECK(has(refused([](LaunchPlan& p) { p.points[0].radius = 11; }), "have a radius of 11"));
+}
+
 TEST_CASE("no points touch and sample nothing") {
     FakeDevice device;
     Session session = open(device);

@@ -68,6 +68,11 @@ TEST_CASE("declarations have one form") {
     CHECK(statement("table  atoms{x,y :f32}") == "table atoms { x, y: f32 }");
     CHECK(statement("table atoms{x:f32;m=2*x}") == "table atoms {\n        x: f32\n        m = 2*x\n    }");
     CHECK(statement("fast  sin ,cos") == "fast sin, cos");
+    CHECK(statement("points  shots ,phones :sinc   4") == "points shots, phones: sinc 4");
+    CHECK(statement("inject p [t+1]at shots+=dt^2*shots . wavelet[ t ]") ==
+          "inject p[t+1] at shots += dt^2*shots.wavelet[t]");
+    CHECK(statement("sample  2 *p at phones into phones.trace [t]") ==
+          "sample 2 * p at phones into phones.trace[t]");
     CHECK(statement("v=2 * sum (a in atoms){let d=pos(x)-a.x;a.q/d}+1") ==
           "v = 2 * sum(a in atoms) {\n        let d = pos(x) - a.x\n        a.q/d\n    } + 1");
     CHECK(statement("v=(sum(a in atoms) {a.q} )") == "v = (sum(a in atoms) { a.q })");
@@ -82,6 +87,8 @@ TEST_CASE("runs have one form") {
                     "every (2)}") ==
           "run heat {\n    grid 128, 128\n    steps 10 until c < 1e-6\n"
           "    plot u at pos(z) = -1 to \"a  b.png\" every (2)\n}\n");
+    CHECK(formatted("run heat { phones at[1,2] ,[ 10*i,20 ]for i in 0 .. 99\ninit shots.wavelet=time }") ==
+          "run heat {\n    phones at [1, 2], [10*i, 20] for i in 0..99\n    init shots.wavelet = time\n}\n");
     CHECK(formatted("run heat { grid 3 }") == "run heat { grid 3 }\n");
     CHECK(formatted("run heat {}") == "run heat {}\n");
 }

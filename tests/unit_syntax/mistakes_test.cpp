@@ -163,8 +163,19 @@ TEST_CASE("a condition compares") {
     CHECK(in_stencil("reduce r = sum(u) where v = 1") == "2:27 foreign-operator -> '=='");
 }
 
-TEST_CASE("what is to come is said to be to come") {
-    CHECK(in_stencil("inject p[t+1] at shots += 2") == "2:1 not-built-yet");
+TEST_CASE("mistakes in points") {
+    CHECK(in_stencil("points 3") == "2:8 unexpected-token");
+    CHECK(in_stencil("points a: 4") == "2:11 unexpected-token");
+    CHECK(in_stencil("inject p[t+1] at shots = 2") == "2:24 unexpected-token");
+    CHECK(in_stencil("inject p[t+1] += 2") == "2:15 foreign-operator");
+    CHECK(in_stencil("inject p[t+1] at shots += ]") == "2:27 unmatched-bracket");
+    CHECK(in_stencil("sample p at phones") == "2:19 unexpected-token");
+    CHECK(in_stencil("sample p into phones.trace[t]") == "2:10 unexpected-token");
+    CHECK(in_stencil("on x.low { inject p at shots += 1 }") == "2:12 misplaced-statement");
+    CHECK(in_stencil("for i in 0..1 { inject p at shots += 1 }") == "2:17 misplaced-statement");
+    CHECK(in_run("phones at [1, 2] for i in 3") == "2:28 unexpected-token");
+    CHECK(in_run("phones at [1, 2], 3") == "2:19 unexpected-token");
+    CHECK(in_run("inject p at shots += 1") == "2:1 misplaced-statement");
 }
 
 TEST_CASE("properties that are to come are said to be to come") {
