@@ -50,6 +50,31 @@ TEST_CASE("emit takes a schedule and refuses what cannot be") {
     CHECK(twice.err.find("1 stage") != std::string::npos);
 }
 
+TEST_CASE("kernels at points are printed and explained; the launcher does not take them, and says so") {
+    Folder folder;
+    folder.write("taps.halo", R"(stencil taps(x) {
+    field u: f32 { boundary periodic }
+    points taps: sinc 3
+    u[t+1] = (u[x-1] + u[x+1]) / 2
+    inject u[t+1] at taps += taps.force[t]
+    sample u at taps into taps.heard[t]
+}
+)");
+    const Outcome kernels = folder.haloc({"emit", "taps.halo"});
+    CHECK(kernels.out.find("taps_inject_taps(") != std::string::npos);
+    CHECK(kernels.out.find("taps_sample_taps(") != std::string::npos);
+    const Outcome refused = folder.haloc({"emit", "taps.halo", "-o", "taps.cu"});
+    CHECK(refused.code != 0);
+    CHECK(refused.err.find("points are not built yet in emitted launchers") != std::string::npos);
+    CHECK(folder.names() == std::vector<std::string>{"taps.halo"});
+    const Outcome explained = folder.haloc({"explain", "taps.halo", "--grid", "100"});
+    CHECK(explained.out.find("taps.heard (sampled)") != std::string::npos);
+    CHECK(explained.out.find("taps_inject_taps") != std::string::npos);
+    CHECK(explained.out.find("for each cell that the points touch") != std::string::npos);
+    // A schedule for all stages is for those that have a choice.
+    CHECK(folder.haloc({"emit", "taps.halo", "--schedule", "direct threads=64 cells=2"}).code == 0);
+}
+
 TEST_CASE("explain names the schedule, the reason and the bound") {
     Folder folder;
     folder.write("heat.halo", kHeat);
