@@ -31,8 +31,8 @@ struct Output {
     std::string path;
     std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
     std::int64_t every = 0;  // steps between files; 0: at the end only
-    std::optional<TraceName> trace{};   // instead of a field; its name is field.name
-    std::array<bool, 3> staggered{};  // the field lies half a cell further along the axis
+    std::optional<TraceName> trace{};  // instead of a field; its name is field.name
+    std::array<bool, 3> staggered{};   // the field lies half a cell further along the axis
 };
 
 struct Load {
