@@ -156,6 +156,16 @@ Storage natural_storage(Scalar type) {
     return Storage::f64;
 }
 
+Interleave interleave(const Program& program, FieldId field) {
+    for (const Group& group : program.groups) {
+        if (!group.interleaved) continue;
+        const std::uint32_t first = group.fields.front().index;
+        if (field.index >= first && field.index - first < group.fields.size())
+            return {&group, static_cast<int>(field.index - first)};
+    }
+    return {};
+}
+
 Scalar compute_type(const Program& program) {
     const auto any = [&](auto holds) {
         return std::any_of(program.fields.begin(), program.fields.end(), holds);

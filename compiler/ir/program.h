@@ -260,7 +260,10 @@ struct Group {
     Kind kind = Kind::components;
     std::string name;                  // v; its fields are called v.x, f.3, psi.re
     std::vector<std::string> members;  // x, y; 0, 1, …; re, im
-    std::vector<FieldId> fields;       // parallel to members
+    std::vector<FieldId> fields;       // parallel to members, one after the other in Program::fields
+    // `layout aos`: in memory the components of a cell lie side by side. Of groups of whole fields alone, all
+    // of one storage.
+    bool interleaved = false;
 };
 
 struct Table {  // rows of numbers, as many as the run gives
@@ -380,6 +383,14 @@ struct Program {
     const Table& operator[](TableId id) const { return tables[id.index]; }
     const Points& operator[](PointsId id) const { return points[id.index]; }
 };
+
+// The interleaved group that a field belongs to, and its place there; none: it has an array of its own.
+struct Interleave {
+    const Group* group = nullptr;
+    int component = 0;
+    int count() const { return group == nullptr ? 1 : static_cast<int>(group->fields.size()); }
+};
+Interleave interleave(const Program& program, FieldId field);
 
 // The type of idx and pos, and of what is computed from integers by what is no integer's operation: the
 // widest of the real fields; where there is none, f32 if it holds all that the fields do, else f64.

@@ -30,6 +30,8 @@ Context::Context(const StageView& stage, const ProgramLayout& layout, const std:
         names_.take(coef_symbol(program(), ir::CoefId{c}));
     for (const ir::Field& field : program().fields)
         names_.take("store_images_" + field.name);
+    for (const ir::Group& group : program().groups)
+        if (group.interleaved) names_.take("store_images_" + group.name);
     for (const ir::Axis& axis : program().axes)
         words_["n" + axis.name] = "";
     // Levels get their names in a fixed order, so that u is u whatever else the stage reads.
@@ -45,24 +47,56 @@ std::string Context::declare(int order, kernel::Parameter parameter, rt::Argumen
     return parameter.name;
 }
 
+namespace {
+
+std::string level_name(const std::string& field, int time) {
+    if (time > 0) return field + "_next";
+    if (time == 0) return field;
+    return field + (time == -1 ? "_prev" : "_prev" + std::to_string(-time));
+}
+
+}  // namespace
+
+// Interleaved components have one array, that of the first.
 std::string Context::array(const Level& level) {
-    const auto known = arrays_.find(level);
+    const ir::Group* group = ir::interleave(program(), level.field).group;
+    const Level owner{group == nullptr ? level.field : group->fields.front(), level.time};
+    const auto known = arrays_.find(owner);
     if (known != arrays_.end()) return known->second;
-    const ir::Field& field = stage_->field(level);
+    const auto lies_there = [&](const Level& other) {
+        return other == level || (group != nullptr && other.time == level.time &&
+                                  ir::interleave(program(), other.field).group == group);
+    };
     const bool written = std::any_of(stage_->writes.begin(), stage_->writes.end(),
-                                     [&](const Write& write) { return write.level == level; });
+                                     [&](const Write& write) { return lies_there(write.level); });
     kernel::Parameter parameter;
-    parameter.type = storage_type(field.storage);
+    parameter.type = storage_type(stage_->field(level).storage);
     parameter.kind = written ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
-    parameter.name = field.name + (level.time > 0     ? "_next"
-                                   : level.time == -1 ? "_prev"
-                                   : level.time < -1  ? "_prev" + std::to_string(-level.time)
-                                                      : "");
+    parameter.name = level_name(group == nullptr ? stage_->field(level).name : group->name, level.time);
     rt::Argument argument;
     argument.kind = rt::Argument::Kind::field;
-    argument.field = layout_->plan_field[level.field.index];
+    argument.field = layout_->plan_field[owner.field.index];
     argument.time = level.time;
-    return arrays_[level] = declare(written ? kOutputs : kInputs, parameter, argument);
+    return arrays_[owner] = declare(written ? kOutputs : kInputs, parameter, argument);
+}
+
+std::string Context::label(const Level& level) {
+    const ir::Interleave place = ir::interleave(program(), level.field);
+    if (place.group == nullptr) return array(level);
+    return array(level) + "_" + place.group->members[static_cast<std::size_t>(place.component)];
+}
+
+kernel::Expr Context::place(const Level& level, const kernel::Expr& cell) const {
+    const ir::Interleave place = ir::interleave(program(), level.field);
+    return cell * place.count() + place.component;
+}
+
+kernel::Expr Context::element(const Level& level, const kernel::Expr& cell) {
+    return kernel::element(array(level), {place(level, cell)}, storage_type(stage_->field(level).storage));
+}
+
+kernel::Expr Context::address(const Level& level, const kernel::Expr& cell) {
+    return kernel::address_of(array(level), place(level, cell), storage_type(stage_->field(level).storage));
 }
 
 kernel::Expr Context::extent(int axis) {

@@ -36,6 +36,7 @@ public:
 
     // Parameters. Each is declared where it is first asked for; finish() orders them.
     std::string array(const Level& level);                       // the pointer's name: u, u_next, u_prev
+    std::string label(const Level& level);                       // the level's own: of a component v_x_next
     kernel::Expr extent(int axis);                               // nx: i32
     kernel::Expr pitch();                                        // i32
     kernel::Expr slice();                                        // i64
@@ -56,6 +57,12 @@ public:
 
     // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
     kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
+
+    // The element of a level in the cell so many cells from cell (0,0,0): where it lies in array(), and the
+    // element itself and a pointer to it.
+    kernel::Expr place(const Level& level, const kernel::Expr& cell) const;
+    kernel::Expr element(const Level& level, const kernel::Expr& cell);
+    kernel::Expr address(const Level& level, const kernel::Expr& cell);
 
     // The kernel's parameters and the plan's arguments, in one order: arrays, extents and strides, scalars,
     // partials.

@@ -99,6 +99,16 @@ private:
         return context_.local(name + "_row");
     }
 
+    int components_of(const Level& level) const {
+        return ir::interleave(context_.program(), level.field).count();
+    }
+
+    // The element of a level at the cell, or beside it.
+    Expr row_element(const Level& level, const ir::Offset& shift) {
+        return kernel::element(row_name(level, shift[1], shift[2]),
+                               {context_.place(level, index_[0] + shift[0])}, type_of(level));
+    }
+
     Expr row_offset(int y, int z) {
         Expr offset;
         if (context_.rank() > 2) offset = (index_[2] + z) * context_.slice();
@@ -116,7 +126,9 @@ private:
             if (!declared.insert({name, writable}).second) return;
             row.push_back(kernel::DeclarePointer{
                 type_of(level), name,
-                kernel::address_of(context_.array(level), row_offset(y, z), type_of(level)), writable});
+                kernel::address_of(context_.array(level), row_offset(y, z) * components_of(level),
+                                   type_of(level)),
+                writable});
         };
         for (const Write& write : context_.stage().writes)
             declare(write.level, 0, 0, true);
@@ -131,9 +143,7 @@ private:
         sources.index = index_;
         sources.coefs_as_parameters = true;
         sources.load = [this](const Level& level, const ir::Offset& shift) {
-            const Expr element =
-                kernel::element(row_name(level, shift[1], shift[2]), {index_[0] + shift[0]}, type_of(level));
-            return loaded(element, context_.stage().field(level));
+            return loaded(row_element(level, shift), context_.stage().field(level));
         };
         return sources;
     }
@@ -143,9 +153,8 @@ private:
         const CellValues values = lower_cell(context_, sources, cell);
         for (const Write& write : context_.stage().writes) {
             const Expr inside = inside_store_bounds(context_, write, index_);
-            kernel::Statement store = kernel::Assign{
-                kernel::element(row_name(write.level, 0, 0), {index_[0]}, type_of(write.level)),
-                stored_value(context_.stage(), write, values)};
+            kernel::Statement store = kernel::Assign{row_element(write.level, {}),
+                                                     stored_value(context_.stage(), write, values)};
             if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
             cell.push_back(std::move(store));
         }
@@ -177,8 +186,7 @@ private:
     void change_in_place(const CellSources& sources, Block& cell) {
         const Level& level = context_.stage().writes.front().level;
         InPlaceCell change = lower_in_place(context_, sources, cell);
-        change.body.push_back(kernel::Assign{
-            kernel::element(row_name(level, 0, 0), {index_[0]}, type_of(level)), change.value});
+        change.body.push_back(kernel::Assign{row_element(level, {}), change.value});
         if (change.inside.has_value()) {
             cell.push_back(kernel::If{change.inside, std::move(change.body), {}});
         } else {

@@ -109,7 +109,7 @@ private:
         Expr place = at_;
         if (shift[2]) place = shifted(place, shift[2], context_.slice());
         if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-        return kernel::element(context_.array(level), {place + shift[0]}, type_of(level));
+        return context_.element(level, place + shift[0]);
     }
 
     CellSources single_cell_sources(Block& work) {
@@ -181,7 +181,7 @@ private:
         return offset;
     }
 
-    std::string window_name(const Level& level) { return context_.local(context_.array(level) + "_cells"); }
+    std::string window_name(const Level& level) { return context_.local(context_.label(level) + "_cells"); }
 
     // The window's element; dimensions of one are left out.
     Expr window_element(const Read& read, const Expr& z, const Expr& y, const Expr& x) {
@@ -232,23 +232,23 @@ private:
     void load_row(const Read& read, const Sides& beside, const RowBlock& rows, const Expr& y, const Expr& z,
                   Block& loads) {
         const Type type = type_of(read.level);
+        const int components = ir::interleave(context_.program(), read.level.field).count();
         const Expr offset = row_offset(y + (read.low[1] - low_[1]), z + (read.low[2] - low_[2]));
         const int vector = cells_[0];
         if (rows.left == 0 && rows.right == 0) {
-            load_cells(read, window_element(read, z, y, beside.left), context_.array(read.level), offset,
-                       loads);
+            load_cells(read, window_element(read, z, y, beside.left), context_.array(read.level),
+                       context_.place(read.level, offset), loads);
             return;
         }
         // A single row's pointer stands beside others; inside a loop it has a scope of its own.
         const bool in_loop = rows.y.second - rows.y.first > 1 || rows.z.second - rows.z.first > 1;
-        const std::string wanted = context_.array(read.level) + "_row";
+        const std::string wanted = context_.label(read.level) + "_row";
         const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
-        loads.push_back(
-            kernel::DeclarePointer{type, name, kernel::address_of(context_.array(read.level), offset, type)});
+        loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
         const auto load_one = [&](int x) {
-            loads.push_back(
-                kernel::Assign{window_element(read, z, y, beside.left + x),
-                               loaded(kernel::element(name, {x}, type), context_.stage().field(read.level))});
+            loads.push_back(kernel::Assign{window_element(read, z, y, beside.left + x),
+                                           loaded(kernel::element(name, {x * components}, type),
+                                                  context_.stage().field(read.level))});
         };
         // A row that needs fewer neighbours than the window is wide loads only those.
         const auto side = [&](int count, bool vectors, int begin, int direction) {
@@ -314,7 +314,7 @@ private:
     }
 
     std::string result_name(const Write& write) {
-        return context_.local(context_.array(write.level) + "_result");
+        return context_.local(context_.label(write.level) + "_result");
     }
 
     Expr inside_grid(const std::array<Expr, 3>& index) {
@@ -346,7 +346,7 @@ private:
         };
         Block store;
         if (cells_[0] == 1) {
-            store = {kernel::Assign{kernel::element(array, {offset}, type),
+            store = {kernel::Assign{context_.element(write.level, offset),
                                     kernel::element(result_name(write), {0}, type)}};
             if (const Expr inside = bounded(first_[0], false))
                 store = {kernel::If{inside, std::move(store), {}}};

@@ -95,7 +95,7 @@ private:
         if (axis_ == 0) return 1;
         return axis_ == 1 ? context_.pitch() : context_.slice();
     }
-    Expr cell(const Expr& offset) { return kernel::element(context_.array(level_), {offset}, type()); }
+    Expr cell(const Expr& offset) { return context_.element(level_, offset); }
 
     // The cell `number` inside the face (0 is the edge cell, -1 the first ghost).
     Expr inside(int side, int number) {

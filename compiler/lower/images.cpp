@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/kernel/build.h"
 
 namespace halo::lower {
@@ -21,6 +23,7 @@ struct AxisImages {
     BoundaryKind low, high;
     int halo_low, halo_high;  // cells past each face that are read and show interior ones
 
+    friend bool operator==(const AxisImages&, const AxisImages&) = default;
     bool any() const { return halo_low > 0 || halo_high > 0; }
     bool mirrors() const { return low == BoundaryKind::mirror || high == BoundaryKind::mirror; }
     // How many cells from a face have images.
@@ -105,6 +108,27 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
 
 }  // namespace
 
+// Whether a stage writes all components of a level that lie side by side, and their halos show the same cells:
+// one loop stores them all.
+bool Images::shown_alike(const Context& context, const Level& level) {
+    const ir::Group* group = ir::interleave(context.program(), level.field).group;
+    if (group == nullptr) return false;
+    const auto same = [&](ir::FieldId field) {
+        for (int axis = 0; axis < context.rank(); ++axis)
+            if (axis_images(context.program()[field], axis) !=
+                axis_images(context.program()[level.field], axis))
+                return false;
+        return true;
+    };
+    return std::all_of(group->fields.begin(), group->fields.end(), [&](ir::FieldId field) {
+        const auto& writes = context.stage().writes;
+        const auto write = std::find_if(writes.begin(), writes.end(), [&](const Write& each) {
+            return each.level == Level{field, level.time};
+        });
+        return write != writes.end() && needed(context, *write) && same(field);
+    });
+}
+
 bool Images::needed(const Context& context, const Write& write) {
     const ir::Field& field = context.stage().field(write.level);
     if (context.layout().halo_kernels[write.level.field.index]) return false;
@@ -114,11 +138,14 @@ bool Images::needed(const Context& context, const Write& write) {
     return false;
 }
 
-std::string Images::helper(Context& context, const Write& write) {
+std::string Images::helper(Context& context, const Write& write, bool all_components) {
     const ir::Field& field = context.stage().field(write.level);
+    const ir::Interleave place = ir::interleave(context.program(), write.level.field);
+    const int components = place.count();
     const Type type = storage_type(field.storage);
     const int rank = context.rank();
-    std::string key = fmt::format("{} {}", static_cast<int>(type), rank);
+    std::string key = fmt::format("{} {} {}{}", static_cast<int>(type), rank, components,
+                                  all_components ? "all" : "");
     std::string words;
     for (int axis = 0; axis < rank; ++axis) {
         const AxisImages images = axis_images(field, axis);
@@ -133,7 +160,8 @@ std::string Images::helper(Context& context, const Write& write) {
 
     kernel::KernelFunction function;
     function.kind = kernel::KernelFunction::Kind::helper;
-    function.name = names_.take("store_images_" + field.name);
+    function.name =
+        names_.take("store_images_" + (place.group == nullptr ? field.name : place.group->name));
     function.comment = {fmt::format("Stores a cell once more wherever the halo shows it: {}.", words)};
     function.parameters.push_back({type, "u", kernel::Parameter::Kind::output, false});
     Expr own[3], n[3], image[3];
@@ -151,7 +179,7 @@ std::string Images::helper(Context& context, const Write& write) {
     }
     if (rank > 1) function.parameters.push_back({Type::i32, "pitch"});
     if (rank > 2) function.parameters.push_back({Type::i64, "slice"});
-    const auto at = [&](Expr(&cell)[3]) {
+    const auto at = [&](Expr(&cell)[3], const Expr& component) {
         Expr offset = cell[0];
         if (rank > 1)
             offset = kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + offset;
@@ -159,7 +187,7 @@ std::string Images::helper(Context& context, const Write& write) {
             offset = cell[2] * kernel::variable("slice", Type::i64) +
                      kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + cell[0];
         }
-        return kernel::element("u", {offset}, type);
+        return kernel::element("u", {offset * components + component}, type);
     };
     Expr away;
     for (int axis = 0; axis < rank; ++axis) {
@@ -168,8 +196,15 @@ std::string Images::helper(Context& context, const Write& write) {
         if (images.reach_high() > 0) away = away && own[axis] < n[axis] - images.reach_high();
     }
     function.body.push_back(kernel::If{away, {kernel::Return{}}, {}});
-    function.body.push_back(kernel::Declare{type, "value", at(own)});
-    Block inner{kernel::Assign{at(image), kernel::variable("value", type)}};
+    Block inner;
+    if (all_components) {
+        const Expr c = kernel::variable("c", Type::i32);
+        inner = {kernel::For{
+            "c", 0, components, 1, kernel::Unroll::full, {kernel::Assign{at(image, c), at(own, c)}}}};
+    } else {
+        function.body.push_back(kernel::Declare{type, "value", at(own, 0)});
+        inner = {kernel::Assign{at(image, 0), kernel::variable("value", type)}};
+    }
     for (int axis = 0; axis < rank; ++axis) {
         const AxisImages images = axis_images(field, axis);
         if (images.any()) inner = image_loop(images, kImageNames[axis], own[axis], n[axis], std::move(inner));
@@ -196,9 +231,10 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
     for (const Write& write : context.stage().writes) {
         if (!needed(context, write)) continue;
         const ir::Field& field = context.stage().field(write.level);
-        const std::string function = helper(context, write);
-        std::vector<Expr> arguments{
-            kernel::address_of(context.array(write.level), 0, storage_type(field.storage))};
+        const bool all_components = shown_alike(context, write.level);
+        if (all_components && ir::interleave(context.program(), write.level.field).component > 0) continue;
+        const std::string function = helper(context, write, all_components);
+        std::vector<Expr> arguments{context.address(write.level, 0)};
         // A thread's cells beside a face across x are few: where no other face is near, only they are
         // visited.
         Expr near_x, near_others, cell_near_x;
@@ -229,8 +265,9 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
                 kernel::For{kLoopNames[axis], 0, cells[axis], 1, kernel::Unroll::none, std::move(store)}};
         }
         if (!body.empty()) body.push_back(kernel::BlankLine{});
-        body.push_back(kernel::Comment{fmt::format("Cells of {} near a face are shown by halo cells, too.",
-                                                   context.array(write.level))});
+        body.push_back(kernel::Comment{
+            fmt::format("Cells of {} near a face are shown by halo cells, too.",
+                        all_components ? context.array(write.level) : context.label(write.level))});
         if (near_others.has_value() && near_x.has_value()) {
             const std::string name = context.names().take("near_face");
             body.push_back(kernel::Declare{Type::boolean, name, near_others});

@@ -19,7 +19,8 @@ public:
     static bool needed(const Context& context, const Write& write);
 
 private:
-    std::string helper(Context& context, const Write& write);
+    std::string helper(Context& context, const Write& write, bool all_components);
+    static bool shown_alike(const Context& context, const Level& level);
 
     kernel::Program* program_;
     std::map<std::string, std::string> helpers_;  // by boundary, halo and type

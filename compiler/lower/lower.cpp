@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
@@ -13,7 +16,22 @@
 namespace halo::lower {
 namespace {
 
+// What lies side by side is read one by one.
+void require_scalars(const Context& context, const schedule::Schedule& schedule) {
+    if (has_table_sums(context.stage())) return;
+    if (schedule.strategy == schedule::Strategy::direct && schedule.cells[0] == 1) return;
+    const auto is_interleaved = [&](const auto& access) {
+        return ir::interleave(context.program(), access.level.field).group != nullptr;
+    };
+    const StageView& stage = context.stage();
+    if (std::any_of(stage.reads.begin(), stage.reads.end(), is_interleaved) ||
+        std::any_of(stage.writes.begin(), stage.writes.end(), is_interleaved))
+        throw UnsupportedError(
+            "fields with `layout aos` are read and written by direct with 1 cell along the first axis");
+}
+
 StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule, Images& images) {
+    require_scalars(context, schedule);
     switch (schedule.strategy) {
         case schedule::Strategy::direct:
             return has_table_sums(context.stage()) ? lower_table(context, schedule, images)
@@ -29,10 +47,15 @@ StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule,
 // "u (past x and y), v" – for the comment above a kernel.
 std::string level_words(Context& context) {
     std::string reads, writes;
-    for (const Read& read : context.stage().reads)
-        reads += (reads.empty() ? "" : ", ") + context.array(read.level);
-    for (const Write& write : context.stage().writes)
-        writes += (writes.empty() ? "" : ", ") + context.array(write.level);
+    std::set<std::string> read_arrays, written_arrays;  // components may share one
+    for (const Read& read : context.stage().reads) {
+        const std::string array = context.array(read.level);
+        if (read_arrays.insert(array).second) reads += (reads.empty() ? "" : ", ") + array;
+    }
+    for (const Write& write : context.stage().writes) {
+        const std::string array = context.array(write.level);
+        if (written_arrays.insert(array).second) writes += (writes.empty() ? "" : ", ") + array;
+    }
     std::string words;
     if (!reads.empty()) words += "Reads " + reads;
     if (!writes.empty()) words += (words.empty() ? "Writes " : ", writes ") + writes;

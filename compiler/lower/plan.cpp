@@ -41,12 +41,20 @@ rt::Role plan_role(ir::Role role) {
     return rt::Role::input;
 }
 
-rt::FieldPlan plan_field(const ir::Program& program, const ir::Field& field) {
+rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
+    const ir::Field& field = program[id];
     rt::FieldPlan plan;
     plan.name = field.name;
     plan.type = element_type(field.storage);
     plan.role = plan_role(field.role);
     plan.history = field.history;
+    const ir::Interleave place = ir::interleave(program, id);
+    if (place.group != nullptr) {  // one array has as many levels as the component that is read furthest back
+        for (const ir::FieldId other : place.group->fields)
+            plan.history = std::max(plan.history, program[other].history);
+        plan.interleave = place.count();
+        plan.component = place.component;
+    }
     plan.halo = field.halo;
     for (int axis = 0; axis < program.rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
@@ -96,8 +104,8 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         plan.coefs.push_back({coef.name, coef_symbol(program, ir::CoefId{static_cast<std::uint32_t>(c)}),
                               element_type(kernel_type(coef.type)), coef.low, coef.high, coef.defaults});
     }
-    for (std::size_t f = 0; f < program.fields.size(); ++f) {
-        if (views.stored[f]) plan.fields.push_back(plan_field(program, program.fields[f]));
+    for (std::uint32_t f = 0; f < program.fields.size(); ++f) {
+        if (views.stored[f]) plan.fields.push_back(plan_field(program, ir::FieldId{f}));
     }
     for (const ir::Table& table : program.tables) {
         const TableShape shape = table_shape(table);

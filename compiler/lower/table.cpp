@@ -116,8 +116,7 @@ private:
             std::array<Expr, 3> at;
             for (int axis = 0; axis < context_.rank(); ++axis)
                 at[axis] = kernel::min(index[axis], context_.extent(axis) - 1) + shift[axis];
-            return loaded(kernel::element(context_.array(level),
-                                          {context_.element_offset(at[0], at[1], at[2])}, type_of(level)),
+            return loaded(context_.element(level, context_.element_offset(at[0], at[1], at[2])),
                           context_.stage().field(level));
         };
         return sources;
@@ -249,14 +248,12 @@ private:
             Expr place = at;
             if (shift[2]) place = shifted(place, shift[2], context_.slice());
             if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-            return loaded(kernel::element(context_.array(level), {place + shift[0]}, type_of(level)),
-                          context_.stage().field(level));
+            return loaded(context_.element(level, place + shift[0]), context_.stage().field(level));
         };
         const CellValues values = lower_cell(context_, sources, work);
         for (const Write& write : context_.stage().writes) {
             kernel::Statement store =
-                kernel::Assign{kernel::element(context_.array(write.level), {at}, type_of(write.level)),
-                               stored_value(context_.stage(), write, values)};
+                kernel::Assign{context_.element(write.level, at), stored_value(context_.stage(), write, values)};
             if (const Expr bounds = inside_store_bounds(context_, write, index); bounds.has_value())
                 store = kernel::If{bounds, {std::move(store)}, {}};
             work.push_back(std::move(store));

@@ -257,6 +257,11 @@ Footprint footprint(const ir::Program& program, const ir::Stage& stage) {
             }
         }
     }
+    const auto is_interleaved = [&](const auto& level) {
+        return ir::interleave(program, level.field).group != nullptr;
+    };
+    result.interleaved = std::ranges::any_of(result.reads, is_interleaved) ||
+                         std::ranges::any_of(result.writes, is_interleaved);
     for (const int index : stage.statements) {
         const auto* reduce = std::get_if<ir::Reduce>(&program.statements[index]);
         if (reduce == nullptr) continue;

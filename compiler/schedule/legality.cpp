@@ -73,6 +73,11 @@ private:
                                          std::string(ir::name_of(*narrow)) +
                                          " is converted where it is loaded, which direct does");
         }
+        if (footprint_.interleaved && !is(Strategy::direct)) {
+            limit(Setting::strategy, name_of(schedule_.strategy) +
+                                         " copies rows of one component, and with `layout aos` a row has all of "
+                                         "them; direct reads them where they are");
+        }
         if (is(Strategy::direct) && schedule_.shared_padding != 0) {
             limit(Setting::padding, "direct keeps nothing in shared memory, so there are no rows to pad");
         }
@@ -151,6 +156,12 @@ private:
         if (footprint_.table_sums > 0) return check_table_cells();
         if (is(Strategy::tile)) return;
         const int width = schedule_.cells[0];
+        if (footprint_.interleaved && width > 1) {
+            limit(Setting::cells,
+                  "a thread's cells along the first axis are loaded as one vector, and with `layout aos` a "
+                  "component's cells do not lie side by side; give 1 along the first axis");
+            return;
+        }
         if (std::ranges::find(kVectorWidths, width) == std::end(kVectorWidths)) {
             limit(Setting::cells,
                   "a thread's cells along the first axis are one vector, of 1, 2, 4 or 8; not " +

@@ -245,6 +245,12 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
 
 namespace {
 
+// "f32 as f64": what decides how a number lies in memory and is computed with.
+std::string type_text(const syntax::TypeRef& type) {
+    return type.arithmetic ? fmt::format("{} as {}", type.storage.text, type.arithmetic->text)
+                           : type.storage.text;
+}
+
 // The leaves of a shape with the type of each, in order.
 void collect_types(const Shape& shape, std::vector<const syntax::TypeRef*>& types) {
     if (shape.kind == Shape::Kind::vector) {
@@ -256,10 +262,12 @@ void collect_types(const Shape& shape, std::vector<const syntax::TypeRef*>& type
 }
 
 // A group for the field, and one for each part of it that has components itself.
-void add_groups(const std::string& name, const Shape& shape, std::uint32_t first, ir::Program& program) {
+void add_groups(const std::string& name, const Shape& shape, std::uint32_t first, bool interleaved,
+                ir::Program& program) {
     if (shape.kind == Shape::Kind::scalar) return;
     ir::Group group;
     group.name = name;
+    group.interleaved = interleaved;
     group.kind = shape.kind == Shape::Kind::complex ? ir::Group::Kind::complex
                  : shape.names.empty()              ? ir::Group::Kind::array
                                                     : ir::Group::Kind::components;
@@ -271,8 +279,40 @@ void add_groups(const std::string& name, const Shape& shape, std::uint32_t first
     program.groups.push_back(std::move(group));
     for (std::size_t i = 0; i < shape.parts.size(); ++i) {
         const auto at = first + static_cast<std::uint32_t>(shape.first_leaf(i));
-        add_groups(name + "." + part_name(shape, i), shape.parts[i], at, program);
+        add_groups(name + "." + part_name(shape, i), shape.parts[i], at, false, program);
     }
+}
+
+// Whether a field's components lie side by side in memory: they must be of one type then.
+bool lies_interleaved(const syntax::FieldDecl& declaration,
+                      const std::vector<const syntax::TypeRef*>& types, Evaluator& evaluator) {
+    if (!declaration.layout) return false;
+    const std::string& kind = declaration.layout->kind.text;
+    const SourceRange where = declaration.layout->kind.where;
+    if (kind != "aos") {
+        if (kind != "soa") {
+            evaluator.report(DiagnosticKind::invalid_layout, where, fmt::format("there is no layout `{}`", kind))
+                .note("`soa`: each component is an array of its own, as it is where nothing is said")
+                .note("`aos`: the components of a cell lie side by side");
+        }
+        return false;
+    }
+    if (types.size() == 1) {
+        evaluator
+            .report(DiagnosticKind::invalid_layout, where, "a field of one number has no components to lay out")
+            .note("`layout aos` is for vectors, arrays and complex numbers");
+        return false;
+    }
+    const std::string first = type_text(*types.front());
+    for (const syntax::TypeRef* type : types) {
+        if (type_text(*type) == first) continue;
+        evaluator
+            .report(DiagnosticKind::invalid_layout, where, "components that lie side by side are of one type")
+            .label(types.front()->storage.where, fmt::format("this one is {}", first))
+            .label(type->storage.where, fmt::format("and this one {}", type_text(*type)));
+        return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -284,7 +324,8 @@ void declare_fields(Evaluator& evaluator) {
         std::vector<const syntax::TypeRef*> types;
         collect_types(layout.shape, types);
         const std::vector<std::string> suffixes = leaf_suffixes(layout.shape);
-        add_groups(symbol.name, layout.shape, layout.first, evaluator.program());
+        const bool interleaved = lies_interleaved(*symbol.field, types, evaluator);
+        add_groups(symbol.name, layout.shape, layout.first, interleaved, evaluator.program());
         const std::shared_ptr<const Shape> shape =
             types.size() > 1 ? std::make_shared<const Shape>(layout.shape) : nullptr;
         for (std::size_t leaf = 0; leaf < types.size(); ++leaf) {
@@ -318,6 +359,44 @@ void declare_fields(Evaluator& evaluator) {
         }
     }
     evaluator.set_wanted(0);
+}
+
+namespace {
+
+const char* role_text(ir::Role role) {
+    switch (role) {
+        case ir::Role::input:
+            return "never assigned";
+        case ir::Role::state:
+            return "assigned at t+1";
+        case ir::Role::output:
+        case ir::Role::intermediate:
+            break;
+    }
+    return "assigned at t";
+}
+
+}  // namespace
+
+void check_layouts(Evaluator& evaluator) {
+    const ir::Program& program = evaluator.program();
+    for (const ir::Group& group : program.groups) {
+        if (!group.interleaved) continue;
+        const ir::Field& first = program[group.fields.front()];
+        const auto other =
+            std::find_if(group.fields.begin(), group.fields.end(),
+                         [&](ir::FieldId field) { return program[field].role != first.role; });
+        if (other == group.fields.end()) continue;
+        const ir::FieldId assigned = first.role == ir::Role::input ? *other : group.fields.front();
+        evaluator
+            .report(DiagnosticKind::invalid_layout, evaluator.fields()[assigned.index].written_where,
+                    fmt::format("with `layout aos` the components of `{}` are stored together, but `{}` is {} "
+                                "and `{}` is {}",
+                                group.name, first.name, role_text(first.role), program[*other].name,
+                                role_text(program[*other].role)))
+            .note(fmt::format("a component that stays as it is is assigned as well: `{0}[t+1] = {0}`",
+                              first.role == ir::Role::input ? first.name : program[*other].name));
+    }
 }
 
 void set_stagger(ir::Field& field, Halves stagger) {

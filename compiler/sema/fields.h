@@ -20,4 +20,7 @@ void apply_halos(const std::vector<syntax::HaloEntry>& entries, FieldInfo& info,
 void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Field& field, FieldInfo& info,
                       Evaluator& evaluator);
 
+// Once it is known what each field is for: components that share one array are all for the same.
+void check_layouts(Evaluator& evaluator);
+
 }  // namespace halo::sema

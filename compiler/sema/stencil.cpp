@@ -41,6 +41,7 @@ void StencilAnalyzer::run() {
         if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement))
             find_target(*assignment);
     }
+    check_layouts(evaluator_);
     for (const Step& step : steps_) {
         enter(step);
         read(*step.statement);

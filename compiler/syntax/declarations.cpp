@@ -238,7 +238,7 @@ FieldDecl Parser::field(std::uint32_t begin) {
     expect(TokenKind::colon, "`:` and the type of the field, f32 or f64");
     result.type = type();
     result.at = stagger();
-    if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries);
+    if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries, &result.layout);
     result.where = since(begin);
     return result;
 }
@@ -255,7 +255,7 @@ std::vector<ExprId> Parser::stagger() {
 }
 
 void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
-                        std::vector<BoundaryEntry>& boundaries) {
+                        std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout_entry) {
     const std::uint32_t opening = opening_brace("`{`");
     std::vector<std::string> unread_names;
     statements(Block::field, unread_names, [&] {
@@ -274,6 +274,8 @@ void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>&
                 boundaries.push_back(boundary_entry());
             } while (accept(TokenKind::comma));
             if (failing_) boundaries.pop_back();
+        } else if (is_word("layout")) {
+            layout(layout_entry);
         } else {
             unknown_statement(Block::field);
         }
@@ -284,6 +286,26 @@ void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>&
     });
     unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
     close_block(opening);
+}
+
+// `layout aos`; `given` is null where what has the properties lies nowhere in memory that a spec speaks of.
+void Parser::layout(std::optional<LayoutEntry>* given) {
+    const Token keyword = advance();
+    refuse_equals(keyword);
+    LayoutEntry entry;
+    entry.kind = name("`soa` or `aos`");
+    entry.where = since(keyword.where.begin);
+    if (failing_) return;
+    if (given == nullptr) {
+        fail(DiagnosticKind::misplaced_statement, entry.where, "a `let` has no layout")
+            .note("that of a field is how its components lie in memory");
+    } else if (*given) {
+        sink_
+            .report(DiagnosticKind::duplicate_setting, entry.where, "the layout of a field is given twice")
+            .label((*given)->where, "given here before");
+    } else {
+        *given = std::move(entry);
+    }
 }
 
 std::optional<FaceRef> Parser::face() {
@@ -364,7 +386,7 @@ LetDecl Parser::let(std::uint32_t begin) {
     advance();
     result.name = name("a name");
     result.at = stagger();
-    if (is(TokenKind::left_brace)) properties({result.name}, result.halos, result.boundaries);
+    if (is(TokenKind::left_brace)) properties({result.name}, result.halos, result.boundaries, nullptr);
     expect(TokenKind::assign, "`=` and an expression");
     result.value = expression();
     result.where = since(begin);

@@ -17,7 +17,7 @@ const std::vector<std::string>& run_words() {
 }
 
 const std::vector<std::string>& field_words() {
-    static const std::vector<std::string> words{"halo", "boundary"};
+    static const std::vector<std::string> words{"halo", "boundary", "layout"};
     return words;
 }
 

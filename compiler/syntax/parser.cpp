@@ -256,12 +256,6 @@ void Parser::unknown_statement(Block block) {
         fail(DiagnosticKind::not_built_yet, token.where, fmt::format("`{}` is not built yet", word));
         return;
     }
-    if (block == Block::field && (word == "layout" || word == "component")) {
-        fail(DiagnosticKind::not_built_yet, token.where,
-             fmt::format("the property `{}` is not built yet", word))
-            .note("each component is an array of its own; boundaries and halos are for all of them");
-        return;
-    }
     const bool is_run = block == Block::run || block == Block::run_loop;
     if (word == "use" && ahead(1).kind == TokenKind::string) {
         fail(DiagnosticKind::misplaced_statement, token.where, "`use` stands outside of blocks");
@@ -270,7 +264,7 @@ void Parser::unknown_statement(Block block) {
     if (block == Block::field) {
         Diagnostic& diagnostic = fail(DiagnosticKind::unknown_statement, token.where,
                                       fmt::format("a field has no property {}", describe(token)));
-        diagnostic.note("expected `halo` or `boundary`");
+        diagnostic.note("expected `halo`, `boundary` or `layout`");
         if (const auto meant = closest_name(word, field_words())) diagnostic.mend(token.where, *meant);
     } else if (contains(words_of(!is_run), word) && ahead(1).kind != TokenKind::assign) {
         fail(DiagnosticKind::misplaced_statement, token.where,

@@ -139,7 +139,8 @@ private:
     GuardId guard(bool is_block);
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
-                    std::vector<BoundaryEntry>& boundaries);
+                    std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout);
+    void layout(std::optional<LayoutEntry>* given);
     std::vector<ExprId> stagger();
     std::optional<FaceRef> face();
     HaloEntry halo_entry();

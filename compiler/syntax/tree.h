@@ -199,12 +199,17 @@ struct BoundaryEntry {            // boundary periodic; boundary x fixed 1; boun
     std::vector<ExprId> values;   // what follows the kind: one, or three for robin
     SourceRange where;
 };
-struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic }
+struct LayoutEntry {  // layout aos
+    Name kind;        // as written: sema knows the kinds
+    SourceRange where;
+};
+struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic  layout aos }
     std::vector<Name> names;
     TypeRef type;
     std::vector<ExprId> at;  // x+1/2, y; empty: at the cells' points
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
+    std::optional<LayoutEntry> layout;
     SourceRange where;
 };
 

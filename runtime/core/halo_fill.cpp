@@ -37,7 +37,9 @@ struct Span {
 class PassMaker {
 public:
     PassMaker(const FieldPlan& field, const Geometry& geometry, const std::vector<double>& params)
-        : field_(field), geometry_(geometry), params_(params), stride_{1, geometry.pitch, geometry.slice} {}
+        : field_(field), geometry_(geometry), params_(params) {
+        stride_ = {field.interleave, geometry.pitch * field.interleave, geometry.slice * field.interleave};
+    }
 
     HaloPass make(int axis, bool constants) const;
 
@@ -79,8 +81,8 @@ HaloPass PassMaker::make(int axis, bool constants) const {
     const int second = axis == 2 ? 1 : 2;
     const Span inner = span(first, constants || first < axis);
     const Span outer = span(second, constants || second < axis);
-    const std::int64_t start = geometry_.origin + inner.low * stride_[first] + outer.low * stride_[second];
-    if (first == 0) {
+    const std::int64_t start = geometry_.origin * field_.interleave + field_.component + inner.low * stride_[first] + outer.low * stride_[second];
+    if (first == 0 && field_.interleave == 1) {
         pass.row_length = inner.count;
     } else {
         pass.inner_units = inner.count;

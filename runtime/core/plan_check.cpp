@@ -34,9 +34,13 @@ void check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
     }
 }
 
-void check_level(const LaunchPlan& plan, const KernelPlan& kernel, int field, int time) {
+// is_array: as an argument, which is an array.
+void check_level(const LaunchPlan& plan, const KernelPlan& kernel, int field, int time,
+                 bool is_array = false) {
     require(in_range(field, plan.fields), "kernel '{}' takes field {}", kernel.name, field);
     const FieldPlan& known = plan.fields[field];
+    require(known.component == 0 || !is_array, "kernel '{}' takes '{}', which lies in another's array",
+            kernel.name, known.name);
     require(time <= latest_time(known) && time >= -known.history, "kernel '{}' takes level {:+} of '{}'",
             kernel.name, time, known.name);
 }
@@ -61,7 +65,7 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     for (const Argument& argument : kernel.arguments) {
         switch (argument.kind) {
             case Argument::Kind::field:
-                check_level(plan, kernel, argument.field, argument.time);
+                check_level(plan, kernel, argument.field, argument.time, true);
                 break;
             case Argument::Kind::scalar:
                 check_scalar(plan, argument.scalar);
@@ -120,6 +124,26 @@ void check_field(const LaunchPlan& plan, const FieldPlan& field) {
     }
 }
 
+// Those that share an array must agree in all that decides on its levels.
+void check_interleaved(const LaunchPlan& plan, std::size_t index) {
+    const FieldPlan& field = plan.fields[index];
+    require(field.interleave >= 1 && field.interleave <= 65536 && field.component >= 0 &&
+                field.component < field.interleave,
+            "field '{}' is component {} of {}", field.name, field.component, field.interleave);
+    const bool together = index >= static_cast<std::size_t>(field.component) &&
+                          index + static_cast<std::size_t>(field.interleave - field.component) <=
+                              plan.fields.size();
+    require(together, "field '{}' lacks the components that share its array", field.name);
+    const FieldPlan& first = plan.fields[index - static_cast<std::size_t>(field.component)];
+    require(first.interleave == field.interleave && first.component == 0 && first.type == field.type &&
+                first.role == field.role && first.history == field.history,
+            "field '{}' cannot share the array of '{}'", field.name, first.name);
+    if (field.component + 1 == field.interleave) return;
+    const FieldPlan& next = plan.fields[index + 1];
+    require(next.interleave == field.interleave && next.component == field.component + 1,
+            "field '{}' is followed by '{}', which is not its next component", field.name, next.name);
+}
+
 void check_table(const TablePlan& table) {
     const auto columns = static_cast<int>(table.columns.size());
     require(table.type == ElementType::f32 || table.type == ElementType::f64,
@@ -152,6 +176,8 @@ void check_plan(const LaunchPlan& plan) {
     require(plan.rank >= 1 && plan.rank <= kMaxRank, "it has {} axes", plan.rank);
     for (const FieldPlan& field : plan.fields)
         check_field(plan, field);
+    for (std::size_t index = 0; index < plan.fields.size(); ++index)
+        check_interleaved(plan, index);
     for (const CoefPlan& coef : plan.coefs) {
         require(coef.low.size() == coef.high.size(), "the ranges of '{}' do not match", coef.name);
         for (std::size_t i = 0; i < coef.low.size(); ++i)

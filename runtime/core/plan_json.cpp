@@ -136,12 +136,17 @@ Json field_json(const FieldPlan& field) {
             faces.push_back(entry);
         }
     }
-    return {{"name", field.name},
-            {"type", name_of(field.type, kElementTypes)},
-            {"role", name_of(field.role, kRoles)},
-            {"history", field.history},
-            {"halo", field.halo},
-            {"faces", faces}};
+    Json json = {{"name", field.name},
+                 {"type", name_of(field.type, kElementTypes)},
+                 {"role", name_of(field.role, kRoles)},
+                 {"history", field.history},
+                 {"halo", field.halo},
+                 {"faces", faces}};
+    if (field.interleave != 1) {
+        json["interleave"] = field.interleave;
+        json["component"] = field.component;
+    }
+    return json;
 }
 
 FieldPlan field_from(const Json& json) {
@@ -158,6 +163,8 @@ FieldPlan field_from(const Json& json) {
         if (plan.kind == BoundaryKind::fixed) plan.value = scalar_from(entry.at("value"));
         plan.reach = entry.value("reach", 0);
     }
+    field.interleave = json.value("interleave", 1);
+    field.component = json.value("component", 0);
     return field;
 }
 

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
-#include "runtime/core/element.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/session_state.h"
 #include "runtime/core/text.h"
@@ -29,21 +27,6 @@ int find_named(const std::vector<Item>& items, const std::string& name, const ch
                 known.empty() ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
                               : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, known));
 }
-
-void check_count(const LaunchPlan& plan, const Geometry& geometry, const std::string& field,
-                 std::size_t given, std::int64_t cells) {
-    if (static_cast<std::int64_t>(given) == cells) return;
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("field '{}' has {} = {} values, but the array holds {}", field,
-                            extent_text(plan.rank, geometry.extent), cells, given));
-}
-
-std::int64_t cell_count(const Geometry& geometry) {
-    return geometry.extent[0] * geometry.extent[1] * geometry.extent[2];
-}
-
-template <class Element>
-constexpr ElementType kElementType = std::is_same_v<Element, float> ? ElementType::f32 : ElementType::f64;
 
 }  // namespace
 
@@ -135,7 +118,7 @@ Device& Session::device() const {
     return *state_->device;
 }
 std::int64_t Session::cells() const {
-    return cell_count(state_->geometry);
+    return state_->cell_count();
 }
 std::int64_t Session::array_bytes() const {
     return state_->array_bytes();
@@ -177,36 +160,6 @@ void Session::set_coef(const std::string& name, std::span<const double> values) 
     s.send_coef(index);
 }
 
-namespace {
-
-template <class Element>
-void upload_values(Device& device, const Geometry& geometry, ElementType type, void* array,
-                   std::span<const Element> values) {
-    if (type == kElementType<Element>) return device.upload_cells(array, geometry, type, values.data());
-    std::vector<char> converted(values.size() * static_cast<std::size_t>(size_of(type)));
-    char* to = converted.data();
-    for (const Element value : values) {
-        encode(static_cast<double>(value), type, to);
-        to += size_of(type);
-    }
-    device.upload_cells(array, geometry, type, converted.data());
-}
-
-template <class Element>
-void download_values(Device& device, const Geometry& geometry, ElementType type, const void* array,
-                     std::span<Element> values) {
-    if (type == kElementType<Element>) return device.download_cells(values.data(), array, geometry, type);
-    std::vector<char> native(values.size() * static_cast<std::size_t>(size_of(type)));
-    device.download_cells(native.data(), array, geometry, type);
-    const char* from = native.data();
-    for (Element& value : values) {
-        value = static_cast<Element>(decode(from, type));
-        from += size_of(type);
-    }
-}
-
-}  // namespace
-
 void Session::set_table(const std::string& name, std::span<const double> values) {
     state_->set_table(find_named(state_->plan.tables, name, "table", state_->plan.name), values);
 }
@@ -224,65 +177,6 @@ void Session::set_point_values(const std::string& points, const std::string& nam
 
 std::vector<double> Session::trace(const std::string& points, const std::string& name) {
     return state_->trace(find_named(state_->plan.points, points, "set of points", state_->plan.name), name);
-}
-
-void Session::upload(const std::string& field, int time, std::span<const double> values) {
-    State& s = *state_;
-    const int index = s.find_field(field, time);
-    check_count(s.plan, s.geometry, field, values.size(), cells());
-    Level& level = s.level(index, time, s.steps_done);
-    upload_values(*s.device, s.geometry, s.plan.fields[index].type, level.memory.address(), values);
-    level.images_due = true;
-}
-
-void Session::upload(const std::string& field, int time, std::span<const float> values) {
-    State& s = *state_;
-    const int index = s.find_field(field, time);
-    check_count(s.plan, s.geometry, field, values.size(), cells());
-    Level& level = s.level(index, time, s.steps_done);
-    upload_values(*s.device, s.geometry, s.plan.fields[index].type, level.memory.address(), values);
-    level.images_due = true;
-}
-
-void Session::download(const std::string& field, int time, std::span<double> values) {
-    State& s = *state_;
-    const int index = s.find_field(field, time);
-    check_count(s.plan, s.geometry, field, values.size(), cells());
-    const Level& level = s.level(index, time, s.steps_done);
-    download_values(*s.device, s.geometry, s.plan.fields[index].type, level.memory.address(), values);
-}
-
-void Session::download(const std::string& field, int time, std::span<float> values) {
-    State& s = *state_;
-    const int index = s.find_field(field, time);
-    check_count(s.plan, s.geometry, field, values.size(), cells());
-    const Level& level = s.level(index, time, s.steps_done);
-    download_values(*s.device, s.geometry, s.plan.fields[index].type, level.memory.address(), values);
-}
-
-void Session::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
-    State& s = *state_;
-    const int index = s.find_field(field, time);
-    const ElementType type = s.plan.fields[index].type;
-    check_count(s.plan, s.geometry, field, static_cast<std::size_t>(bytes / size_of(type)), cells());
-    Level& level = s.level(index, time, s.steps_done);
-    s.device->upload_cells(level.memory.address(), s.geometry, type, elements);
-    level.images_due = true;
-}
-
-void Session::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
-    State& s = *state_;
-    const int index = s.find_field(field, time);
-    const ElementType type = s.plan.fields[index].type;
-    check_count(s.plan, s.geometry, field, static_cast<std::size_t>(bytes / size_of(type)), cells());
-    const Level& level = s.level(index, time, s.steps_done);
-    s.device->download_cells(elements, level.memory.address(), s.geometry, type);
-}
-
-std::vector<double> Session::download(const std::string& field, int time) {
-    std::vector<double> values(static_cast<std::size_t>(cells()));
-    download(field, time, std::span<double>(values));
-    return values;
 }
 
 void Session::step(std::int64_t count) {

@@ -80,7 +80,7 @@ void Session::State::fill_due_halos() {
         }
         for (Level& level : fields[i].slots) {
             if (!level.images_due) continue;
-            device->run_halo_passes(fields[i].images, field.type, level.memory.address());
+            device->run_halo_passes(fields[i].images, field.type, level.array);
             level.images_due = false;
         }
     }
@@ -96,8 +96,7 @@ void Session::State::fill_by_kernels(int field, int time) {
         for (std::size_t i = 0; i < arguments.size(); ++i) {
             const Argument& argument = arguments[i];
             if (argument.kind == Argument::Kind::field) {
-                auto* const array = static_cast<char*>(filled.memory.address());
-                launch.values[i].address = array + geometry.origin * size_of(plan.fields[field].type);
+                launch.values[i].address = first_cell(field, filled);
             } else if (argument.kind == Argument::Kind::scalar) {
                 launch.values[i] =
                     scalar_value(argument.type, rt::evaluate(argument.scalar, values, geometry.extent,

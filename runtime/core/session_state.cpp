@@ -63,6 +63,7 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     latest.resize(plan.reductions.size());
     find_kernels();
     check_memory();
+    check_interleaved();
     allocate_fields();
     allocate_partials();
     allocate_coefs();
@@ -118,23 +119,43 @@ void Session::State::check_memory() const {
                     bytes_text(memory.free_bytes), bytes_text(memory.total_bytes), device->description()));
 }
 
+// Kernels count the elements of a row, and of the whole array along one axis, in 32 bits.
+void Session::State::check_interleaved() const {
+    constexpr std::int64_t kMost = 2147483647;
+    for (const FieldPlan& field : plan.fields) {
+        if (field.interleave == 1 || geometry.pitch * field.interleave <= kMost) continue;
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("a row of {} cells with {} components side by side ('{}' and others) is too "
+                                "long to index; use a smaller grid or leave out `layout aos`",
+                                geometry.extent[0], field.interleave, field.name));
+    }
+}
+
 void Session::State::allocate_fields() {
     for (const FieldPlan& field : plan.fields) {
         FieldState state;
-        const std::int64_t bytes = geometry.elements * size_of(field.type);
+        const std::int64_t bytes = geometry.elements * field.interleave * size_of(field.type);
         for (int slot = 0; slot < level_count(field); ++slot) {
-            Level level{DeviceMemory(*device, bytes), true};
-            device->set_bytes(level.memory.address(), options.poison ? poison_byte(field.type) : 0, bytes);
-            // Cells that no statement has given a value are 0 in an integer field; past them poison tells.
-            if (options.poison && !is_real(field.type)) {
-                const auto cells = geometry.extent[0] * geometry.extent[1] * geometry.extent[2];
-                const std::vector<char> zeros(static_cast<std::size_t>(cells * size_of(field.type)));
-                device->upload_cells(level.memory.address(), geometry, field.type, zeros.data());
+            Level level;
+            level.images_due = true;
+            if (field.component == 0) {
+                level.memory = DeviceMemory(*device, bytes);
+                level.array = level.memory.address();
+                device->set_bytes(level.array, options.poison ? poison_byte(field.type) : 0, bytes);
+            } else {
+                level.array = fields[fields.size() - static_cast<std::size_t>(field.component)]
+                                  .slots[static_cast<std::size_t>(slot)]
+                                  .array;
             }
             state.slots.push_back(std::move(level));
         }
         state.images = make_halo_passes(field, geometry, {}, HaloPart::images);
         fields.push_back(std::move(state));
+        // Cells that no statement has given a value are 0 in an integer field; past them poison tells.
+        if (!options.poison || is_real(field.type)) continue;
+        const std::vector<char> zeros(static_cast<std::size_t>(cell_count() * size_of(field.type)));
+        for (const Level& level : fields.back().slots)
+            upload_cells(static_cast<int>(fields.size()) - 1, level, zeros.data());
     }
 }
 
@@ -192,6 +213,11 @@ Level& Session::State::level(int field, int time, std::int64_t phase) {
     return slots[modulo(age - phase, static_cast<std::int64_t>(slots.size()))];
 }
 
+void* Session::State::first_cell(int field, const Level& level) const {
+    const FieldPlan& known = plan.fields[field];
+    return static_cast<char*>(level.array) + geometry.origin * known.interleave * size_of(known.type);
+}
+
 PreparedLaunch::Value Session::State::scalar_value(ElementType type, double number) {
     PreparedLaunch::Value value{};
     encode(number, type, &value);
@@ -205,9 +231,8 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::field: {
             const FieldPlan& field = plan.fields[argument.field];
             const std::int64_t shift = field.role == Role::state ? 0 : 1;
-            auto* array =
-                static_cast<char*>(level(argument.field, argument.time, phase + shift).memory.address());
-            value.address = array + geometry.origin * size_of(field.type);
+            value.address =
+                first_cell(argument.field, level(argument.field, argument.time, phase + shift));
             break;
         }
         case Argument::Kind::scalar:
@@ -258,7 +283,7 @@ PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
         if (fields[written.field].images.empty()) continue;
         const std::int64_t shift = plan.fields[written.field].role == Role::state ? 0 : 1;
         launch.refresh.push_back(
-            {written.field, level(written.field, written.time, phase + shift).memory.address()});
+            {written.field, level(written.field, written.time, phase + shift).array});
     }
     return launch;
 }
@@ -277,7 +302,7 @@ void Session::State::prepare() {
         if (!fields[i].fillers.empty()) continue;
         const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
         for (Level& level : fields[i].slots)
-            device->run_halo_passes(fixed, plan.fields[i].type, level.memory.address());
+            device->run_halo_passes(fixed, plan.fields[i].type, level.array);
     }
     launches.clear();
     for (std::int64_t phase = 0; phase < cycle; ++phase) {
@@ -324,11 +349,10 @@ void Session::State::run_step(std::int64_t step) {
         // An output with a past moves on before it is written; cells that this step leaves alone keep their
         // value.
         const FieldPlan& field = plan.fields[i];
-        if (field.role == Role::state || field.history == 0) continue;
+        if (field.role == Role::state || field.history == 0 || field.component > 0) continue;
         const int index = static_cast<int>(i);
-        device->copy_on_device(level(index, 0, step + 1).memory.address(),
-                               level(index, 0, step).memory.address(),
-                               geometry.elements * size_of(field.type));
+        const Level& next = level(index, 0, step + 1);
+        device->copy_on_device(next.array, level(index, 0, step).array, next.memory.bytes());
     }
     const std::vector<double> values = changing ? param_values() : std::vector<double>();
     auto& step_launches = launches[step % cycle];

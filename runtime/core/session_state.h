@@ -18,7 +18,8 @@
 namespace halo::rt {
 
 struct Level {
-    DeviceMemory memory;
+    DeviceMemory memory;      // none where the field lies in another's array
+    void* array = nullptr;    // that it lies in
     bool images_due = false;  // uploaded since its halo was filled
 };
 
@@ -118,6 +119,7 @@ struct Session::State {
 
     // session_state.cpp
     void find_kernels();
+    void check_interleaved() const;  // that kernels can index arrays of several components
     void allocate_fields();
     void allocate_partials();
     void allocate_coefs();
@@ -127,6 +129,7 @@ struct Session::State {
     std::int64_t array_bytes() const;          // all levels of all fields
     std::vector<double> param_values() const;  // throws where one has none
     Level& level(int field, int time, std::int64_t phase);
+    void* first_cell(int field, const Level& level) const;  // element of its array, as kernels take it
     void prepare();
     PreparedLaunch prepare_launch(int kernel, std::int64_t phase, const std::vector<double>& values);
     static PreparedLaunch::Value scalar_value(ElementType type, double number);
@@ -138,6 +141,15 @@ struct Session::State {
     void run_step(std::int64_t step);
     void step(std::int64_t count);
     std::unique_ptr<Recording> record(const std::function<void(std::int64_t phase)>& each_step);
+
+    // session_cells.cpp: the cells of a field from and to dense arrays of its element type
+    std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }
+    template <class Element>
+    void upload_values(const std::string& name, int time, std::span<const Element> values);
+    template <class Element>
+    void download_values(const std::string& name, int time, std::span<Element> values);
+    void upload_cells(int field, const Level& level, const void* dense);
+    void download_cells(int field, const Level& level, void* dense) const;
 
     // session_halos.cpp
     void check_reaches() const;

@@ -32,6 +32,7 @@ std::vector<Level*> Session::State::saved_levels() {
     std::vector<Level*> levels;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const FieldPlan& field = plan.fields[i];
+        if (field.component > 0) continue;  // in the array of the first component
         if (field.role != Role::state && field.role != Role::output && field.history == 0) continue;
         for (int time = 0; time >= -field.history; --time)
             levels.push_back(&level(static_cast<int>(i), time, 0));

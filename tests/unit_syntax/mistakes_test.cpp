@@ -178,9 +178,12 @@ TEST_CASE("mistakes in points") {
     CHECK(in_run("inject p at shots += 1") == "2:1 misplaced-statement");
 }
 
-TEST_CASE("properties that are to come are said to be to come") {
-    CHECK(in_stencil("field v: f32[2] { layout aos }") == "2:19 not-built-yet");
-    CHECK(in_stencil("field v: f32[2] { component 0 { boundary clamp } }") == "2:19 not-built-yet");
+TEST_CASE("a field has one layout, and a let none") {
+    CHECK(in_stencil("field v: f32[2] { layout aos }") == "");
+    CHECK(in_stencil("field v: f32[2] { layout aos; layout soa }") == "2:31 duplicate-setting");
+    CHECK(in_stencil("field v: f32[2] { layout = aos }") == "2:26 unexpected-token -> ''");
+    CHECK(in_stencil("field v: f32[2] { layout }") == "2:26 unexpected-token");
+    CHECK(in_stencil("let v { layout aos } = 1") == "2:9 misplaced-statement");
 }
 
 TEST_CASE("mistakes in a loop stay there") {

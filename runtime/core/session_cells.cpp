@@ -1,0 +1,146 @@
+// The cells of a session's levels from and to dense arrays on the host.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <type_traits>
+
+#include "runtime/core/element.h"
+#include "runtime/core/session_state.h"
+#include "runtime/core/text.h"
+
+namespace halo::rt {
+
+namespace {
+
+template <class Element>
+constexpr ElementType kElementType = std::is_same_v<Element, float> ? ElementType::f32 : ElementType::f64;
+
+void check_count(const LaunchPlan& plan, const Geometry& geometry, const std::string& field,
+                 std::size_t given, std::int64_t cells) {
+    if (static_cast<std::int64_t>(given) == cells) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("field '{}' has {} = {} values, but the array holds {}", field,
+                            extent_text(plan.rank, geometry.extent), cells, given));
+}
+
+// An array of several components as one of numbers: a cell of it is a component of a cell.
+Geometry of_components(Geometry geometry, int count) {
+    geometry.extent[0] *= count;
+    geometry.pitch *= count;
+    geometry.slice *= count;
+    geometry.origin *= count;
+    geometry.elements *= count;
+    return geometry;
+}
+
+// Copies `count` elements, which are so many elements apart on either side.
+void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t from_step,
+                   std::size_t count, std::size_t size) {
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + i * to_step * size, from + i * from_step * size, size);
+}
+
+}  // namespace
+
+// Devices copy rows of neighbouring elements. One component of an interleaved array goes by way of all.
+void Session::State::upload_cells(int field, const Level& level, const void* dense) {
+    const FieldPlan& known = plan.fields[field];
+    if (known.interleave == 1) return device->upload_cells(level.array, geometry, known.type, dense);
+    const Geometry all = of_components(geometry, known.interleave);
+    const auto size = static_cast<std::size_t>(size_of(known.type));
+    const auto step = static_cast<std::size_t>(known.interleave);
+    const auto cells = static_cast<std::size_t>(cell_count());
+    std::vector<char> values(cells * step * size);
+    device->download_cells(values.data(), level.array, all, known.type);
+    copy_elements(values.data() + static_cast<std::size_t>(known.component) * size, step,
+                  static_cast<const char*>(dense), 1, cells, size);
+    device->upload_cells(level.array, all, known.type, values.data());
+}
+
+void Session::State::download_cells(int field, const Level& level, void* dense) const {
+    const FieldPlan& known = plan.fields[field];
+    if (known.interleave == 1) return device->download_cells(dense, level.array, geometry, known.type);
+    const Geometry all = of_components(geometry, known.interleave);
+    const auto size = static_cast<std::size_t>(size_of(known.type));
+    const auto step = static_cast<std::size_t>(known.interleave);
+    const auto cells = static_cast<std::size_t>(cell_count());
+    std::vector<char> values(cells * step * size);
+    device->download_cells(values.data(), level.array, all, known.type);
+    copy_elements(static_cast<char*>(dense), 1,
+                  values.data() + static_cast<std::size_t>(known.component) * size, step, cells, size);
+}
+
+template <class Element>
+void Session::State::upload_values(const std::string& name, int time, std::span<const Element> values) {
+    const int field = find_field(name, time);
+    const ElementType type = plan.fields[field].type;
+    check_count(plan, geometry, name, values.size(), cell_count());
+    Level& to = level(field, time, steps_done);
+    to.images_due = true;
+    if (type == kElementType<Element>) return upload_cells(field, to, values.data());
+    std::vector<char> converted(values.size() * static_cast<std::size_t>(size_of(type)));
+    char* element = converted.data();
+    for (const Element value : values) {
+        encode(static_cast<double>(value), type, element);
+        element += size_of(type);
+    }
+    upload_cells(field, to, converted.data());
+}
+
+template <class Element>
+void Session::State::download_values(const std::string& name, int time, std::span<Element> values) {
+    const int field = find_field(name, time);
+    const ElementType type = plan.fields[field].type;
+    check_count(plan, geometry, name, values.size(), cell_count());
+    const Level& from = level(field, time, steps_done);
+    if (type == kElementType<Element>) return download_cells(field, from, values.data());
+    std::vector<char> native(values.size() * static_cast<std::size_t>(size_of(type)));
+    download_cells(field, from, native.data());
+    const char* element = native.data();
+    for (Element& value : values) {
+        value = static_cast<Element>(decode(element, type));
+        element += size_of(type);
+    }
+}
+
+void Session::upload(const std::string& field, int time, std::span<const double> values) {
+    state_->upload_values(field, time, values);
+}
+
+void Session::upload(const std::string& field, int time, std::span<const float> values) {
+    state_->upload_values(field, time, values);
+}
+
+void Session::download(const std::string& field, int time, std::span<double> values) {
+    state_->download_values(field, time, values);
+}
+
+void Session::download(const std::string& field, int time, std::span<float> values) {
+    state_->download_values(field, time, values);
+}
+
+std::vector<double> Session::download(const std::string& field, int time) {
+    std::vector<double> values(static_cast<std::size_t>(cells()));
+    download(field, time, std::span<double>(values));
+    return values;
+}
+
+void Session::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
+    State& s = *state_;
+    const int index = s.find_field(field, time);
+    check_count(s.plan, s.geometry, field,
+                static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
+    Level& level = s.level(index, time, s.steps_done);
+    s.upload_cells(index, level, elements);
+    level.images_due = true;
+}
+
+void Session::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
+    State& s = *state_;
+    const int index = s.find_field(field, time);
+    check_count(s.plan, s.geometry, field,
+                static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
+    s.download_cells(index, s.level(index, time, s.steps_done), elements);
+}
+
+}  // namespace halo::rt
