@@ -51,6 +51,11 @@ namespace {
 
 // What a caller in C gives and gets. Throws UnsupportedError for what C has no word for.
 const char* c_type(const rt::FieldPlan& field) {
+    if (field.interleave > 1) {
+        throw UnsupportedError(
+            "a launcher for fields with `layout aos` is not built yet: `haloc emit` without -o prints the "
+            "kernels");
+    }
     bool has_real_face = false;
     for (const auto& faces : field.boundary) {
         for (const rt::FacePlan& face : faces) {
@@ -119,10 +124,11 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         set_coef.push_back(take(prefix + "_set_" + coef.name));
     for (const rt::FieldPlan& field : plan.fields) {
         FieldNames names;
+        names.word = word_of(field.name);
         names.type = c_type(field);
         for (int time = field.role == rt::Role::state ? 1 : 0; time >= -field.history; --time) {
-            LevelName level{time, field.name + member_suffix(time), "", ""};
-            const std::string word = field.name + level_suffix(time);
+            LevelName level{time, names.word + member_suffix(time), "", ""};
+            const std::string word = names.word + level_suffix(time);
             if (time <= 0 && field.role != rt::Role::intermediate) level.set = take(prefix + "_set_" + word);
             if (time <= 0) level.get = take(prefix + "_get_" + word);
             names.levels.push_back(level);
@@ -139,6 +145,19 @@ std::string LauncherModel::take(const std::string& wanted) {
     while (!taken_.insert(name).second)
         name += "_";
     return name;
+}
+
+std::string LauncherModel::word_of(const std::string& field) const {
+    std::string word = field;
+    std::ranges::replace(word, '.', '_');
+    const auto is_known = [&](const std::string& wanted) {
+        return std::ranges::any_of(plan.fields,
+                                   [&](const rt::FieldPlan& each) { return each.name == wanted; }) ||
+               std::ranges::any_of(fields, [&](const FieldNames& each) { return each.word == wanted; });
+    };
+    while (word != field && is_known(word))
+        word += "_";
+    return word;
 }
 
 std::string LauncherModel::extent_list(const std::string& before, const std::string& between) const {

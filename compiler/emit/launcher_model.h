@@ -25,6 +25,7 @@ struct LevelName {
     std::string get;
 };
 struct FieldNames {
+    std::string word;               // the field's name, a component's with _ for its dot
     std::vector<LevelName> levels;  // from the latest to the oldest
     std::string type;               // float or double
     const LevelName& level(int time) const {
@@ -66,6 +67,7 @@ public:
 
 private:
     std::string take(const std::string& wanted);  // a global name that nothing else has
+    std::string word_of(const std::string& field) const;
 
     std::set<std::string> taken_;
 };

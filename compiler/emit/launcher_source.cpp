@@ -141,11 +141,11 @@ private:
         return face.kind == rt::BoundaryKind::fixed ? print_host_scalar(face.value, names_) : "0";
     }
 
-    std::string axis_name(const rt::FieldPlan& field, int axis) const {
-        return field.name + "_" + plan_.axes[static_cast<std::size_t>(axis)];
+    std::string axis_name(const FieldNames& field, int axis) const {
+        return field.word + "_" + plan_.axes[static_cast<std::size_t>(axis)];
     }
 
-    void write_axis(const rt::FieldPlan& field, int axis) {
+    void write_axis(const rt::FieldPlan& field, const FieldNames& names, int axis) {
         static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
         const auto& [low, high] = field.boundary[axis];
         std::vector<std::string> members{names_.extent(axis),
@@ -159,14 +159,14 @@ private:
             members.push_back(face_value(low));
             members.push_back(face_value(high));
         }
-        fill(fmt::format("const Axis {}{{", axis_name(field, axis)), members, "};");
+        fill(fmt::format("const Axis {}{{", axis_name(names, axis)), members, "};");
     }
 
     void write_fill_halo(const rt::FieldPlan& field, const FieldNames& names) {
         std::string axes;
         for (int axis = 0; axis < rt::kMaxRank; ++axis) {
-            if (axis < plan_.rank) write_axis(field, axis);
-            axes += axis < plan_.rank ? ", " + axis_name(field, axis) : ", Axis()";
+            if (axis < plan_.rank) write_axis(field, names, axis);
+            axes += axis < plan_.rank ? ", " + axis_name(names, axis) : ", Axis()";
         }
         for (const LevelName& level : names.levels) {
             return_unless_ok(fmt::format("fill_halo(solver, solver.{}{})", level.member, axes));

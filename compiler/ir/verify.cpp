@@ -72,6 +72,7 @@ public:
         }
         for (const Field& field : program_.fields)
             check_field(field);
+        check_groups();
         check_tables();
         check_statements();
         return std::move(broken_);
@@ -81,6 +82,22 @@ private:
     template <class... Args>
     void broken(fmt::format_string<Args...> format, Args&&... args) {
         broken_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    void check_groups() {
+        for (const Group& group : program_.groups) {
+            for (std::size_t i = 0; i < group.fields.size(); ++i) {
+                if (group.fields[i].index >= program_.fields.size() ||
+                    group.fields[i].index != group.fields.front().index + i)
+                    return broken("the fields of {} do not stand one after the other", group.name);
+                const Field& first = program_[group.fields.front()];
+                const Field& field = program_[group.fields[i]];
+                const bool fits = field.type == first.type && field.storage == first.storage &&
+                                  field.role == first.role && field.role != Role::intermediate;
+                if (group.interleaved && !fits)
+                    broken("{} and {} cannot lie side by side", first.name, field.name);
+            }
+        }
     }
 
     // ---- arena

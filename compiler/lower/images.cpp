@@ -199,8 +199,9 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     Block inner;
     if (all_components) {
         const Expr c = kernel::variable("c", Type::i32);
-        inner = {kernel::For{
-            "c", 0, components, 1, kernel::Unroll::full, {kernel::Assign{at(image, c), at(own, c)}}}};
+        constexpr int kFew = 32;
+        const auto unroll = components <= kFew ? kernel::Unroll::full : kernel::Unroll::leave;
+        inner = {kernel::For{"c", 0, components, 1, unroll, {kernel::Assign{at(image, c), at(own, c)}}}};
     } else {
         function.body.push_back(kernel::Declare{type, "value", at(own, 0)});
         inner = {kernel::Assign{at(image, 0), kernel::variable("value", type)}};

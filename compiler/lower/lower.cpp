@@ -168,6 +168,12 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
                             views.halo[axis][1], program.axes[axis].name);
     }
     lines.push_back(halo + ".");
+    for (const ir::Group& group : program.groups) {
+        if (!group.interleaved) continue;
+        lines.push_back(fmt::format("Of {} the {} components of a cell lie side by side: that many elements are",
+                                    group.name, group.fields.size()));
+        lines.push_back("where others have one.");
+    }
     return lines;
 }
 

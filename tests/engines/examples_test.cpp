@@ -92,8 +92,9 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
     for (const ir::Stage& stage : ir::form_stages(program)) {
         const bool is_in_place = std::any_of(stage.statements.begin(), stage.statements.end(),
                                              [&](int statement) { return in_place[statement]; });
-        const bool may_refuse =
-            is_narrow || is_in_place || !program.tables.empty() || !program.points.empty();
+        const bool may_refuse = is_narrow || is_in_place || !program.tables.empty() ||
+                                !program.points.empty() ||
+                                schedule::footprint(program, stage).interleaved;
         const bool is_legal =
             !may_refuse || schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
         result.push_back(is_legal ? schedule : plain);
@@ -136,6 +137,37 @@ TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
                     outcome = error.what();
                 }
                 CHECK(outcome == "");
+            }
+        }
+    }
+}
+
+TEST_CASE("components side by side give the interpreter's bits, as arrays of their own do") {
+    const auto with_aos = [](const char* example, const std::string& field) {
+        std::string text = read(HALO_SOURCE_DIR "/dsl_examples/" + std::string(example) + ".halo");
+        const std::size_t at = text.find(field);
+        REQUIRE(at != std::string::npos);
+        const bool has_block = field.back() == '{';
+        return text.insert(at + field.size(), has_block ? " layout aos;" : " { layout aos }");
+    };
+    const std::unique_ptr<rt::Device> cpu = rt::make_cpu_device(2);
+    for (const std::string& text : {with_aos("cavity2d", "field f: f32[9]"), with_aos("duct3d", "field f: f32[19] {"),
+                                    with_aos("schroedinger2d", "field psi: c64 {")}) {
+        const ir::Program program = test::load_program(text);
+        REQUIRE(program.groups.front().interleaved);
+        for (const test::Extent& extent : grids(program.rank())) {
+            INFO(program.name << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
+            if (!has_cells_for_faces(program, extent)) continue;
+            const test::Reference reference(program, extent, 4, 1);
+            CHECK(test::difference(reference, lower::lower_cpu(program), *cpu, load_cpp) == "");
+            for (const std::array<int, 3> cells : {std::array<int, 3>{1, 1, 1}, std::array<int, 3>{1, 2, 1}}) {
+                schedule::Schedule direct;
+                direct.threads = {16, 4, 1};
+                direct.cells = cells;
+                emulator::EmulatedDevice device;
+                const std::size_t stages = ir::form_stages(program).size();
+                const lower::Lowered lowered = lower::lower_cuda(program, std::vector(stages, direct));
+                CHECK(test::difference(reference, lowered, device, load_cuda) == "");
             }
         }
     }

@@ -1,4 +1,6 @@
 // Random programs on the CPU and on emulated CUDA, by every strategy.
+#include <algorithm>
+
 #include "property.h"
 #include "catch.h"
 #include "compiler/emit/emit.h"
@@ -44,6 +46,33 @@ TEST_CASE("random programs on the CPU") {
 
 TEST_CASE("random programs on emulated CUDA, direct") {
     check_emulated(schedule::Strategy::direct, seeds_from_environment(1001, 60));
+}
+
+TEST_CASE("random programs with components side by side") {
+    GeneratorOptions options = small_programs();
+    options.interleaved = true;
+    options.f64 = false;
+    options.max_statements = 8;
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    const Seeds seeds = seeds_from_environment(7001, 60);
+    std::uint64_t interleaved = 0;
+    check_engine(options, seeds,
+                 [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+                     interleaved += std::any_of(program.groups.begin(), program.groups.end(),
+                                                [](const ir::Group& group) { return group.interleaved; })
+                                        ? 1
+                                        : 0;
+                     const std::string on_cpu =
+                         difference(reference, lower::lower_cpu(program), *device, load_cpp);
+                     if (!on_cpu.empty()) return "on the CPU: " + on_cpu;
+                     Random random(source.seed + 1);
+                     const std::vector<schedule::Schedule> schedules =
+                         random_schedules(program, schedule::Strategy::direct, random);
+                     if (schedules.empty()) return std::string();
+                     emulator::EmulatedDevice emulated;
+                     return difference(reference, lower::lower_cuda(program, schedules), emulated, load_cuda);
+                 });
+    CHECK(interleaved * 4 >= seeds.count);  // many have fields that can lie so
 }
 
 TEST_CASE("random programs on emulated CUDA, tile") {

@@ -48,6 +48,7 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
         Schedule drawn = draw(program.rank(), footprint.in_place ? Strategy::direct : strategy,
                               footprint.table_sums > 0, random);
         if (footprint.in_place) drawn.cells = {1, 1, 1};
+        if (footprint.interleaved && footprint.table_sums == 0) drawn.cells[0] = 1;
         if (!is_legal(program, stage, drawn)) {
             drawn.cells = {1, 1, 1};
             drawn.threads = {32, 1, 1};

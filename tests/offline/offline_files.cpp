@@ -61,6 +61,16 @@ stencil line(s) {
 }
 )";
 
+// Components, one of which has a name like another field's.
+const char* const kDrift = R"(
+stencil drift(x, y) {
+    field v: (x: f32, y: f64) { boundary x fixed [1, 0], y periodic }
+    field v_x: f32 { boundary mirror }
+    v[t+1] = v / 2 + [v.x[x-1] / 4, v.x[y+1] / 4]
+    v_x[t+1] = v_x[x+1] / 2
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -71,6 +81,7 @@ const std::vector<OfflineCase>& offline_cases() {
         {kStages, "", {50, 21, 1}},
         {kWave, "", {41, 19, 1}},
         {kLine, "", {1000, 1, 1}},
+        {kDrift, "", {33, 9, 1}},
     };
     return cases;
 }

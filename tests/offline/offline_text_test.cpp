@@ -95,6 +95,15 @@ TEST_CASE("a file name that would break out of the include is refused", "[offlin
     }
 }
 
+TEST_CASE("a launcher for components side by side is refused in words", "[offline]") {
+    try {
+        make_offline({"stencil s(x) { field v: f32[2] { layout aos }\n v[t+1] = 2*v }", "", {8, 1, 1}});
+        CHECK(false);
+    } catch (const UnsupportedError& error) {
+        CHECK(contains(error.what(), "`layout aos` is not built yet"));
+    }
+}
+
 TEST_CASE("host scalars keep their order of operations", "[offline]") {
     CHECK(expression({constant(0.1)}) == "0.1");
     CHECK(expression({constant(2)}) == "2.0");

@@ -47,7 +47,8 @@ public:
                     inside += fmt::format("{}{}: {}", inside.empty() ? "" : ", ", part->name,
                                           part->f64 ? "f64" : "f32");
                 }
-                put("    field all_{}: ({}){}\n", field.name, inside, faces(field.faces));
+                put("    field all_{}: ({}){}\n", field.name, inside,
+                    faces(field.faces, program_.interleaved ? "layout aos" : ""));
             }
         }
         for (const StatementSpec& each : program_.statements)
@@ -80,13 +81,24 @@ private:
             [&](const StatementSpec& each) { return each.target == field || mentions(each.value, field); });
     }
 
+    // What is stored together is of one type, and all or none of it is assigned, at one level.
+    bool may_lie_beside(const FieldSpec& a, const FieldSpec& b) const {
+        const auto sort = [&](const FieldSpec& field) {
+            for (const StatementSpec& each : program_.statements)
+                if (each.target == field.name) return static_cast<int>(each.kind);
+            return -1;
+        };
+        return a.f64 == b.f64 && sort(a) == sort(b);
+    }
+
     // Those that share the field's declaration, itself among them.
     std::vector<const FieldSpec*> components(const FieldSpec& field) const {
         std::vector<const FieldSpec*> parts;
         for (const FieldSpec& other : program_.fields) {
             const bool joins =
                 &other == &field || (program_.has_components && !program_.is_staggered() &&
-                                     is_used(other.name) && faces(other.faces) == faces(field.faces));
+                                     is_used(other.name) && faces(other.faces) == faces(field.faces) &&
+                                     (!program_.interleaved || may_lie_beside(field, other)));
             if (joins) parts.push_back(&other);
         }
         return parts;
@@ -105,8 +117,8 @@ private:
         return name + subscript;
     }
 
-    std::string faces(const Faces& faces) const {
-        if (!faces.written) return "";
+    std::string faces(const Faces& faces, const std::string& layout = "") const {
+        if (!faces.written) return layout.empty() ? "" : fmt::format(" {{ {} }}", layout);
         std::string inside;
         for (int axis = 0; axis < program_.rank; ++axis) {
             const auto& [low, high] = faces.kind[axis];
@@ -117,7 +129,7 @@ private:
                                       kAxes[axis], high);
             }
         }
-        return fmt::format(" {{ boundary {} }}", inside);
+        return fmt::format(" {{ boundary {}{}{} }}", inside, layout.empty() ? "" : "; ", layout);
     }
 
     unsigned halves_of(const std::string& name) const {

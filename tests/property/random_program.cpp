@@ -161,7 +161,11 @@ private:
     std::string boundary_kind() {
         const std::string kind =
             random_.pick<std::string>({"fixed", "fixed", "clamp", "mirror", "free", "periodic", "periodic"});
-        if (random_.chance(20)) return formula_kind();
+        if (random_.chance(20)) {
+            // What differs from place to place is said for each component alone.
+            const std::string formula = formula_kind();
+            if (!options_.interleaved || formula.find('(') == std::string::npos) return formula;
+        }
         if (kind != "fixed") return kind;
         return random_.pick<std::string>(
             {"fixed 0", "fixed 1/2", "fixed -3/4", "fixed p/2", "fixed 1 - abs(q)"});
@@ -193,6 +197,11 @@ private:
         return faces;
     }
 
+    // Components have the boundaries of their field.
+    void share_faces(FieldSpec& field) const {
+        if (options_.interleaved && !program_.fields.empty()) field.faces = program_.fields.front().faces;
+    }
+
     void make_fields() {
         static const std::vector<std::string> plain{"u", "v", "w", "a", "b"};
         static const std::vector<std::string> awkward{"u_next", "threadIdx", "tile_u", "i", "float", "row"};
@@ -205,6 +214,7 @@ private:
             field.f64 = options_.f64 && random_.chance(25);
             field.faces = make_faces();
             if (!all_periodic_ && random_.chance(8)) field.faces = Faces{};  // none is written: free
+            share_faces(field);
             readable_.push_back({field.name, {0}, true, true});
             unassigned_.push_back(field.name);
             program_.fields.push_back(std::move(field));
@@ -284,6 +294,7 @@ private:
                 readable_.push_back({statement.target, {0}, at_offsets, false});
             } else {
                 FieldSpec field{statement.target, options_.f64 && random_.chance(25), make_faces()};
+                share_faces(field);
                 program_.fields.push_back(std::move(field));
                 add_written(std::move(statement), 0);
                 readable_.push_back({program_.statements.back().target, {0}, true, false});
@@ -393,7 +404,9 @@ private:
 
 RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options) {
     RandomProgram made = Generator(seed, options).run();
-    made.has_components = seed % 3 == 0;
+    made.has_components = seed % 3 == 0 || options.interleaved;
+    made.interleaved = options.interleaved;
+    if (options.interleaved) made.halves.clear();  // components lie at one place
     return made;
 }
 

@@ -44,6 +44,7 @@ struct GeneratorOptions {
     bool reductions = true;
     bool tables = false;  // sums over a table, whose rows are table_rows()
     bool points = false;  // off the grid: statements that inject and sample at them
+    bool interleaved = false;  // fields are components that lie side by side, where they can
 };
 
 using Cells = std::array<int, 3>;
@@ -114,6 +115,7 @@ struct RandomProgram {
     std::array<std::string, 3> spacing{"1", "1", "1"};  // numbers, or a param's name
     std::int64_t grid[3] = {1, 1, 1};
     bool has_components = false;  // fields of equal boundaries are components of one
+    bool interleaved = false;     // these are of one type and sort, and lie side by side
     std::map<std::string, unsigned>
         halves;  // of fields and lets: the axes (bits) along which they lie half a cell up
 

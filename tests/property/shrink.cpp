@@ -120,6 +120,8 @@ private:
                        }) ||
                        progress;
         }
+        progress = attempt_change([](RandomProgram& p) { return std::exchange(p.interleaved, false); }) ||
+                   progress;
         progress = attempt_change([](RandomProgram& p) { return std::exchange(p.has_components, false); }) ||
                    progress;
         for (std::size_t i = 0; i < best_.fields.size(); ++i) {

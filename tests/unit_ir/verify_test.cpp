@@ -97,3 +97,24 @@ TEST_CASE("spacing and fixed values are uniform, periodic faces come in pairs") 
     CHECK(notices("one face of an axis alone",
                   [](Program& p) { p.fields[0].boundary[0][0].kind = BoundaryKind::periodic; }));
 }
+
+TEST_CASE("fields that lie side by side are alike, and stand one after the other") {
+    const auto with_group = [](std::uint32_t first, std::uint32_t second, bool interleaved) {
+        ProgramMaker make(1);
+        const FieldId u = make.field("u", Role::input);
+        make.field("v", Role::output);
+        make.assign(FieldId{1}, make.read(u));
+        Group group;
+        group.name = "pair";
+        group.members = {"0", "1"};
+        group.fields = {FieldId{first}, FieldId{second}};
+        group.interleaved = interleaved;
+        make.program.groups.push_back(group);
+        return verify(make.program);
+    };
+    CHECK(with_group(0, 1, false).empty());
+    CHECK(with_group(0, 1, true) == std::vector<std::string>{"u and v cannot lie side by side"});
+    CHECK(with_group(1, 0, false) ==
+          std::vector<std::string>{"the fields of pair do not stand one after the other"});
+    CHECK(with_group(0, 2, false).size() == 1);
+}

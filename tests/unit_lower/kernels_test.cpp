@@ -124,3 +124,25 @@ TEST_CASE("what a strategy cannot do is refused in words") {
     odd.threads = {5, 1, 1};
     CHECK_THROWS_AS(kernel_text(kMean, odd), UnsupportedError);
 }
+
+TEST_CASE("components side by side have one pointer, and their halo one loop") {
+    const char* const pair = R"(
+stencil pair(x, y) {
+    field v: (x: f32, y: f32) { boundary periodic; layout aos }
+    v[t+1] = v[x-1] + v[y+1]
+})";
+    Schedule schedule;
+    schedule.threads = {32, 4, 1};
+    check_lines(kernel_text(pair, schedule),
+                {"helper store_images_v(float* u, int i, int j, int nx, int ny, int pitch)",
+                 "for (int c = 0; c < 2; ++c) {", "u[(static_cast<long long>(j) * pitch + i) * 2 + c];",
+                 "kernel pair_step(const float* v, float* v_next, int nx, int ny, int pitch)",
+                 "v[(at - 1) * 2] + v[(at + pitch) * 2];",
+                 "v[(at - 1) * 2 + 1] + v[(at + pitch) * 2 + 1];", "v_next[at * 2 + 1] = v_y_new;", "store_images_v(v_next, i, j, nx, ny, pitch);"});
+    check_lines(kernel::print(lower::lower_cpu(test::load_program(pair)).kernels),
+                {"float* v_next_row = v_next + static_cast<long long>(j) * pitch * 2;",
+                 "const float* v_yp1_row = v + static_cast<long long>(j + 1) * pitch * 2;",
+                 "v_row[(i - 1) * 2 + 1] + v_yp1_row[i * 2 + 1]", "v_next_row[i * 2 + 1] = v_y_new;"});
+    schedule.cells = {4, 1, 1};
+    CHECK_THROWS_AS(kernel_text(pair, schedule), UnsupportedError);
+}

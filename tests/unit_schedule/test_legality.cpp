@@ -1,4 +1,5 @@
 #include "catch.h"
+#include "compiler/schedule/defaults.h"
 #include "compiler/schedule/legality.h"
 #include "compiler/schedule/registers.h"
 #include "stencils.h"
@@ -140,4 +141,21 @@ TEST_CASE("hostile lengths are refused without overflow", "[legality]") {
         CHECK_FALSE(first_limit(heat, make(strategy, {1, 1, 1}, {huge, 1, 1})).empty());
         CHECK_FALSE(first_limit(heat, make(strategy, {0, 1, 1}, {1, 0, 1})).empty());
     }
+}
+
+TEST_CASE("components side by side are read by direct, one by one", "[legality]") {
+    ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    ir::Group group;
+    group.name = "v";
+    group.members = {"0"};
+    group.fields = {ir::FieldId{0}};
+    group.interleaved = true;
+    program.groups.push_back(group);
+    CHECK(first_limit(program, make(Strategy::direct, {32, 4, 1}, {1, 2, 1})).empty());
+    has(first_limit(program, make(Strategy::direct, {32, 4, 1}, {4, 1, 1})), "give 1 along the first axis");
+    has(first_limit(program, make(Strategy::tile, {32, 4, 1}, {1, 1, 1})), "direct reads them where they are");
+    has(first_limit(program, make(Strategy::stream, {32, 1, 1}, {1, 1, 1})), "direct reads them");
+    const Choice choice = choose(footprint_of(program), Target{}, std::nullopt, Pins{});
+    CHECK(choice.schedule.strategy == Strategy::direct);
+    CHECK(choice.schedule.cells[0] == 1);
 }

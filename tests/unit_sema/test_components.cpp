@@ -41,6 +41,24 @@ TEST_CASE("a field of several components is several fields and a group") {
     CHECK(made.value(4) == "3");
 }
 
+TEST_CASE("components lie in arrays of their own, or side by side") {
+    const Analyzed made = stencil(
+        "field v: (x: f32, y: f32) { layout aos }\n"
+        "field f: c64[2] { layout aos }\n"
+        "field g: f32[2] { layout soa }\n"
+        "v[t+1] = v + g\n"
+        "f[t+1] = 2*f");
+    REQUIRE(made.program().groups.size() == 5);  // the parts of f are groups, too
+    CHECK(made.program().groups[0].interleaved);
+    CHECK(made.program().groups[1].interleaved);
+    CHECK_FALSE(made.program().groups[2].interleaved);
+    CHECK_FALSE(made.program().groups[4].interleaved);
+    const halo::ir::Interleave place = halo::ir::interleave(made.program(), halo::ir::FieldId{4});
+    CHECK(place.component == 2);
+    CHECK(place.count() == 4);
+    CHECK(halo::ir::interleave(made.program(), halo::ir::FieldId{6}).group == nullptr);
+}
+
 TEST_CASE("components are named before and after the offsets") {
     const Analyzed made = stencil(
         "field v: (x: f32, y: f32) { boundary periodic }\n"

@@ -120,6 +120,12 @@ TEST_CASE("comments stay where they are") {
     CHECK(formatted("").empty());
 }
 
+TEST_CASE("the properties of a field stand each on its line, or all on one") {
+    CHECK(statement("field v: f32[2] {layout   aos;boundary periodic}") ==
+          "field v: f32[2] {\n        layout aos\n        boundary periodic\n    }");
+    CHECK(statement("field v: f32[2] {layout   aos}") == "field v: f32[2] { layout aos }");
+}
+
 TEST_CASE("what is shared has one form") {
     CHECK(
         formatted("use   \"a.halo\"\nconst a=1 ,b =2\n\n\ndef f ( c,axis )=c[axis + 1]+a\nstencil s(x){\n}\n"
