@@ -63,7 +63,8 @@ std::optional<Value> Evaluator::own_part(const Value& value, const FieldInfo& in
     const Shape& shape = info.shape ? *info.shape : scalar;
     if (std::optional<std::vector<Value>> leaves = fit(value, shape)) return (*leaves)[info.leaf];
     report(DiagnosticKind::component_mismatch, where,
-           fmt::format("this is {}, and `{}` is {}", describe(value), info.symbol->name, describe(shape)));
+           fmt::format("this is {}, and `{}{}` is {}", describe(value), info.symbol->name, info.part,
+                       describe(shape)));
     return std::nullopt;
 }
 
@@ -107,6 +108,31 @@ std::optional<std::size_t> Evaluator::part_of(const Whole& whole, const syntax::
         if (auto likely = closest_name(*word, names)) diagnostic.mend(node.member.where, *likely);
     }
     return std::nullopt;
+}
+
+std::optional<FieldInfo> Evaluator::narrowed(syntax::ExprId part, const FieldInfo& info, int& depth) {
+    std::vector<const syntax::Member*> members;  // outermost first
+    const syntax::Expr* base = &file_[part];
+    for (; const auto* member = std::get_if<syntax::Member>(&base->node); base = &file_[member->base])
+        members.push_back(member);
+    const auto* name = std::get_if<syntax::NameUse>(&base->node);
+    if (!name || name->name != info.symbol->name) return std::nullopt;
+    static const Shape scalar;
+    const Shape* shape = info.shape ? info.shape.get() : &scalar;
+    FieldInfo result = info;
+    std::size_t first = 0;
+    for (std::size_t i = members.size(); i-- > 0;) {
+        const std::optional<std::size_t> found = part_of(*shape, *members[i]);
+        if (!found) return std::nullopt;
+        result.part += "." + part_name(*shape, *found);
+        first += shape->first_leaf(*found);
+        shape = shape->kind == Shape::Kind::complex ? &scalar : &shape->parts[*found];
+    }
+    if (info.leaf < first || info.leaf - first >= shape->leaves()) return std::nullopt;
+    depth = static_cast<int>(members.size());
+    result.leaf = info.leaf - first;
+    result.shape = shape->leaves() > 1 ? std::make_shared<const Shape>(*shape) : nullptr;
+    return result;
 }
 
 std::optional<Reference> Evaluator::reference(const syntax::Expr& expr, bool& failed) {

@@ -61,6 +61,7 @@ struct FieldInfo {
     bool asked_for_boundary = false;
     bool reported_unwritten = false;
     Halves stagger = 0;  // the axes along which it lies half a cell up
+    std::string part;    // ".x" where this is what a clause for that component sees: shape and leaf are its own
 };
 
 struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
@@ -120,6 +121,9 @@ public:
 
     // What a value for a field of several components is worth for one of them; nullopt: does not fit,
     // reported.
+    // What a clause `v.x …` of a field's or let's own block speaks of: info with that part for the whole, and how
+    // many members were named. nullopt where the field is not of it, or there is no such part (reported).
+    std::optional<FieldInfo> narrowed(syntax::ExprId part, const FieldInfo& info, int& depth);
     std::optional<Value> own_part(const Value& value, const FieldInfo& info, SourceRange where);
 
     // How the fields of the stencil are made up, by Symbol::index. Reports what is wrong with the types.

@@ -57,7 +57,8 @@ namespace {
 struct FaceSet {
     int axis = -1;  // -1: all
     int side = -1;  // -1: both
-    int specificity() const { return axis < 0 ? 0 : side < 0 ? 1 : 2; }
+    int depth = 0;  // members that name a component: what is said of it alone comes first
+    int specificity() const { return 3 * depth + (axis < 0 ? 0 : side < 0 ? 1 : 2); }
     bool contains(int a, int s) const { return (axis < 0 || axis == a) && (side < 0 || side == s); }
 };
 
@@ -230,8 +231,13 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
     Claims claims;
     bool valid = true;
     for (const syntax::BoundaryEntry& entry : entries) {
-        const std::optional<FaceSet> faces = resolve_faces(entry.face, evaluator);
-        const std::optional<FaceRule> rule = resolve_rule(entry, field, info, evaluator);
+        std::optional<FaceSet> faces = resolve_faces(entry.face, evaluator);
+        int depth = 0;
+        std::optional<FieldInfo> own = info;
+        if (entry.part) own = evaluator.narrowed(*entry.part, info, depth);
+        if (!own) continue;  // of another component
+        if (faces) faces->depth = depth;
+        const std::optional<FaceRule> rule = resolve_rule(entry, field, *own, evaluator);
         valid = valid && faces && rule;
         if (!faces) continue;
         claims.claim(*faces, entry.where, "boundary", evaluator, [&](int axis, int side) {

@@ -271,7 +271,7 @@ void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>&
             advance();
             refuse_equals(keyword);
             do {
-                boundaries.push_back(boundary_entry());
+                boundaries.push_back(boundary_entry(owners));
             } while (accept(TokenKind::comma));
             if (failing_) boundaries.pop_back();
         } else if (is_word("layout")) {
@@ -353,9 +353,15 @@ bool Parser::at_boundary_face() const {
     return is_axis || (!is_boundary_kind(word) && is_boundary_kind(text(next)));
 }
 
-BoundaryEntry Parser::boundary_entry() {
+// `owners`: the fields, or the let, whose boundary it is. Their components can have boundaries of their own.
+BoundaryEntry Parser::boundary_entry(const std::vector<Name>& owners) {
     BoundaryEntry result;
     const std::uint32_t begin = peek().where.begin;
+    const bool names_part =
+        is(TokenKind::identifier) && ahead(1).kind == TokenKind::dot &&
+        std::any_of(owners.begin(), owners.end(),
+                    [&](const Name& owner) { return owner.text == text(peek()); });
+    if (names_part) result.part = field_reference("a component");
     if (at_boundary_face()) result.face = face();
     result.kind = name("the kind of boundary, as in `periodic`, `clamp` or `fixed 0`");
     const Token& next = peek();

@@ -144,7 +144,7 @@ private:
     std::vector<ExprId> stagger();
     std::optional<FaceRef> face();
     HaloEntry halo_entry();
-    BoundaryEntry boundary_entry();
+    BoundaryEntry boundary_entry(const std::vector<Name>& owners);
     bool at_boundary_face() const;
 
     // ---- statements of a run (run_statements.cpp)

@@ -193,7 +193,8 @@ struct HaloEntry {                // halo 1; halo x 4; halo x.low 1
     ExprId width;
     SourceRange where;
 };
-struct BoundaryEntry {            // boundary periodic; boundary x fixed 1; boundary x.low fixed 1
+struct BoundaryEntry {            // boundary periodic; boundary x.low fixed 1; boundary v.x y mirror
+    std::optional<ExprId> part;   // Members of the field's NameUse; none: all components
     std::optional<FaceRef> face;  // none: all faces
     Name kind;                    // as written: sema knows the kinds
     std::vector<ExprId> values;   // what follows the kind: one, or three for robin

@@ -47,8 +47,7 @@ public:
                     inside += fmt::format("{}{}: {}", inside.empty() ? "" : ", ", part->name,
                                           part->f64 ? "f64" : "f32");
                 }
-                put("    field all_{}: ({}){}\n", field.name, inside,
-                    faces(field.faces, program_.interleaved ? "layout aos" : ""));
+                put("    field all_{}: ({}){}\n", field.name, inside, properties(parts));
             }
         }
         for (const StatementSpec& each : program_.statements)
@@ -97,7 +96,7 @@ private:
         for (const FieldSpec& other : program_.fields) {
             const bool joins =
                 &other == &field || (program_.has_components && !program_.is_staggered() &&
-                                     is_used(other.name) && faces(other.faces) == faces(field.faces) &&
+                                     is_used(other.name) && (program_.own_faces || faces(other.faces) == faces(field.faces)) &&
                                      (!program_.interleaved || may_lie_beside(field, other)));
             if (joins) parts.push_back(&other);
         }
@@ -117,19 +116,36 @@ private:
         return name + subscript;
     }
 
-    std::string faces(const Faces& faces, const std::string& layout = "") const {
-        if (!faces.written) return layout.empty() ? "" : fmt::format(" {{ {} }}", layout);
+    // Of components that are one field: boundaries for all of them, or for each.
+    std::string properties(const std::vector<const FieldSpec*>& parts) const {
+        std::string inside = program_.own_faces ? "" : boundary(parts.front()->faces, "");
+        for (const FieldSpec* part : parts) {
+            if (!program_.own_faces || !part->faces.written) continue;
+            inside += fmt::format("{}{}", inside.empty() ? "" : "; ",
+                                  boundary(part->faces, "all_" + parts.front()->name + "." + part->name + " "));
+        }
+        if (program_.interleaved) inside += inside.empty() ? "layout aos" : "; layout aos";
+        return inside.empty() ? "" : " { " + inside + " }";
+    }
+
+    std::string faces(const Faces& faces) const {
+        return faces.written ? " { " + boundary(faces, "") + " }" : "";
+    }
+
+    // `part`: "v.x " where it is for that component alone.
+    std::string boundary(const Faces& faces, const std::string& part) const {
+        if (!faces.written) return "";
         std::string inside;
         for (int axis = 0; axis < program_.rank; ++axis) {
             const auto& [low, high] = faces.kind[axis];
             if (low == high) {
-                inside += fmt::format("{}{} {}", inside.empty() ? "" : ", ", kAxes[axis], low);
+                inside += fmt::format("{}{}{} {}", inside.empty() ? "" : ", ", part, kAxes[axis], low);
             } else {
-                inside += fmt::format("{}{}.low {}, {}.high {}", inside.empty() ? "" : ", ", kAxes[axis], low,
-                                      kAxes[axis], high);
+                inside += fmt::format("{}{}{}.low {}, {}{}.high {}", inside.empty() ? "" : ", ", part,
+                                      kAxes[axis], low, part, kAxes[axis], high);
             }
         }
-        return fmt::format(" {{ boundary {}{}{} }}", inside, layout.empty() ? "" : "; ", layout);
+        return "boundary " + inside;
     }
 
     unsigned halves_of(const std::string& name) const {

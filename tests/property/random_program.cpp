@@ -164,7 +164,7 @@ private:
         if (random_.chance(20)) {
             // What differs from place to place is said for each component alone.
             const std::string formula = formula_kind();
-            if (!options_.interleaved || formula.find('(') == std::string::npos) return formula;
+            if (!shares_faces() || formula.find('(') == std::string::npos) return formula;
         }
         if (kind != "fixed") return kind;
         return random_.pick<std::string>(
@@ -197,9 +197,11 @@ private:
         return faces;
     }
 
+    bool shares_faces() const { return options_.interleaved && program_.seed % 2 == 0; }
+
     // Components have the boundaries of their field.
     void share_faces(FieldSpec& field) const {
-        if (options_.interleaved && !program_.fields.empty()) field.faces = program_.fields.front().faces;
+        if (shares_faces() && !program_.fields.empty()) field.faces = program_.fields.front().faces;
     }
 
     void make_fields() {
@@ -406,6 +408,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     RandomProgram made = Generator(seed, options).run();
     made.has_components = seed % 3 == 0 || options.interleaved;
     made.interleaved = options.interleaved;
+    made.own_faces = made.has_components && seed % 2 == 1;
     if (options.interleaved) made.halves.clear();  // components lie at one place
     return made;
 }

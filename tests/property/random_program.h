@@ -116,6 +116,7 @@ struct RandomProgram {
     std::int64_t grid[3] = {1, 1, 1};
     bool has_components = false;  // fields of equal boundaries are components of one
     bool interleaved = false;     // these are of one type and sort, and lie side by side
+    bool own_faces = false;       // each component has boundaries of its own, so that they need not be equal
     std::map<std::string, unsigned>
         halves;  // of fields and lets: the axes (bits) along which they lie half a cell up
 

@@ -1,5 +1,6 @@
 // Fields and values of several components, complex numbers, loops.
 #include "analyze_text.h"
+#include "compiler/ir/interpreter.h"
 
 using halo::DiagnosticKind;
 using halo::ir::Role;
@@ -237,4 +238,85 @@ TEST_CASE("the curl of a vector in space is a vector") {
         "x, y, z");
     CHECK(made.value(0) == "1/2 * (v.z[y+1] - v.z[y-1]) - 1/2 * (v.y[z+1] - v.y[z-1])");
     CHECK(made.value(1) == "1/2 * (v.x[z+1] - v.x[z-1]) - 1/2 * (v.z[x+1] - v.z[x-1])");
+}
+
+TEST_CASE("a component's own boundary comes before that of all, then the more specific face") {
+    const Analyzed made = stencil(
+        "field v, w: (x: f32, y: f32) {\n"
+        "    boundary v.x mirror, x.low fixed [1, 2], clamp, v.y x clamp, v.y x.high fixed pos(y), w.0 fixed 3\n"
+        "}\n"
+        "field z: c64[2] { boundary z.1 clamp, z.1.im mirror, periodic }\n"
+        "v[t+1] = laplacian(v)\n"
+        "w[t+1] = laplacian(w)\n"
+        "z[t+1] = laplacian(z)");
+    const auto kind = [&](const char* field, int axis, int side) {
+        return made.field(field).boundary[axis][side].kind;
+    };
+    using halo::ir::BoundaryKind;
+    for (const int axis : {0, 1}) {
+        for (const int side : {0, 1}) {
+            CHECK(kind("v.x", axis, side) == BoundaryKind::mirror);
+            CHECK(kind("w.x", axis, side) == BoundaryKind::fixed);
+            CHECK(kind("z.0.im", axis, side) == BoundaryKind::periodic);
+            CHECK(kind("z.1.re", axis, side) == BoundaryKind::clamp);
+            CHECK(kind("z.1.im", axis, side) == BoundaryKind::mirror);
+        }
+    }
+    CHECK(kind("v.y", 0, 0) == BoundaryKind::clamp);
+    CHECK(kind("v.y", 0, 1) == BoundaryKind::formula);
+    CHECK(kind("v.y", 1, 0) == BoundaryKind::clamp);
+    CHECK(kind("w.y", 0, 0) == BoundaryKind::fixed);
+    CHECK(kind("w.y", 0, 1) == BoundaryKind::clamp);
+    CHECK(halo::ir::print(made.program(), made.field("w.y").boundary[0][0].value) == "2");
+}
+
+TEST_CASE("a let's components have boundaries of their own, too") {
+    const Analyzed made = stencil(
+        "field v: (x: f32, y: f32) { boundary clamp }\n"
+        "let q { boundary q.x mirror, q.y x clamp, q.y y fixed 0 } = 2 * v\n"
+        "v[t+1] = laplacian(q)");
+    CHECK(made.field("q.x").boundary[1][0].kind == halo::ir::BoundaryKind::mirror);
+    CHECK(made.field("q.y").boundary[0][0].kind == halo::ir::BoundaryKind::clamp);
+    CHECK(made.field("q.y").boundary[1][0].kind == halo::ir::BoundaryKind::fixed);
+}
+
+TEST_CASE("mistakes in a component's boundary") {
+    const auto with = [](const std::string& boundary) {
+        return mistakes("field v: (x: f32, y: f32) { boundary " + boundary +
+                        " }\nfield w: f32\nv[t+1] = laplacian(v) + [w, 0]");
+    };
+    CHECK(with("v.z mirror") == Kinds{DiagnosticKind::unknown_component});
+    CHECK(with("v.x fixed [1, 2]") == Kinds{DiagnosticKind::component_mismatch});
+    CHECK(with("v.x clamp, v.0 mirror") == Kinds{DiagnosticKind::duplicate_setting});
+    CHECK(with("v.x x.low periodic") == Kinds{DiagnosticKind::one_sided_periodic});
+    CHECK(with("w.x clamp") == Kinds{DiagnosticKind::unexpected_token});
+    CHECK(with("v.x z clamp") == Kinds{DiagnosticKind::unknown_axis});
+}
+
+TEST_CASE("walls let a flow along them and none through: as with fields of one number") {
+    const Analyzed vector = stencil(
+        "param dt = 0.1\n"
+        "field v: (x: f32, y: f32) { boundary mirror; boundary v.x x antimirror, v.y y antimirror }\n"
+        "v[t+1] = v + dt * laplacian(v) - dt * v.x * d(v, x)");
+    const Analyzed scalars = stencil(
+        "param dt = 0.1\n"
+        "field vx: f32 { boundary x antimirror, y mirror }\n"
+        "field vy: f32 { boundary x mirror, y antimirror }\n"
+        "vx[t+1] = vx + dt * laplacian(vx) - dt * vx * d(vx, x)\n"
+        "vy[t+1] = vy + dt * laplacian(vy) - dt * vx * d(vy, x)");
+    using halo::ir::Interpreter;
+    Interpreter a(vector.program(), {7, 5, 1}, halo::ir::Arithmetic::declared);
+    Interpreter b(scalars.program(), {7, 5, 1}, halo::ir::Arithmetic::declared);
+    for (const auto& [part, alone] : {std::pair{"v.x", "vx"}, std::pair{"v.y", "vy"}}) {
+        for (std::size_t cell = 0; cell < 35; ++cell)
+            a.field(part)[cell] = b.field(alone)[cell] =
+                static_cast<float>(std::sin(static_cast<double>(cell) * (part[2] == 'x' ? 1.3 : 2.1)));
+    }
+    for (int steps = 0; steps < 4; ++steps) {
+        a.step();
+        b.step();
+    }
+    CHECK(a.field("v.x") == b.field("vx"));
+    CHECK(a.field("v.y") == b.field("vy"));
+    CHECK(a.field("v.x") != a.field("v.y"));
 }
