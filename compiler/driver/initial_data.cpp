@@ -6,6 +6,7 @@
 #include "compiler/driver/groups.h"
 #include "compiler/lower/storage.h"
 #include "runtime/io/npy.h"
+#include "runtime/io/photo.h"
 
 namespace halo::driver {
 
@@ -21,6 +22,21 @@ const ir::Field* find_field(const ir::Program& program, const std::string& name)
         if (field.name == name) return &field;
     }
     return nullptr;
+}
+
+// Of each field of the set.
+std::vector<std::vector<double>> read_values(const Load& load, const FieldSet& set, const RunRequest& request) {
+    const std::string what = "field " + load.field;
+    if (load.path.ends_with(".png")) {
+        const std::vector<std::uint8_t> grey =
+            rt::read_photo(load.path, request.extent[0], request.extent[1], what);
+        return {std::vector<double>(grey.begin(), grey.end())};
+    }
+    rt::NpyArray array = rt::read_npy(load.path, set.npy_shape(request.npy_shape()), what);
+    if (!set.is_single()) return separate(array.values, set.fields.size());
+    std::vector<std::vector<double>> values;
+    values.push_back(std::move(array.values));
+    return values;
 }
 
 }  // namespace
@@ -63,14 +79,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
     }
     for (const Load& load : request.loads) {
         const FieldSet set = find_fields(program, load.field);
-        rt::NpyArray array =
-            rt::read_npy(load.path, set.npy_shape(request.npy_shape()), "field " + load.field);
-        std::vector<std::vector<double>> values;
-        if (set.is_single()) {
-            values.push_back(std::move(array.values));
-        } else {
-            values = separate(array.values, set.fields.size());
-        }
+        std::vector<std::vector<double>> values = read_values(load, set, request);
         for (std::size_t i = 0; i < set.fields.size(); ++i) {
             const ir::Field* field = find_field(program, set.fields[i]);
             upload_all_levels(engine, *field,

@@ -123,7 +123,7 @@ private:
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
-        repeatable(sub, "--load", run_.load, "FIELD=FILE.npy: initial data");
+        repeatable(sub, "--load", run_.load, "FIELD=FILE.npy: initial data (or .png: a picture)");
         repeatable(sub, "--save", run_.save, "FIELD[=FILE.npy]: write a field at the end");
         repeatable(sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");

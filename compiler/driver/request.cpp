@@ -251,12 +251,24 @@ private:
         return set;
     }
 
+    // A picture has one number for each cell of a plane.
+    void check_loaded(const FileArgument& argument) {
+        const FieldSet set = field(argument.field);
+        if (!argument.path.ends_with(".png")) return;
+        if (program_.rank() != 2)
+            wrong(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",
+                              argument.field, program_.name, program_.rank()));
+        if (!set.is_single())
+            wrong(fmt::format("--load {}: a picture has one number for each cell, and {} has {}", argument.field,
+                              argument.field, set.fields.size()));
+    }
+
     void take_loads() {
         std::set<std::string> given;
         for (const std::string& text : arguments_.load) {
             FileArgument argument = parse_file_argument(text, "--load", ".npy");
             const bool to_table = is_table(argument.field), to_points = is_points(argument.field);
-            if (!to_table && !to_points) field(argument.field);
+            if (!to_table && !to_points) check_loaded(argument);
             if (!given.insert(argument.field).second)
                 wrong(fmt::format("--load gives {} twice", argument.field));
             (to_table    ? request_.table_loads

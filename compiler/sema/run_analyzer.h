@@ -106,6 +106,7 @@ private:
     std::int64_t read_every(const std::optional<syntax::ExprId>& every);
 
     void read(const syntax::LoadStatement& load);
+    bool can_show(const Reference& field, const syntax::LoadStatement& load);
 
     void read(const syntax::SaveStatement& save);
 

@@ -34,9 +34,31 @@ void RunAnalyzer::read(const syntax::LoadStatement& load) {
         return;
     }
     const std::optional<Reference> field = field_of(load.field);
-    const bool valid = check_path(load.path, ".npy");
+    const bool is_picture = load.path.text.ends_with(".png");
+    const bool valid = is_picture ? !field || can_show(*field, load) : check_path(load.path, ".npy");
     if (!field || !is_first_start(*field, settings_.where(load.field)) || !valid) return;
     result_.loads.push_back({field->name, load.path.text, load.where});
+}
+
+// A picture has one number for each cell of a plane.
+bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& load) {
+    const bool is_plane = symbols_.rank() == 2;
+    const bool is_number = field.shape->leaves() == 1;
+    const bool is_truth = stencil_.fields[field.first].type == ir::Scalar::boolean;
+    if (is_plane && is_number && !is_truth) return true;
+    Diagnostic& diagnostic =
+        sink_.report(DiagnosticKind::file_format, load.path.where,
+                     !is_plane   ? fmt::format("a picture is loaded into a field of two axes, and `{}` has {}",
+                                               symbols_.stencil().name.text, symbols_.rank())
+                     : is_number ? fmt::format("a picture has numbers from 0 to 255, and `{}` is true or false",
+                                               field.name)
+                                 : fmt::format("a picture has one number for each cell, and `{}` is {}",
+                                               field.name, describe(*field.shape)));
+    if (is_plane && is_number)
+        diagnostic.note("load it into a field of u8, and compare that with a number");
+    else
+        diagnostic.note("arrays of any shape are loaded from .npy files");
+    return false;
 }
 
 void RunAnalyzer::read(const syntax::SaveStatement& save) {

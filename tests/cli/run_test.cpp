@@ -293,3 +293,31 @@ TEST_CASE("step and time go on from step to step, and until knows those that are
         CHECK(npy_values(folder.read("v.npy")) == std::vector<double>(3, 2.5));
     }
 }
+
+TEST_CASE("a picture is loaded as numbers from 0 to 255") {
+    // 3 x 2 pixels of grey: 10 20 30 above 40 50 255.
+    constexpr unsigned char kPicture[] = {
+        0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52,
+        0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0xb8, 0x1f, 0x39,
+        0xc6, 0x00, 0x00, 0x00, 0x10, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0xe0, 0x12, 0x91, 0x63,
+        0xd0, 0x30, 0xfa, 0x0f, 0x00, 0x03, 0x37, 0x01, 0x96, 0xe6, 0x6f, 0xe9, 0xd6, 0x00, 0x00, 0x00,
+        0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+    Folder folder;
+    folder.write("photo.png", std::string(reinterpret_cast<const char*>(kPicture), sizeof kPicture));
+    folder.write("p.halo",
+                 "stencil p(x, y) {\n    field picture: u8\n    field bright: f64\n    field v: f32[2]\n"
+                 "    bright = picture + v.0\n}\n"
+                 "run p {\n    grid 3, 2\n    steps 1\n    load picture from \"photo.png\"\n"
+                 "    save picture to \"picture.npy\"\n    save bright to \"bright.npy\"\n}\n");
+    const Outcome outcome = folder.haloc(with_interpreter({"p.halo"}));
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(npy_values(folder.read("bright.npy")) == std::vector<double>{40, 50, 255, 10, 20, 30});
+    const Outcome small = folder.haloc(with_interpreter({"p.halo", "--grid", "3,3"}));
+    CHECK(small.code == 4);
+    CHECK(small.err.find("3 × 2 pixels, and field picture has 3 × 3 cells") != std::string::npos);
+    const Outcome vector = folder.haloc(with_interpreter({"p.halo", "--load", "v=photo.png"}));
+    CHECK(vector.code == 2);
+    CHECK(vector.err.find("one number for each cell") != std::string::npos);
+    CHECK(folder.haloc(with_interpreter({"p.halo", "--load", "v.1=photo.png"})).code == 0);
+}
