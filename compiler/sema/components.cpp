@@ -187,8 +187,14 @@ Value Evaluator::read_reference(const Reference& reference, SourceRange where) {
         at = *given;
     }
     std::vector<Value> leaves;
-    for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i) {
-        leaves.push_back(read_point(ir::FieldId{reference.first + i}, at, where));
+    const Shape& shape = *reference.shape;
+    std::size_t part = 0;  // that leaf i is of
+    for (std::uint32_t i = 0; i < shape.leaves(); ++i) {
+        while (part + 1 < shape.parts.size() && shape.first_leaf(part + 1) <= i)
+            ++part;
+        leaves.push_back(at_part(part, shape.parts.size(), [&] {
+            return read_point(ir::FieldId{reference.first + i}, at, where);
+        }));
         if (leaves.back().is_poison()) return Value();
     }
     std::size_t next = 0;
@@ -216,8 +222,8 @@ Value Evaluator::list(const syntax::List& node, SourceRange where) {
         return Value();
     }
     std::vector<Value> parts;
-    for (syntax::ExprId element : node.elements)
-        parts.push_back(quantity(element));
+    for (std::size_t i = 0; i < node.elements.size(); ++i)
+        parts.push_back(at_part(i, node.elements.size(), [&] { return quantity(node.elements[i]); }));
     return Value::vector_of(std::move(parts));
 }
 
@@ -226,11 +232,15 @@ Value Evaluator::list(const syntax::List& node, SourceRange where) {
 Value Evaluator::algebraic(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
     if (!require_arguments(node, name == "dot" || name == "cross" ? 2 : 1, where)) return Value();
+    // What makes a number of vectors takes them where they are.
+    const bool is_number = name == "dot" || name == "norm" || name == "cross";
+    std::vector<Halves> outer = is_number ? std::exchange(apart_, {}) : apart_;
     std::vector<Value> arguments;
-    for (const syntax::Argument& argument : node.arguments) {
+    for (const syntax::Argument& argument : node.arguments)
         arguments.push_back(quantity(argument.value));
-        if (arguments.back().is_poison()) return Value();
-    }
+    apart_ = std::move(outer);
+    if (std::any_of(arguments.begin(), arguments.end(), [](const Value& each) { return each.is_poison(); }))
+        return Value();
     const Value& first = arguments[0];
     if (name == "dot") return algebra_.dot(first, arguments[1], where);
     if (name == "cross") return algebra_.cross(first, arguments[1], where);

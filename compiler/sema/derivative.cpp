@@ -94,7 +94,7 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
                                SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.has_parts()) {
-        return map_parts(operand, [&](const Value& part) {
+        return map_at_parts(operand, [&](const Value& part) {
             return differentiate(part, axis, derivative, accuracy, where);
         });
     }
@@ -128,7 +128,7 @@ Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accur
 Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRange where) {
     if (operand.is_poison()) return operand;
     if (operand.has_parts())
-        return map_parts(operand, [&](const Value& part) { return one_sided(part, form, where); });
+        return map_at_parts(operand, [&](const Value& part) { return one_sided(part, form, where); });
     if (operand.is_uniform()) return Value::of(Rational(0));
     const bool to_half = (wanted_ & axis_bit(form.axis)) != 0;
     const bool is_placed = (operand.position.fixed & axis_bit(form.axis)) != 0;

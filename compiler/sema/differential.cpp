@@ -176,6 +176,27 @@ std::optional<std::vector<Value>> Evaluator::along_axes(const Value& vector, con
     return result;
 }
 
+// Where a vector is wanted whose parts lie apart, the operand of its gradient or curl lies half a cell from each
+// of them, along the axis that it is derived along there.
+Value Evaluator::whole_operand(syntax::ExprId id, const std::string& name) {
+    const std::vector<Halves> outer = std::exchange(apart_, {});
+    Halves place = wanted_;
+    const bool is_gradient = name == "grad";
+    if (!outer.empty() && (is_gradient || (name == "curl" && outer.size() == 2))) {
+        const auto beside = [&](std::size_t part) {
+            const int axis = static_cast<int>(is_gradient ? part : 1 - part);
+            return static_cast<Halves>(outer[part] ^ axis_bit(axis));
+        };
+        bool agree = true;
+        for (std::size_t part = 1; part < outer.size(); ++part)
+            agree = agree && beside(part) == beside(0);
+        if (agree) place = beside(0);
+    }
+    Value operand = evaluate_at(id, place);
+    apart_ = outer;
+    return operand;
+}
+
 Value Evaluator::gradient(const Value& operand, std::int64_t accuracy, SourceRange where) {
     if (operand.is_vector()) {
         report(DiagnosticKind::component_mismatch, where,
@@ -184,8 +205,10 @@ Value Evaluator::gradient(const Value& operand, std::int64_t accuracy, SourceRan
         return Value();
     }
     std::vector<Value> parts;
+    const auto rank = static_cast<std::size_t>(symbols_.rank());
     for (int axis = 0; axis < symbols_.rank(); ++axis)
-        parts.push_back(differentiate(operand, axis, 1, accuracy, where));
+        parts.push_back(at_part(static_cast<std::size_t>(axis), rank,
+                                [&] { return differentiate(operand, axis, 1, accuracy, where); }));
     return Value::vector_of(std::move(parts), symbols_.axes());
 }
 
@@ -209,9 +232,10 @@ Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange w
         return Value();
     }
     if (axes.size() == 2 && !operand.is_vector()) {
-        return Value::vector_of({differentiate(operand, 1, 1, accuracy, where),
-                                 algebra_.negate(differentiate(operand, 0, 1, accuracy, where), where)},
-                                axes);
+        const auto along = [&](int axis) {
+            return at_part(axis == 1 ? 0 : 1, 2, [&] { return differentiate(operand, axis, 1, accuracy, where); });
+        };
+        return Value::vector_of({along(1), algebra_.negate(along(0), where)}, axes);
     }
     const std::optional<std::vector<Value>> parts = along_axes(operand, "curl", where);
     if (!parts) return Value();
@@ -221,7 +245,9 @@ Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange w
         return algebra_.binary(BinaryOp::sub, first, second, where);
     };
     if (axes.size() == 2) return about(0, 1);
-    return Value::vector_of({about(1, 2), about(2, 0), about(0, 1)}, axes);
+    return Value::vector_of({at_part(0, 3, [&] { return about(1, 2); }), at_part(1, 3, [&] { return about(2, 0); }),
+                             at_part(2, 3, [&] { return about(0, 1); })},
+                            axes);
 }
 
 Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {
@@ -244,7 +270,9 @@ Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {
         for (const AxisCount& entry : *axes)
             along = static_cast<Halves>(along | axis_bit(entry.axis));
     }
-    Value result = evaluate_at(plain[0], static_cast<Halves>(wanted_ ^ along));
+    const bool changes_shape = name == "grad" || name == "div" || name == "curl";
+    Value result = changes_shape ? whole_operand(plain[0], name)
+                                 : evaluate_at(plain[0], static_cast<Halves>(wanted_ ^ along));
     const Value velocity = name == "upwind" ? number(plain[2]) : Value::of(Rational(0));
     if (!require_quantity(result, this->where(plain[0])) || !options || !axes) return Value();
     const SourceRange operand = this->where(plain[0]);

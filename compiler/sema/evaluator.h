@@ -135,7 +135,14 @@ public:
 
     // ---- positions (places.cpp)
     // Where the statement that is read now has its points: what can be had at several places is had there.
-    void set_wanted(Halves place) { wanted_ = place; }
+    void set_wanted(Halves place) {
+        wanted_ = place;
+        apart_.clear();
+    }
+    // Of a vector whose parts are wanted at these places each.
+    void set_wanted(const std::vector<Halves>& places);
+    // The places of the parts of something that starts at a field; one where they are one.
+    std::vector<Halves> places_of(const Shape& shape, std::uint32_t first) const;
     Halves wanted() const { return wanted_; }
     // The place of what has none given: where its fields are. Reports an expression that could be at several.
     Halves own_place(syntax::ExprId id);
@@ -237,6 +244,26 @@ private:
     // components.cpp
     Value member(const syntax::Member& node, const syntax::Expr& expr);
     Value list(const syntax::List& node, SourceRange where);
+    // make(), for part number `part` of a vector of `count`, where that part is wanted.
+    template <class Make>
+    auto at_part(std::size_t part, std::size_t count, Make&& make) {
+        if (apart_.empty() || apart_.size() != count) return make();
+        std::vector<Halves> outer = std::exchange(apart_, {});
+        const Halves outer_place = std::exchange(wanted_, outer[part]);
+        auto result = make();
+        apart_ = std::move(outer);
+        wanted_ = outer_place;
+        return result;
+    }
+    template <class Map>
+    Value map_at_parts(const Value& value, Map&& map) {
+        std::size_t part = 0;
+        return map_parts(value, [&](const Value& each) {
+            return at_part(part++, value.is_vector() ? value.parts.size() : 0, [&] { return map(each); });
+        });
+    }
+    // The operand of a derivative that turns numbers into a vector, or a vector into numbers.
+    Value whole_operand(syntax::ExprId id, const std::string& name);
     Value read_reference(const Reference& reference, SourceRange where);
     template <class Whole>
     std::optional<std::size_t> part_of(const Whole& whole, const syntax::Member& node);
@@ -406,6 +433,7 @@ private:
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;
     Halves wanted_ = 0;
+    std::vector<Halves> apart_;  // of the parts of the vector that is wanted, where they are not all `wanted_`
     bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;
     int noise_streams_ = 0;

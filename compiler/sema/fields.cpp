@@ -267,6 +267,17 @@ void collect_types(const Shape& shape, std::vector<const syntax::TypeRef*>& type
     types.insert(types.end(), shape.leaves(), shape.type);
 }
 
+// Where the points of a leaf lie, as written: behind its component, or for all of them.
+const std::vector<syntax::ExprId>& place_of(const syntax::FieldDecl& declaration, const Shape& shape,
+                                            std::size_t leaf) {
+    const std::vector<syntax::Component>& components = declaration.type.components;
+    for (std::size_t part = components.size(); part-- > 0;) {
+        if (shape.first_leaf(part) > leaf) continue;
+        return components[part].at.empty() ? declaration.at : components[part].at;
+    }
+    return declaration.at;
+}
+
 // A group for the field, and one for each part of it that has components itself.
 void add_groups(const std::string& name, const Shape& shape, std::uint32_t first, bool interleaved,
                 ir::Program& program) {
@@ -354,7 +365,7 @@ void declare_fields(Evaluator& evaluator) {
             info.leaf = leaf;
             for (auto& sides : info.has_boundary)
                 sides.fill(true);  // none is written: free
-            info.stagger = evaluator.stagger(symbol.field->at).value_or(0);
+            info.stagger = evaluator.stagger(place_of(*symbol.field, layout.shape, leaf)).value_or(0);
             set_stagger(field, info.stagger);
             if (info.stagger != 0) evaluator.set_staggered();
             evaluator.set_wanted(info.stagger);

@@ -57,7 +57,7 @@ private:
         if (const auto* node = std::get_if<syntax::Conditional>(&expr.node))
             return of(node->condition).joined(of(node->then)).joined(of(node->otherwise));
         if (const auto* node = std::get_if<syntax::Fold>(&expr.node)) return of_fold(*node);
-        if (const auto* node = std::get_if<syntax::Member>(&expr.node)) return of(node->base);
+        if (const auto* node = std::get_if<syntax::Member>(&expr.node)) return of_member(*node);
         if (const auto* node = std::get_if<syntax::List>(&expr.node)) {
             Places result;
             for (syntax::ExprId element : node->elements)
@@ -74,14 +74,45 @@ private:
         }
         const Symbol* symbol = evaluator.find_symbol(name);
         if (symbol == nullptr || evaluator.place_ != Place::step) return {};
-        if (symbol->kind == Symbol::Kind::field)
-            return Places::only(
-                evaluator.fields_[evaluator.layouts_[static_cast<std::size_t>(symbol->index)].first].stagger);
+        if (symbol->kind == Symbol::Kind::field) {
+            const FieldLayout& layout = evaluator.layouts_[static_cast<std::size_t>(symbol->index)];
+            return of_parts(layout.shape, layout.first);
+        }
         if (symbol->kind == Symbol::Kind::let) {
             const auto found = evaluator.lets_.find(symbol->index);
             if (found != evaluator.lets_.end()) return of_value(found->second);
         }
         return {};
+    }
+
+    Places of_parts(const Shape& shape, std::uint32_t first) {
+        Places result;
+        for (const Halves place : evaluator.places_of(shape, first))
+            result = result.joined(Places::only(place));
+        return result;
+    }
+
+    // Of a field's component, where that component lies: `v.x`, `v[x+1].x`.
+    Places of_member(const syntax::Member& node) {
+        const syntax::Expr* base = &evaluator.file_[node.base];
+        Halves half = 0;
+        if (const auto* access = std::get_if<syntax::Index>(&base->node)) {
+            for (syntax::ExprId subscript : access->subscripts)
+                half = static_cast<Halves>(half ^ half_of(subscript));
+            base = &evaluator.file_[access->base];
+        }
+        const auto* name = std::get_if<syntax::NameUse>(&base->node);
+        const bool is_hidden =
+            name == nullptr || find_bound(name->name) || (in_def == 0 && evaluator.find_local(name->name));
+        const Symbol* symbol = is_hidden ? nullptr : evaluator.find_symbol(name->name);
+        if (node.index || symbol == nullptr || symbol->kind != Symbol::Kind::field ||
+            evaluator.place_ != Place::step)
+            return of(node.base);
+        const FieldLayout& layout = evaluator.layouts_[static_cast<std::size_t>(symbol->index)];
+        const auto part = find_part(layout.shape, node.member.text, evaluator.symbols_.axes());
+        if (!part || layout.shape.kind != Shape::Kind::vector) return of(node.base);
+        const auto first = layout.first + static_cast<std::uint32_t>(layout.shape.first_leaf(*part));
+        return Places::only(evaluator.fields_[first].stagger).flipped(half);
     }
 
     Places of_value(const Value& value) {
@@ -257,6 +288,21 @@ private:
     int in_def = 0;
     int depth = 0;
 };
+
+void Evaluator::set_wanted(const std::vector<Halves>& places) {
+    wanted_ = places.front();
+    apart_ = places.size() > 1 ? places : std::vector<Halves>();
+}
+
+std::vector<Halves> Evaluator::places_of(const Shape& shape, std::uint32_t first) const {
+    std::vector<Halves> places;
+    for (std::size_t part = 0; part < shape.parts.size(); ++part)
+        places.push_back(fields_[first + shape.first_leaf(part)].stagger);
+    const auto is_first = [&](Halves place) { return place == places.front(); };
+    if (places.empty()) return {fields_[first].stagger};
+    if (std::all_of(places.begin(), places.end(), is_first)) places.resize(1);
+    return places;
+}
 
 // In a stencil without staggered fields there is one place.
 Places Evaluator::places(syntax::ExprId id) {

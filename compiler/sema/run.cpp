@@ -142,26 +142,40 @@ void RunAnalyzer::read(const syntax::InitStatement& init) {
         declare(*init_);
     }
     init_->set_loop_indices(settings_.loop_indices());
-    if (reference) {
-        const auto& staggered = stencil_.fields[reference->first].staggered;
-        Halves place = 0;
-        for (int axis = 0; axis < symbols_.rank(); ++axis)
-            place = static_cast<Halves>(place | (staggered[axis] ? axis_bit(axis) : Halves{0}));
-        init_->set_wanted(place);  // coordinates are those of the field's points
-    }
-    const bool is_condition = reference && reference->shape->leaves() == 1 &&
-                              stencil_.fields[reference->first].type == ir::Scalar::boolean;
-    const Value value = is_condition ? init_->condition(init.value) : init_->quantity(init.value);
-    if (!reference || !is_new || value.is_poison()) return;
-    const std::optional<std::vector<Value>> leaves = fit(value, *reference->shape);
-    if (!leaves) {
-        sink_.report(DiagnosticKind::component_mismatch, init_->where(init.value),
-                     fmt::format("this is {}, and `{}` is {}", describe(value), reference->name,
-                                 describe(*reference->shape)));
+    if (!reference) {
+        init_->quantity(init.value);
         return;
     }
-    for (std::uint32_t i = 0; i < leaves->size(); ++i)
-        fill(stencil_.fields[reference->first + i], (*leaves)[i], init);
+    std::map<Halves, std::optional<std::vector<Value>>> known;  // what it is worth at each place
+    for (std::uint32_t i = 0; i < reference->shape->leaves(); ++i) {
+        const ir::Field& field = stencil_.fields[reference->first + i];
+        const auto [found, is_first] = known.try_emplace(place_of(field));
+        if (is_first) found->second = values_at(found->first, *reference, init);
+        if (!found->second || !is_new) return;
+        fill(field, (*found->second)[i], init);
+    }
+}
+
+Halves RunAnalyzer::place_of(const ir::Field& field) const {
+    Halves place = 0;
+    for (int axis = 0; axis < symbols_.rank(); ++axis)
+        place = static_cast<Halves>(place | (field.staggered[axis] ? axis_bit(axis) : Halves{0}));
+    return place;
+}
+
+std::optional<std::vector<Value>> RunAnalyzer::values_at(Halves place, const Reference& reference,
+                                                         const syntax::InitStatement& init) {
+    init_->set_wanted(place);
+    const bool is_condition =
+        reference.shape->leaves() == 1 && stencil_.fields[reference.first].type == ir::Scalar::boolean;
+    const Value value = is_condition ? init_->condition(init.value) : init_->quantity(init.value);
+    if (value.is_poison()) return std::nullopt;
+    std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
+    if (leaves) return leaves;
+    sink_.report(DiagnosticKind::component_mismatch, init_->where(init.value),
+                 fmt::format("this is {}, and `{}` is {}", describe(value), reference.name,
+                             describe(*reference.shape)));
+    return std::nullopt;
 }
 
 void RunAnalyzer::fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init) {

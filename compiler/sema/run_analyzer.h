@@ -98,6 +98,11 @@ private:
 
     void read(const syntax::InitStatement& init);
 
+    Halves place_of(const ir::Field& field) const;
+    // What `init` gives to each leaf of a field, coordinates being those of a place in the cells. nullopt:
+    // reported.
+    std::optional<std::vector<Value>> values_at(Halves place, const Reference& reference,
+                                                const syntax::InitStatement& init);
     void fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
 
     // Refuses a file that is not of the one format there is.

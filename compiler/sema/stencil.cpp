@@ -203,17 +203,18 @@ void StencilAnalyzer::read(const syntax::StencilStatement& statement) {
 
 void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     const std::optional<Target> target = targets_[next_target_++];
-    Halves place = 0;
+    std::vector<Halves> places{0};
     if (target) {
         evaluator_.set_target(*target->reference.symbol, evaluator_.where(assignment.target));
-        place = evaluator_.fields()[target->reference.first].stagger;
+        places = evaluator_.places_of(*target->reference.shape, target->reference.first);
     }
-    evaluator_.set_wanted(place);
+    evaluator_.set_wanted(places);
     const bool is_condition = target && target->reference.shape->leaves() == 1 &&
                               program_.fields[target->reference.first].type == ir::Scalar::boolean;
     const Value value =
         is_condition ? evaluator_.condition(assignment.value) : evaluator_.quantity(assignment.value);
-    const std::optional<Cells> cells = guards_.cells_of(assignment.guards, place);
+    if (places.size() > 1 && !assignment.guards.empty()) return refuse_guards(assignment);
+    const std::optional<Cells> cells = guards_.cells_of(assignment.guards, places.front());
     if (!target) return;
     bool again = false;
     const Reference& reference = target->reference;
@@ -224,6 +225,7 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
     for (std::size_t i = 0; leaves && i < leaves->size(); ++i) {
         const std::string name = fmt::format("`{}`", program_.fields[reference.first + i].name);
+        const Halves place = evaluator_.fields()[reference.first + i].stagger;
         if (!evaluator_.require_position((*leaves)[i], place, name, assignment.value)) {
             has_poison_ = true;
             return;
@@ -262,6 +264,14 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
             assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where, *cells);
         if (in_place) check_in_place(made);
     }
+}
+
+void StencilAnalyzer::refuse_guards(const syntax::Assignment& assignment) {
+    has_poison_ = true;
+    sink_
+        .report(DiagnosticKind::not_built_yet, assignment.where,
+                "some cells alone of components that lie at different places are not built yet")
+        .note("assign the components one by one");
 }
 
 void StencilAnalyzer::report_misfit(const Value& value, const Reference& reference, SourceRange where) {

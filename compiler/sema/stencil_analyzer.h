@@ -68,6 +68,7 @@ private:
 
     void read_assignment(const syntax::Assignment& assignment);
 
+    void refuse_guards(const syntax::Assignment& assignment);
     void report_misfit(const Value& value, const Reference& reference, SourceRange where);
 
     ir::Assign assign(ir::FieldId field, int time, const Value& value, SourceRange value_where,

@@ -24,7 +24,10 @@ void StencilAnalyzer::read_let(const syntax::LetDecl& let) {
     const Halves place = place_of(let);
     evaluator_.set_wanted(place);
     Value value = evaluator_.evaluate(let.value);
-    if (!require_positions(value, place, fmt::format("`{}`", symbol.name), let.value)) value = Value();
+    // The parts of a vector may lie apart, each where what it is made of lies.
+    const bool may_differ = let.at.empty() && value.has_parts();
+    if (!may_differ && !require_positions(value, place, fmt::format("`{}`", symbol.name), let.value))
+        value = Value();
     if (value.is_poison()) has_poison_ = true;
     const bool has_clauses = !let.boundaries.empty() || !let.halos.empty();
     if (is_name(value) && has_clauses && !value.is_poison()) {
@@ -76,8 +79,9 @@ Value StencilAnalyzer::store(const Value& value, const syntax::LetDecl& let, con
     field.where = symbol.where;
     FieldInfo info;
     info.symbol = &symbol;
-    info.stagger = place;
-    set_stagger(field, place);
+    const auto own_place = static_cast<Halves>((place & ~value.position.fixed) | value.position.half);
+    info.stagger = own_place;
+    set_stagger(field, own_place);
     info.shape = shape;
     info.leaf = own;
     info.assigned = info.written = true;
@@ -91,7 +95,7 @@ Value StencilAnalyzer::store(const Value& value, const syntax::LetDecl& let, con
     assign(id, 0, value, evaluator_.where(let.value), let.where);
     const ir::Access access{id, 0, {}};
     return evaluator_.arithmetic().leaf(value.type, access, false, symbol.where,
-                                        evaluator_.position_at(place));
+                                        evaluator_.position_at(own_place));
 }
 
 Halves StencilAnalyzer::place_of(const syntax::LetDecl& let) {

@@ -191,6 +191,7 @@ std::vector<Component> Parser::components() {
         component.name = name("the name of a component");
         expect(TokenKind::colon, "`:` and the type of the component");
         component.type = simple_type();
+        component.at = stagger(true);
         result.push_back(std::move(component));
     } while (accept(TokenKind::comma));
     close(opening, TokenKind::right_paren);
@@ -243,14 +244,19 @@ FieldDecl Parser::field(std::uint32_t begin) {
     return result;
 }
 
-// `at x+1/2, y+1/2`: where in the cells the points lie.
-std::vector<ExprId> Parser::stagger() {
+// `at x+1/2, y+1/2`: where in the cells the points lie. In a list of components a comma may begin the next.
+std::vector<ExprId> Parser::stagger(bool in_list) {
     std::vector<ExprId> result;
-    if (!is_word("at") || peek().newline_before) return result;
+    if (!is_word("at") || (peek().newline_before && !in_list)) return result;
     advance();
+    const auto goes_on = [&] {
+        const bool begins_next =
+            in_list && ahead(1).kind == TokenKind::identifier && ahead(2).kind == TokenKind::colon;
+        return !begins_next && accept(TokenKind::comma);
+    };
     do {
         result.push_back(expression());
-    } while (accept(TokenKind::comma));
+    } while (goes_on());
     return result;
 }
 

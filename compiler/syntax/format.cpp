@@ -93,7 +93,11 @@ private:
     }
     void add(const StencilStatement& statement) {
         std::visit([&](const auto& node) { roles_.statements.insert(node.where.begin); }, statement);
-        if (const auto* field = std::get_if<FieldDecl>(&statement)) add_position(field->at);
+        if (const auto* field = std::get_if<FieldDecl>(&statement)) {
+            add_position(field->at);
+            for (const Component& component : field->type.components)
+                add_position(component.at);
+        }
         if (const auto* let = std::get_if<LetDecl>(&statement)) add_position(let->at);
         if (const auto* table = std::get_if<TableDecl>(&statement)) {
             for (const ColumnDecl& column : table->columns)

@@ -141,7 +141,7 @@ private:
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
                     std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout);
     void layout(std::optional<LayoutEntry>* given);
-    std::vector<ExprId> stagger();
+    std::vector<ExprId> stagger(bool in_list = false);
     std::optional<FaceRef> face();
     HaloEntry halo_entry();
     BoundaryEntry boundary_entry(const std::vector<Name>& owners);

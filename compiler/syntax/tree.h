@@ -140,7 +140,8 @@ struct TypeRef {  // f32, `f16 as f32`, f32[19], (x: f32, y: f32); any names: se
 };
 struct Component {
     Name name;
-    TypeRef type;  // has no named components itself
+    TypeRef type;            // has no named components itself
+    std::vector<ExprId> at;  // as of a field; empty: where the field says
 };
 
 struct Definition {  // NAME [: type] [= value]

@@ -57,6 +57,8 @@ TEST_CASE("declarations have one form") {
           "field u, v: f16 as f32 { boundary periodic }");
     CHECK(statement("field u: f32 { }") == "field u: f32 {}");
     CHECK(statement("field v:f32 at x + 1/2,y{halo 1}") == "field v: f32 at x+1/2, y { halo 1 }");
+    CHECK(statement("field v:(x:f32 at x + 1/2,y + 1/2,y:f32 at y+1/2){halo 1}") ==
+          "field v: (x: f32 at x+1/2, y+1/2, y: f32 at y+1/2) { halo 1 }");
     CHECK(statement("let e at y  +1/2=d(v ,y)") == "let e at y+1/2 = d(v, y)");
     CHECK(statement("field u: f32\n{\n halo 1 ; boundary fixed  -1\n\n}") ==
           "field u: f32 {\n        halo 1\n        boundary fixed -1\n    }");
