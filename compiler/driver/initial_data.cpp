@@ -25,7 +25,8 @@ const ir::Field* find_field(const ir::Program& program, const std::string& name)
 }
 
 // Of each field of the set.
-std::vector<std::vector<double>> read_values(const Load& load, const FieldSet& set, const RunRequest& request) {
+std::vector<std::vector<double>> read_values(const Load& load, const FieldSet& set,
+                                             const RunRequest& request) {
     const std::string what = "field " + load.field;
     if (load.path.ends_with(".png")) {
         const std::vector<std::uint8_t> grey =

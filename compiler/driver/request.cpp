@@ -259,8 +259,8 @@ private:
             wrong(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",
                               argument.field, program_.name, program_.rank()));
         if (!set.is_single())
-            wrong(fmt::format("--load {}: a picture has one number for each cell, and {} has {}", argument.field,
-                              argument.field, set.fields.size()));
+            wrong(fmt::format("--load {}: a picture has one number for each cell, and {} has {}",
+                              argument.field, argument.field, set.fields.size()));
     }
 
     void take_loads() {

@@ -153,8 +153,8 @@ private:
         const CellValues values = lower_cell(context_, sources, cell);
         for (const Write& write : context_.stage().writes) {
             const Expr inside = inside_store_bounds(context_, write, index_);
-            kernel::Statement store = kernel::Assign{row_element(write.level, {}),
-                                                     stored_value(context_.stage(), write, values)};
+            kernel::Statement store =
+                kernel::Assign{row_element(write.level, {}), stored_value(context_.stage(), write, values)};
             if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
             cell.push_back(std::move(store));
         }

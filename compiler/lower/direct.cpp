@@ -246,9 +246,9 @@ private:
         const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
         loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
         const auto load_one = [&](int x) {
-            loads.push_back(kernel::Assign{window_element(read, z, y, beside.left + x),
-                                           loaded(kernel::element(name, {x * components}, type),
-                                                  context_.stage().field(read.level))});
+            loads.push_back(kernel::Assign{
+                window_element(read, z, y, beside.left + x),
+                loaded(kernel::element(name, {x * components}, type), context_.stage().field(read.level))});
         };
         // A row that needs fewer neighbours than the window is wide loads only those.
         const auto side = [&](int count, bool vectors, int begin, int direction) {

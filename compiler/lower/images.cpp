@@ -108,8 +108,8 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
 
 }  // namespace
 
-// Whether a stage writes all components of a level that lie side by side, and their halos show the same cells:
-// one loop stores them all.
+// Whether a stage writes all components of a level that lie side by side, and their halos show the same
+// cells: one loop stores them all.
 bool Images::shown_alike(const Context& context, const Level& level) {
     const ir::Group* group = ir::interleave(context.program(), level.field).group;
     if (group == nullptr) return false;
@@ -144,8 +144,8 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     const int components = place.count();
     const Type type = storage_type(field.storage);
     const int rank = context.rank();
-    std::string key = fmt::format("{} {} {}{}", static_cast<int>(type), rank, components,
-                                  all_components ? "all" : "");
+    std::string key =
+        fmt::format("{} {} {}{}", static_cast<int>(type), rank, components, all_components ? "all" : "");
     std::string words;
     for (int axis = 0; axis < rank; ++axis) {
         const AxisImages images = axis_images(field, axis);
@@ -160,8 +160,7 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
 
     kernel::KernelFunction function;
     function.kind = kernel::KernelFunction::Kind::helper;
-    function.name =
-        names_.take("store_images_" + (place.group == nullptr ? field.name : place.group->name));
+    function.name = names_.take("store_images_" + (place.group == nullptr ? field.name : place.group->name));
     function.comment = {fmt::format("Stores a cell once more wherever the halo shows it: {}.", words)};
     function.parameters.push_back({type, "u", kernel::Parameter::Kind::output, false});
     Expr own[3], n[3], image[3];

@@ -170,8 +170,9 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
     lines.push_back(halo + ".");
     for (const ir::Group& group : program.groups) {
         if (!group.interleaved) continue;
-        lines.push_back(fmt::format("Of {} the {} components of a cell lie side by side: that many elements are",
-                                    group.name, group.fields.size()));
+        lines.push_back(
+            fmt::format("Of {} the {} components of a cell lie side by side: that many elements are",
+                        group.name, group.fields.size()));
         lines.push_back("where others have one.");
     }
     return lines;

@@ -252,8 +252,8 @@ private:
         };
         const CellValues values = lower_cell(context_, sources, work);
         for (const Write& write : context_.stage().writes) {
-            kernel::Statement store =
-                kernel::Assign{context_.element(write.level, at), stored_value(context_.stage(), write, values)};
+            kernel::Statement store = kernel::Assign{context_.element(write.level, at),
+                                                     stored_value(context_.stage(), write, values)};
             if (const Expr bounds = inside_store_bounds(context_, write, index); bounds.has_value())
                 store = kernel::If{bounds, {std::move(store)}, {}};
             work.push_back(std::move(store));

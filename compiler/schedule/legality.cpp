@@ -74,9 +74,10 @@ private:
                                          " is converted where it is loaded, which direct does");
         }
         if (footprint_.interleaved && !is(Strategy::direct)) {
-            limit(Setting::strategy, name_of(schedule_.strategy) +
-                                         " copies rows of one component, and with `layout aos` a row has all of "
-                                         "them; direct reads them where they are");
+            limit(Setting::strategy,
+                  name_of(schedule_.strategy) +
+                      " copies rows of one component, and with `layout aos` a row has all of "
+                      "them; direct reads them where they are");
         }
         if (is(Strategy::direct) && schedule_.shared_padding != 0) {
             limit(Setting::padding, "direct keeps nothing in shared memory, so there are no rows to pad");

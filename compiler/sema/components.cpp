@@ -192,9 +192,8 @@ Value Evaluator::read_reference(const Reference& reference, SourceRange where) {
     for (std::uint32_t i = 0; i < shape.leaves(); ++i) {
         while (part + 1 < shape.parts.size() && shape.first_leaf(part + 1) <= i)
             ++part;
-        leaves.push_back(at_part(part, shape.parts.size(), [&] {
-            return read_point(ir::FieldId{reference.first + i}, at, where);
-        }));
+        leaves.push_back(at_part(part, shape.parts.size(),
+                                 [&] { return read_point(ir::FieldId{reference.first + i}, at, where); }));
         if (leaves.back().is_poison()) return Value();
     }
     std::size_t next = 0;

@@ -176,8 +176,8 @@ std::optional<std::vector<Value>> Evaluator::along_axes(const Value& vector, con
     return result;
 }
 
-// Where a vector is wanted whose parts lie apart, the operand of its gradient or curl lies half a cell from each
-// of them, along the axis that it is derived along there.
+// Where a vector is wanted whose parts lie apart, the operand of its gradient or curl lies half a cell from
+// each of them, along the axis that it is derived along there.
 Value Evaluator::whole_operand(syntax::ExprId id, const std::string& name) {
     const std::vector<Halves> outer = std::exchange(apart_, {});
     Halves place = wanted_;
@@ -233,7 +233,8 @@ Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange w
     }
     if (axes.size() == 2 && !operand.is_vector()) {
         const auto along = [&](int axis) {
-            return at_part(axis == 1 ? 0 : 1, 2, [&] { return differentiate(operand, axis, 1, accuracy, where); });
+            return at_part(axis == 1 ? 0 : 1, 2,
+                           [&] { return differentiate(operand, axis, 1, accuracy, where); });
         };
         return Value::vector_of({along(1), algebra_.negate(along(0), where)}, axes);
     }
@@ -245,9 +246,10 @@ Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange w
         return algebra_.binary(BinaryOp::sub, first, second, where);
     };
     if (axes.size() == 2) return about(0, 1);
-    return Value::vector_of({at_part(0, 3, [&] { return about(1, 2); }), at_part(1, 3, [&] { return about(2, 0); }),
-                             at_part(2, 3, [&] { return about(0, 1); })},
-                            axes);
+    return Value::vector_of(
+        {at_part(0, 3, [&] { return about(1, 2); }), at_part(1, 3, [&] { return about(2, 0); }),
+         at_part(2, 3, [&] { return about(0, 1); })},
+        axes);
 }
 
 Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {

@@ -61,7 +61,7 @@ struct FieldInfo {
     bool asked_for_boundary = false;
     bool reported_unwritten = false;
     Halves stagger = 0;  // the axes along which it lies half a cell up
-    std::string part;    // ".x" where this is what a clause for that component sees: shape and leaf are its own
+    std::string part;  // ".x" where this is what a clause for that component sees: shape and leaf are its own
 };
 
 struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
@@ -121,8 +121,8 @@ public:
 
     // What a value for a field of several components is worth for one of them; nullopt: does not fit,
     // reported.
-    // What a clause `v.x …` of a field's or let's own block speaks of: info with that part for the whole, and how
-    // many members were named. nullopt where the field is not of it, or there is no such part (reported).
+    // What a clause `v.x …` of a field's or let's own block speaks of: info with that part for the whole, and
+    // how many members were named. nullopt where the field is not of it, or there is no such part (reported).
     std::optional<FieldInfo> narrowed(syntax::ExprId part, const FieldInfo& info, int& depth);
     std::optional<Value> own_part(const Value& value, const FieldInfo& info, SourceRange where);
 
@@ -433,7 +433,8 @@ private:
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;
     Halves wanted_ = 0;
-    std::vector<Halves> apart_;  // of the parts of the vector that is wanted, where they are not all `wanted_`
+    std::vector<Halves>
+        apart_;  // of the parts of the vector that is wanted, where they are not all `wanted_`
     bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;
     int noise_streams_ = 0;

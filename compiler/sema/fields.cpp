@@ -301,14 +301,15 @@ void add_groups(const std::string& name, const Shape& shape, std::uint32_t first
 }
 
 // Whether a field's components lie side by side in memory: they must be of one type then.
-bool lies_interleaved(const syntax::FieldDecl& declaration,
-                      const std::vector<const syntax::TypeRef*>& types, Evaluator& evaluator) {
+bool lies_interleaved(const syntax::FieldDecl& declaration, const std::vector<const syntax::TypeRef*>& types,
+                      Evaluator& evaluator) {
     if (!declaration.layout) return false;
     const std::string& kind = declaration.layout->kind.text;
     const SourceRange where = declaration.layout->kind.where;
     if (kind != "aos") {
         if (kind != "soa") {
-            evaluator.report(DiagnosticKind::invalid_layout, where, fmt::format("there is no layout `{}`", kind))
+            evaluator
+                .report(DiagnosticKind::invalid_layout, where, fmt::format("there is no layout `{}`", kind))
                 .note("`soa`: each component is an array of its own, as it is where nothing is said")
                 .note("`aos`: the components of a cell lie side by side");
         }
@@ -316,7 +317,8 @@ bool lies_interleaved(const syntax::FieldDecl& declaration,
     }
     if (types.size() == 1) {
         evaluator
-            .report(DiagnosticKind::invalid_layout, where, "a field of one number has no components to lay out")
+            .report(DiagnosticKind::invalid_layout, where,
+                    "a field of one number has no components to lay out")
             .note("`layout aos` is for vectors, arrays and complex numbers");
         return false;
     }
@@ -400,17 +402,17 @@ void check_layouts(Evaluator& evaluator) {
     for (const ir::Group& group : program.groups) {
         if (!group.interleaved) continue;
         const ir::Field& first = program[group.fields.front()];
-        const auto other =
-            std::find_if(group.fields.begin(), group.fields.end(),
-                         [&](ir::FieldId field) { return program[field].role != first.role; });
+        const auto other = std::find_if(group.fields.begin(), group.fields.end(),
+                                        [&](ir::FieldId field) { return program[field].role != first.role; });
         if (other == group.fields.end()) continue;
         const ir::FieldId assigned = first.role == ir::Role::input ? *other : group.fields.front();
         evaluator
-            .report(DiagnosticKind::invalid_layout, evaluator.fields()[assigned.index].written_where,
-                    fmt::format("with `layout aos` the components of `{}` are stored together, but `{}` is {} "
-                                "and `{}` is {}",
-                                group.name, first.name, role_text(first.role), program[*other].name,
-                                role_text(program[*other].role)))
+            .report(
+                DiagnosticKind::invalid_layout, evaluator.fields()[assigned.index].written_where,
+                fmt::format("with `layout aos` the components of `{}` are stored together, but `{}` is {} "
+                            "and `{}` is {}",
+                            group.name, first.name, role_text(first.role), program[*other].name,
+                            role_text(program[*other].role)))
             .note(fmt::format("a component that stays as it is is assigned as well: `{0}[t+1] = {0}`",
                               first.role == ir::Role::input ? first.name : program[*other].name));
     }

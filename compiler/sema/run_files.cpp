@@ -46,14 +46,14 @@ bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& 
     const bool is_number = field.shape->leaves() == 1;
     const bool is_truth = stencil_.fields[field.first].type == ir::Scalar::boolean;
     if (is_plane && is_number && !is_truth) return true;
-    Diagnostic& diagnostic =
-        sink_.report(DiagnosticKind::file_format, load.path.where,
-                     !is_plane   ? fmt::format("a picture is loaded into a field of two axes, and `{}` has {}",
-                                               symbols_.stencil().name.text, symbols_.rank())
-                     : is_number ? fmt::format("a picture has numbers from 0 to 255, and `{}` is true or false",
-                                               field.name)
-                                 : fmt::format("a picture has one number for each cell, and `{}` is {}",
-                                               field.name, describe(*field.shape)));
+    Diagnostic& diagnostic = sink_.report(
+        DiagnosticKind::file_format, load.path.where,
+        !is_plane ? fmt::format("a picture is loaded into a field of two axes, and `{}` has {}",
+                                symbols_.stencil().name.text, symbols_.rank())
+        : is_number
+            ? fmt::format("a picture has numbers from 0 to 255, and `{}` is true or false", field.name)
+            : fmt::format("a picture has one number for each cell, and `{}` is {}", field.name,
+                          describe(*field.shape)));
     if (is_plane && is_number)
         diagnostic.note("load it into a field of u8, and compare that with a number");
     else

@@ -34,7 +34,8 @@ struct CoefOverride {
 
 struct Load {
     std::string field;
-    std::string path;  // .npy, axes from slowest to fastest; or .png, a picture in grey for one field in a plane
+    std::string
+        path;  // .npy, axes from slowest to fastest; or .png, a picture in grey for one field in a plane
     SourceRange where;
 };
 struct Save {

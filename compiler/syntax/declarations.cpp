@@ -306,8 +306,7 @@ void Parser::layout(std::optional<LayoutEntry>* given) {
         fail(DiagnosticKind::misplaced_statement, entry.where, "a `let` has no layout")
             .note("that of a field is how its components lie in memory");
     } else if (*given) {
-        sink_
-            .report(DiagnosticKind::duplicate_setting, entry.where, "the layout of a field is given twice")
+        sink_.report(DiagnosticKind::duplicate_setting, entry.where, "the layout of a field is given twice")
             .label((*given)->where, "given here before");
     } else {
         *given = std::move(entry);
@@ -363,10 +362,9 @@ bool Parser::at_boundary_face() const {
 BoundaryEntry Parser::boundary_entry(const std::vector<Name>& owners) {
     BoundaryEntry result;
     const std::uint32_t begin = peek().where.begin;
-    const bool names_part =
-        is(TokenKind::identifier) && ahead(1).kind == TokenKind::dot &&
-        std::any_of(owners.begin(), owners.end(),
-                    [&](const Name& owner) { return owner.text == text(peek()); });
+    const bool names_part = is(TokenKind::identifier) && ahead(1).kind == TokenKind::dot &&
+                            std::any_of(owners.begin(), owners.end(),
+                                        [&](const Name& owner) { return owner.text == text(peek()); });
     if (names_part) result.part = field_reference("a component");
     if (at_boundary_face()) result.face = face();
     result.kind = name("the kind of boundary, as in `periodic`, `clamp` or `fixed 0`");

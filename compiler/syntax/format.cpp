@@ -242,7 +242,8 @@ private:
         if (blocks_.back().is_schedule) return token.newline_before || last_was_opening_brace_;
         const std::string_view word = text(token.where);
         return brackets_.empty() && blocks_.size() == 2 &&
-               (token.newline_before || last_was_opening_brace_) && (word == "halo" || word == "boundary" || word == "layout");
+               (token.newline_before || last_was_opening_brace_) &&
+               (word == "halo" || word == "boundary" || word == "layout");
     }
 
     bool is_multi_line(std::size_t opening) const {

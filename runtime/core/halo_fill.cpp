@@ -81,7 +81,8 @@ HaloPass PassMaker::make(int axis, bool constants) const {
     const int second = axis == 2 ? 1 : 2;
     const Span inner = span(first, constants || first < axis);
     const Span outer = span(second, constants || second < axis);
-    const std::int64_t start = geometry_.origin * field_.interleave + field_.component + inner.low * stride_[first] + outer.low * stride_[second];
+    const std::int64_t start = geometry_.origin * field_.interleave + field_.component +
+                               inner.low * stride_[first] + outer.low * stride_[second];
     if (first == 0 && field_.interleave == 1) {
         pass.row_length = inner.count;
     } else {

@@ -115,8 +115,9 @@ struct FieldPlan {
     std::array<bool, kMaxRank> staggered{};  // its points lie half a cell further along the axis
     std::array<std::array<FacePlan, 2>, kMaxRank> boundary;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // cells past the domain that kernels read, [axis][side]
-    // Fields that share one array, `interleave` of them, stand one after the other and have equal types, roles
-    // and histories: of each cell, this one has element `component`, and the array is that of component 0.
+    // Fields that share one array, `interleave` of them, stand one after the other and have equal types,
+    // roles and histories: of each cell, this one has element `component`, and the array is that of component
+    // 0.
     int interleave = 1;
     int component = 0;
 };

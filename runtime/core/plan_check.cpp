@@ -130,9 +130,9 @@ void check_interleaved(const LaunchPlan& plan, std::size_t index) {
     require(field.interleave >= 1 && field.interleave <= 65536 && field.component >= 0 &&
                 field.component < field.interleave,
             "field '{}' is component {} of {}", field.name, field.component, field.interleave);
-    const bool together = index >= static_cast<std::size_t>(field.component) &&
-                          index + static_cast<std::size_t>(field.interleave - field.component) <=
-                              plan.fields.size();
+    const bool together =
+        index >= static_cast<std::size_t>(field.component) &&
+        index + static_cast<std::size_t>(field.interleave - field.component) <= plan.fields.size();
     require(together, "field '{}' lacks the components that share its array", field.name);
     const FieldPlan& first = plan.fields[index - static_cast<std::size_t>(field.component)];
     require(first.interleave == field.interleave && first.component == 0 && first.type == field.type &&

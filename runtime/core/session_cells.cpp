@@ -34,8 +34,8 @@ Geometry of_components(Geometry geometry, int count) {
 }
 
 // Copies `count` elements, which are so many elements apart on either side.
-void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t from_step,
-                   std::size_t count, std::size_t size) {
+void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t from_step, std::size_t count,
+                   std::size_t size) {
     for (std::size_t i = 0; i < count; ++i)
         std::memcpy(to + i * to_step * size, from + i * from_step * size, size);
 }

@@ -231,8 +231,7 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::field: {
             const FieldPlan& field = plan.fields[argument.field];
             const std::int64_t shift = field.role == Role::state ? 0 : 1;
-            value.address =
-                first_cell(argument.field, level(argument.field, argument.time, phase + shift));
+            value.address = first_cell(argument.field, level(argument.field, argument.time, phase + shift));
             break;
         }
         case Argument::Kind::scalar:
@@ -282,8 +281,7 @@ PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
     for (const auto& written : kernel_plan.refresh_halos) {
         if (fields[written.field].images.empty()) continue;
         const std::int64_t shift = plan.fields[written.field].role == Role::state ? 0 : 1;
-        launch.refresh.push_back(
-            {written.field, level(written.field, written.time, phase + shift).array});
+        launch.refresh.push_back({written.field, level(written.field, written.time, phase + shift).array});
     }
     return launch;
 }

@@ -21,8 +21,8 @@ constexpr std::size_t kSignature = 8;
     throw Error(ErrorCode::io, "cannot read \"" + path + "\": " + why);
 }
 
-// What libpng works on. It reports trouble by longjmp, which runs no destructors: whatever needs one lives here,
-// and the functions that libpng calls have none.
+// What libpng works on. It reports trouble by longjmp, which runs no destructors: whatever needs one lives
+// here, and the functions that libpng calls have none.
 struct Decoder {
     png_structp png = nullptr;
     png_infop info = nullptr;

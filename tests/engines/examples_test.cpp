@@ -93,8 +93,7 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
         const bool is_in_place = std::any_of(stage.statements.begin(), stage.statements.end(),
                                              [&](int statement) { return in_place[statement]; });
         const bool may_refuse = is_narrow || is_in_place || !program.tables.empty() ||
-                                !program.points.empty() ||
-                                schedule::footprint(program, stage).interleaved;
+                                !program.points.empty() || schedule::footprint(program, stage).interleaved;
         const bool is_legal =
             !may_refuse || schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
         result.push_back(is_legal ? schedule : plain);
@@ -151,8 +150,9 @@ TEST_CASE("components side by side give the interpreter's bits, as arrays of the
         return text.insert(at + field.size(), has_block ? " layout aos;" : " { layout aos }");
     };
     const std::unique_ptr<rt::Device> cpu = rt::make_cpu_device(2);
-    for (const std::string& text : {with_aos("cavity2d", "field f: f32[9]"), with_aos("duct3d", "field f: f32[19] {"),
-                                    with_aos("schroedinger2d", "field psi: c64 {")}) {
+    for (const std::string& text :
+         {with_aos("cavity2d", "field f: f32[9]"), with_aos("duct3d", "field f: f32[19] {"),
+          with_aos("schroedinger2d", "field psi: c64 {")}) {
         const ir::Program program = test::load_program(text);
         REQUIRE(program.groups.front().interleaved);
         for (const test::Extent& extent : grids(program.rank())) {
@@ -160,7 +160,8 @@ TEST_CASE("components side by side give the interpreter's bits, as arrays of the
             if (!has_cells_for_faces(program, extent)) continue;
             const test::Reference reference(program, extent, 4, 1);
             CHECK(test::difference(reference, lower::lower_cpu(program), *cpu, load_cpp) == "");
-            for (const std::array<int, 3> cells : {std::array<int, 3>{1, 1, 1}, std::array<int, 3>{1, 2, 1}}) {
+            for (const std::array<int, 3> cells :
+                 {std::array<int, 3>{1, 1, 1}, std::array<int, 3>{1, 2, 1}}) {
                 schedule::Schedule direct;
                 direct.threads = {16, 4, 1};
                 direct.cells = cells;

@@ -1,11 +1,11 @@
 // Random programs on the CPU and on emulated CUDA, by every strategy.
 #include <algorithm>
 
-#include "property.h"
 #include "catch.h"
 #include "compiler/emit/emit.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
+#include "property.h"
 #include "random_schedule.h"
 #include "runtime/cpu/cpu_device.h"
 

@@ -94,10 +94,10 @@ private:
     std::vector<const FieldSpec*> components(const FieldSpec& field) const {
         std::vector<const FieldSpec*> parts;
         for (const FieldSpec& other : program_.fields) {
-            const bool joins =
-                &other == &field || (program_.has_components && !program_.is_staggered() &&
-                                     is_used(other.name) && (program_.own_faces || faces(other.faces) == faces(field.faces)) &&
-                                     (!program_.interleaved || may_lie_beside(field, other)));
+            const bool joins = &other == &field ||
+                               (program_.has_components && !program_.is_staggered() && is_used(other.name) &&
+                                (program_.own_faces || faces(other.faces) == faces(field.faces)) &&
+                                (!program_.interleaved || may_lie_beside(field, other)));
             if (joins) parts.push_back(&other);
         }
         return parts;
@@ -121,8 +121,9 @@ private:
         std::string inside = program_.own_faces ? "" : boundary(parts.front()->faces, "");
         for (const FieldSpec* part : parts) {
             if (!program_.own_faces || !part->faces.written) continue;
-            inside += fmt::format("{}{}", inside.empty() ? "" : "; ",
-                                  boundary(part->faces, "all_" + parts.front()->name + "." + part->name + " "));
+            inside +=
+                fmt::format("{}{}", inside.empty() ? "" : "; ",
+                            boundary(part->faces, "all_" + parts.front()->name + "." + part->name + " "));
         }
         if (program_.interleaved) inside += inside.empty() ? "layout aos" : "; layout aos";
         return inside.empty() ? "" : " { " + inside + " }";

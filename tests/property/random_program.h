@@ -42,8 +42,8 @@ struct GeneratorOptions {
     bool f64 = true;                 // some fields in f64
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
-    bool tables = false;  // sums over a table, whose rows are table_rows()
-    bool points = false;  // off the grid: statements that inject and sample at them
+    bool tables = false;       // sums over a table, whose rows are table_rows()
+    bool points = false;       // off the grid: statements that inject and sample at them
     bool interleaved = false;  // fields are components that lie side by side, where they can
 };
 

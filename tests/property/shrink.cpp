@@ -120,10 +120,10 @@ private:
                        }) ||
                        progress;
         }
-        progress = attempt_change([](RandomProgram& p) { return std::exchange(p.interleaved, false); }) ||
-                   progress;
-        progress = attempt_change([](RandomProgram& p) { return std::exchange(p.own_faces, false); }) ||
-                   progress;
+        progress =
+            attempt_change([](RandomProgram& p) { return std::exchange(p.interleaved, false); }) || progress;
+        progress =
+            attempt_change([](RandomProgram& p) { return std::exchange(p.own_faces, false); }) || progress;
         progress = attempt_change([](RandomProgram& p) { return std::exchange(p.has_components, false); }) ||
                    progress;
         for (std::size_t i = 0; i < best_.fields.size(); ++i) {

@@ -137,8 +137,8 @@ stencil pair(x, y) {
                 {"helper store_images_v(float* u, int i, int j, int nx, int ny, int pitch)",
                  "for (int c = 0; c < 2; ++c) {", "u[(static_cast<long long>(j) * pitch + i) * 2 + c];",
                  "kernel pair_step(const float* v, float* v_next, int nx, int ny, int pitch)",
-                 "v[(at - 1) * 2] + v[(at + pitch) * 2];",
-                 "v[(at - 1) * 2 + 1] + v[(at + pitch) * 2 + 1];", "v_next[at * 2 + 1] = v_y_new;", "store_images_v(v_next, i, j, nx, ny, pitch);"});
+                 "v[(at - 1) * 2] + v[(at + pitch) * 2];", "v[(at - 1) * 2 + 1] + v[(at + pitch) * 2 + 1];",
+                 "v_next[at * 2 + 1] = v_y_new;", "store_images_v(v_next, i, j, nx, ny, pitch);"});
     check_lines(kernel::print(lower::lower_cpu(test::load_program(pair)).kernels),
                 {"float* v_next_row = v_next + static_cast<long long>(j) * pitch * 2;",
                  "const float* v_yp1_row = v + static_cast<long long>(j + 1) * pitch * 2;",

@@ -40,7 +40,8 @@ Sample pair_sample() {
         field.interleave = 2;
         field.component = component;
         if (component == 0) {
-            field.boundary[0] = {FacePlan{BoundaryKind::periodic, {}, 0}, FacePlan{BoundaryKind::periodic, {}, 0}};
+            field.boundary[0] = {FacePlan{BoundaryKind::periodic, {}, 0},
+                                 FacePlan{BoundaryKind::periodic, {}, 0}};
             field.halo[0] = {1, 1};
         }
         plan.fields.push_back(field);
@@ -173,7 +174,8 @@ TEST_CASE("components side by side survive the way through JSON, and must agree"
     CHECK(has(refused([](LaunchPlan& p) { p.fields[1].history = 0; }), "cannot share the array of 'v.x'"));
     CHECK(has(refused([](LaunchPlan& p) { p.fields[1].type = ElementType::f32; }), "cannot share"));
     CHECK(has(refused([](LaunchPlan& p) { p.fields[0].interleave = 0; }), "component 0 of 0"));
-    CHECK(has(refused([](LaunchPlan& p) { p.kernels[0].arguments[1].field = 1; }), "lies in another's array"));
+    CHECK(
+        has(refused([](LaunchPlan& p) { p.kernels[0].arguments[1].field = 1; }), "lies in another's array"));
 }
 
 TEST_CASE("a row of many components that cannot be indexed is refused") {

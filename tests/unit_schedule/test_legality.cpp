@@ -153,7 +153,8 @@ TEST_CASE("components side by side are read by direct, one by one", "[legality]"
     program.groups.push_back(group);
     CHECK(first_limit(program, make(Strategy::direct, {32, 4, 1}, {1, 2, 1})).empty());
     has(first_limit(program, make(Strategy::direct, {32, 4, 1}, {4, 1, 1})), "give 1 along the first axis");
-    has(first_limit(program, make(Strategy::tile, {32, 4, 1}, {1, 1, 1})), "direct reads them where they are");
+    has(first_limit(program, make(Strategy::tile, {32, 4, 1}, {1, 1, 1})),
+        "direct reads them where they are");
     has(first_limit(program, make(Strategy::stream, {32, 1, 1}, {1, 1, 1})), "direct reads them");
     const Choice choice = choose(footprint_of(program), Target{}, std::nullopt, Pins{});
     CHECK(choice.schedule.strategy == Strategy::direct);

@@ -243,7 +243,8 @@ TEST_CASE("the curl of a vector in space is a vector") {
 TEST_CASE("a component's own boundary comes before that of all, then the more specific face") {
     const Analyzed made = stencil(
         "field v, w: (x: f32, y: f32) {\n"
-        "    boundary v.x mirror, x.low fixed [1, 2], clamp, v.y x clamp, v.y x.high fixed pos(y), w.0 fixed 3\n"
+        "    boundary v.x mirror, x.low fixed [1, 2], clamp, v.y x clamp, v.y x.high fixed pos(y), w.0 fixed "
+        "3\n"
         "}\n"
         "field z: c64[2] { boundary z.1 clamp, z.1.im mirror, periodic }\n"
         "v[t+1] = laplacian(v)\n"

@@ -38,13 +38,13 @@ TEST_CASE("sound: the gradient at the velocities, the divergence at the pressure
         "field v: (x: f32 at x+1/2, y: f32 at y+1/2) { boundary periodic }\n"
         "v[t+1] = v - dt * grad(p) + dt * laplacian(v) + v[x-1] - d(v, y) + [interpolate(b, x), p[y+1/2]]\n"
         "p[t+1] = p - dt * div(v[t+1]) + d(v.x, x)");
-    const Analyzed scalars = stencil(
-        head +
-        "field vx: f32 at x+1/2 { boundary periodic }\n"
-        "field vy: f32 at y+1/2 { boundary periodic }\n"
-        "vx[t+1] = vx - dt * d(p, x) + dt * laplacian(vx) + vx[x-1] - d(vx, y) + interpolate(b, x)\n"
-        "vy[t+1] = vy - dt * d(p, y) + dt * laplacian(vy) + vy[x-1] - d(vy, y) + p[y+1/2]\n"
-        "p[t+1] = p - dt * (d(vx[t+1], x) + d(vy[t+1], y)) + d(vx, x)");
+    const Analyzed scalars =
+        stencil(head +
+                "field vx: f32 at x+1/2 { boundary periodic }\n"
+                "field vy: f32 at y+1/2 { boundary periodic }\n"
+                "vx[t+1] = vx - dt * d(p, x) + dt * laplacian(vx) + vx[x-1] - d(vx, y) + interpolate(b, x)\n"
+                "vy[t+1] = vy - dt * d(p, y) + dt * laplacian(vy) + vy[x-1] - d(vy, y) + p[y+1/2]\n"
+                "p[t+1] = p - dt * (d(vx[t+1], x) + d(vy[t+1], y)) + d(vx, x)");
     check_same(vectors, scalars, {{"v.x", "vx"}, {"v.y", "vy"}});
 }
 
@@ -87,7 +87,8 @@ TEST_CASE("light: curls of numbers and vectors") {
         "e[t+1] = e + dt * (d(hy[t+1], x) - d(hx[t+1], y))");
     check_same(vectors, scalars, {{"h.x", "hx"}, {"h.y", "hy"}});
     const std::string fields =
-        "field b: (x: f32 at y+1/2, z+1/2, y: f32 at x+1/2, z+1/2, z: f32 at x+1/2, y+1/2) { boundary periodic }\n"
+        "field b: (x: f32 at y+1/2, z+1/2, y: f32 at x+1/2, z+1/2, z: f32 at x+1/2, y+1/2) { boundary "
+        "periodic }\n"
         "field a: (x: f32 at x+1/2, y: f32 at y+1/2, z: f32 at z+1/2) { boundary periodic }\n";
     const Analyzed space = stencil(fields + "b[t+1] = b - curl(a)\na[t+1] = a + curl(b[t+1])", "x, y, z");
     CHECK(space.value(0) == stencil(fields + "b.x[t+1] = b.x - (d(a.z, y) - d(a.y, z))", "x, y, z").value(0));
@@ -151,7 +152,8 @@ TEST_CASE("initial values are at each component's points") {
 
 TEST_CASE("components that lie apart do not meet") {
     const auto with = [](const std::string& body) {
-        return mistakes("field v: (x: f32 at x+1/2, y: f32 at y+1/2) { boundary periodic }\nfield p: f32\n" + body);
+        return mistakes("field v: (x: f32 at x+1/2, y: f32 at y+1/2) { boundary periodic }\nfield p: f32\n" +
+                        body);
     };
     CHECK(with("p = norm(v)\nv[t+1] = v") == Kinds{DiagnosticKind::position_mismatch});
     CHECK(with("v[t+1] = v + [p, p]") == Kinds{DiagnosticKind::position_mismatch});
