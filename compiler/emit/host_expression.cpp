@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -180,6 +181,19 @@ private:
             case Op::select:
                 push_select();
                 break;
+            case Op::mul_i32: {
+                const std::string right = operand(as_double(pop()), Precedence::select);
+                const std::string left = operand(as_double(pop()), Precedence::select);
+                stack_.push_back(
+                    {fmt::format("double(static_cast<int>(static_cast<unsigned>("
+                                 "static_cast<long long>({}) * static_cast<long long>({}))))",
+                                 left, right)});
+                break;
+            }
+            case Op::floor_div:
+            case Op::floor_mod:
+                push_floored(step.op);
+                break;
             case Op::logical_and:
             case Op::logical_or:
                 push_logical(step.op);
@@ -218,12 +232,38 @@ private:
                 stack_.push_back({"1.0 / std::sqrt(" + operand(as_double(pop()), Precedence::select) + ")",
                                   Precedence::product});
                 break;
+            case Op::wrap_i32:
+                push_wrapped(operand(as_double(pop()), Precedence::select));
+                break;
             case Op::round_f32:
                 stack_.push_back({"double(float(" + operand(pop(), Precedence::select) + "))"});
                 break;
             default:
                 push_call(op, 1);
         }
+    }
+
+    void push_wrapped(const std::string& value) {
+        stack_.push_back({fmt::format(
+            "double(static_cast<int>(static_cast<unsigned>(static_cast<long long>({}))))", value)});
+    }
+
+    void push_floored(Op op) {
+        const Text divisor = pop();
+        const Text dividend = pop();
+        // Both stand in the text twice, so they have to be short; what divides is a number other than 0.
+        char* end = nullptr;
+        const double number = std::strtod(divisor.text.c_str(), &end);
+        const bool is_number = end != nullptr && *end == 0 && number != 0;
+        constexpr std::size_t kLongest = 200;
+        if (!is_number || dividend.text.size() > kLongest)
+            throw UnsupportedError(
+                "an emitted launcher divides integers by numbers only: give the quotient as a param of its "
+                "own");
+        const std::string value = operand(as_double(dividend), Precedence::product);
+        const std::string quotient = fmt::format("std::floor({} / {})", value, divisor.text);
+        if (op == Op::floor_div) return stack_.push_back({quotient});
+        stack_.push_back({fmt::format("({} - {} * {})", value, divisor.text, quotient)});
     }
 
     void push_call(Op op, int arguments) {

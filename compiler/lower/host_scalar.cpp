@@ -22,8 +22,9 @@ Op operation(ir::BinaryOp op) {
         case ir::BinaryOp::max:
             return Op::max;
         case ir::BinaryOp::floor_div:
+            return Op::floor_div;
         case ir::BinaryOp::floor_mod:
-            break;
+            return Op::floor_mod;
         case ir::BinaryOp::less:
             return Op::less;
         case ir::BinaryOp::less_equal:
@@ -141,11 +142,25 @@ private:
         if (coordinate.kind != ir::CoordinateKind::extent) throw InternalError("a position is not uniform");
         push({Op::extent, 0, coordinate.axis});
     }
-    void append(const ir::Expr&, const ir::Unary& unary) {
-        if (unary.op == ir::UnaryOp::negate) push({Op::negate, 0, 0});
+    void append(const ir::Expr& expr, const ir::Unary& unary) {
+        if (unary.op == ir::UnaryOp::negate) {
+            push({Op::negate, 0, 0});
+            wrap(expr);
+        }
         if (unary.op == ir::UnaryOp::logical_not) push({Op::logical_not, 0, 0});
     }
-    void append(const ir::Expr&, const ir::Binary& binary) { push({operation(binary.op), 0, 0}); }
+    void append(const ir::Expr& expr, const ir::Binary& binary) {
+        if (expr.type == ir::Scalar::i32 && binary.op == ir::BinaryOp::mul)
+            return push({Op::mul_i32, 0, 0});  // the product of two i32 may be no double
+        push({operation(binary.op), 0, 0});
+        const bool grows = binary.op == ir::BinaryOp::add || binary.op == ir::BinaryOp::sub ||
+                           binary.op == ir::BinaryOp::floor_div;
+        if (grows) wrap(expr);
+    }
+    // i32 wraps around its ends. Of i64 there are only whole numbers that a double can hold.
+    void wrap(const ir::Expr& expr) {
+        if (expr.type == ir::Scalar::i32) push({Op::wrap_i32, 0, 0});
+    }
     void append(const ir::Expr&, const ir::Fma&) { push({Op::fma, 0, 0}); }
     void append(const ir::Expr&, const ir::Select&) { push({Op::select, 0, 0}); }
     void append(const ir::Expr&, const ir::Call& call) { push({operation(call.function), 0, 0}); }

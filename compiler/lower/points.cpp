@@ -68,8 +68,7 @@ private:
         Expr place = at_;
         if (shift[2]) place = shifted(place, shift[2], context_.slice());
         if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-        return kernel::element(context_.array(level), {place + shift[0]},
-                               storage_type(stage_.field(level).storage));
+        return context_.element(level, place + shift[0]);
     }
 
     CellSources sources() {

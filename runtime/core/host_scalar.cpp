@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/core/error.h"
@@ -41,6 +42,7 @@ int operand_count(Op op) {
         case Op::round:
         case Op::trunc:
         case Op::erf:
+        case Op::wrap_i32:
         case Op::round_f32:
             return 1;
         case Op::fma:
@@ -49,6 +51,11 @@ int operand_count(Op op) {
         default:
             return 2;
     }
+}
+
+// Modulo 2^32, from -2^31.
+std::int32_t wrapped(std::int64_t value) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
 }
 
 double apply_unary(Op op, double x) {
@@ -97,6 +104,8 @@ double apply_unary(Op op, double x) {
             return std::trunc(x);
         case Op::erf:
             return std::erf(x);
+        case Op::wrap_i32:
+            return wrapped(static_cast<std::int64_t>(x));
         default:
             return static_cast<double>(static_cast<float>(x));  // round_f32
     }
@@ -120,6 +129,12 @@ double apply_binary(Op op, double a, double b) {
             return std::pow(a, b);
         case Op::atan2:
             return std::atan2(a, b);
+        case Op::mul_i32:
+            return wrapped(static_cast<std::int64_t>(a) * static_cast<std::int64_t>(b));
+        case Op::floor_div:
+            return b == 0 ? 0 : std::floor(a / b);
+        case Op::floor_mod:
+            return b == 0 ? 0 : a - b * std::floor(a / b);
         case Op::less:
             return a < b;
         case Op::less_equal:

@@ -69,7 +69,8 @@ struct HostScalar {
         ceil,
         round,
         trunc,
-        erf,  // replace the top
+        erf,
+        wrap_i32,  // replace the top; the last gives a whole number modulo 2^32, as an i32
         add,
         sub,
         mul,
@@ -78,6 +79,9 @@ struct HostScalar {
         max,
         pow,
         atan2,
+        mul_i32,    // of two i32, modulo 2^32
+        floor_div,  // of whole numbers, rounded down; by 0 it is 0
+        floor_mod,  // what it leaves
         less,
         less_equal,
         greater,

@@ -30,12 +30,13 @@ constexpr const char* kInterpolations[] = {"linear", "sinc"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
 constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
 constexpr const char* kOps[] = {
-    "constant",  "param", "extent", "step", "reduction",  "negate",   "not",           "sqrt",
-    "rsqrt",     "cbrt",  "exp",    "log",  "sin",        "cos",      "tan",           "asin",
-    "acos",      "atan",  "sinh",   "cosh", "tanh",       "abs",      "floor",         "ceil",
-    "round",     "trunc", "erf",    "add",  "sub",        "mul",      "div",           "min",
-    "max",       "pow",   "atan2",  "less", "less_equal", "greater",  "greater_equal", "equal",
-    "not_equal", "and",   "or",     "fma",  "select",     "round_f32"};
+    "constant",   "param",    "extent",        "step",     "reduction", "negate",    "not",       "sqrt",
+    "rsqrt",      "cbrt",     "exp",           "log",      "sin",       "cos",       "tan",       "asin",
+    "acos",       "atan",     "sinh",          "cosh",     "tanh",      "abs",       "floor",     "ceil",
+    "round",      "trunc",    "erf",           "wrap_i32", "add",       "sub",       "mul",       "div",
+    "min",        "max",      "pow",           "atan2",    "mul_i32",   "floor_div", "floor_mod", "less",
+    "less_equal", "greater",  "greater_equal", "equal",    "not_equal", "and",       "or",        "fma",
+    "select",     "round_f32"};
 static_assert(std::size(kOps) == static_cast<std::size_t>(HostScalar::Op::round_f32) + 1);
 static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::count) + 1);
 

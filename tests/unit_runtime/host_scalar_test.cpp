@@ -67,7 +67,8 @@ TEST_CASE("operations on two operands take the deeper one as the left") {
         {Op::add, 10},       {Op::sub, 4},         {Op::mul, 21},          {Op::div, 7.0 / 3},
         {Op::min, 3},        {Op::max, 7},         {Op::pow, 343},         {Op::less, 0},
         {Op::less_equal, 0}, {Op::greater, 1},     {Op::greater_equal, 1}, {Op::equal, 0},
-        {Op::not_equal, 1},  {Op::logical_and, 1}, {Op::logical_or, 1},    {Op::atan2, std::atan2(7.0, 3.0)}};
+        {Op::not_equal, 1},  {Op::logical_and, 1}, {Op::logical_or, 1},    {Op::atan2, std::atan2(7.0, 3.0)},
+        {Op::mul_i32, 21},   {Op::floor_div, 2},   {Op::floor_mod, 1}};
     for (const auto& [kind, wanted] : cases) {
         INFO(static_cast<int>(kind));
         CHECK(run({constant(7), constant(3), op(kind)}) == wanted);
@@ -75,6 +76,18 @@ TEST_CASE("operations on two operands take the deeper one as the left") {
     CHECK(run({constant(1), constant(0), op(Op::logical_and)}) == 0);
     CHECK(run({constant(0), constant(0), op(Op::logical_or)}) == 0);
     CHECK(run({constant(2), constant(2), op(Op::less_equal)}) == 1);
+}
+
+TEST_CASE("whole numbers round down, and wrap around the ends of i32") {
+    CHECK(run({constant(-7), constant(3), op(Op::floor_div)}) == -3);
+    CHECK(run({constant(-7), constant(3), op(Op::floor_mod)}) == 2);
+    CHECK(run({constant(7), constant(-3), op(Op::floor_mod)}) == -2);
+    CHECK(run({constant(7), constant(0), op(Op::floor_div)}) == 0);
+    CHECK(run({constant(7), constant(0), op(Op::floor_mod)}) == 0);
+    CHECK(run({constant(2147483648.0), op(Op::wrap_i32)}) == -2147483648.0);
+    CHECK(run({constant(-2147483649.0), op(Op::wrap_i32)}) == 2147483647);
+    CHECK(run({constant(5), op(Op::wrap_i32)}) == 5);
+    CHECK(run({constant(2147483647), constant(2147483647), op(Op::mul_i32)}) == 1);
 }
 
 TEST_CASE("operations on three operands") {
