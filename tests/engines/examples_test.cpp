@@ -159,7 +159,7 @@ TEST_CASE("components side by side give the interpreter's bits, as arrays of the
             INFO(program.name << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
             if (!has_cells_for_faces(program, extent)) continue;
             const test::Reference reference(program, extent, 4, 1);
-            CHECK(test::difference(reference, lower::lower_cpu(program), *cpu, load_cpp) == "");
+            CHECK(test::difference(reference, lower::lower_cpu(program), *cpu, test::load_cpp) == "");
             for (const std::array<int, 3> cells :
                  {std::array<int, 3>{1, 1, 1}, std::array<int, 3>{1, 2, 1}}) {
                 schedule::Schedule direct;
@@ -168,7 +168,7 @@ TEST_CASE("components side by side give the interpreter's bits, as arrays of the
                 emulator::EmulatedDevice device;
                 const std::size_t stages = ir::form_stages(program).size();
                 const lower::Lowered lowered = lower::lower_cuda(program, std::vector(stages, direct));
-                CHECK(test::difference(reference, lowered, device, load_cuda) == "");
+                CHECK(test::difference(reference, lowered, device, test::load_cuda) == "");
             }
         }
     }
