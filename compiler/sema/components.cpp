@@ -113,8 +113,10 @@ std::optional<std::size_t> Evaluator::part_of(const Whole& whole, const syntax::
 std::optional<FieldInfo> Evaluator::narrowed(syntax::ExprId part, const FieldInfo& info, int& depth) {
     std::vector<const syntax::Member*> members;  // outermost first
     const syntax::Expr* base = &file_[part];
-    for (; const auto* member = std::get_if<syntax::Member>(&base->node); base = &file_[member->base])
+    while (const auto* member = std::get_if<syntax::Member>(&base->node)) {
         members.push_back(member);
+        base = &file_[member->base];
+    }
     const auto* name = std::get_if<syntax::NameUse>(&base->node);
     if (!name || name->name != info.symbol->name) return std::nullopt;
     static const Shape scalar;
