@@ -25,6 +25,12 @@ bool ends_operand(TokenKind kind) {
     return kind == TokenKind::identifier || kind == TokenKind::number || is_closer(kind);
 }
 
+bool begins_statement(std::string_view word) {
+    for (const auto* words : {&stencil_words(), &run_words(), &field_words()})
+        if (std::find(words->begin(), words->end(), word) != words->end()) return true;
+    return false;
+}
+
 bool is_reserved_kind(TokenKind kind) {
     return kind >= TokenKind::kw_stencil && kind <= TokenKind::kw_not;
 }
@@ -280,6 +286,10 @@ void Parser::end_of_statement() {
     const bool follows_operand = at_ > 0 && ends_operand(tokens_[at_ - 1].kind);
     if (token.kind == TokenKind::equal_equal || token.kind == TokenKind::assign) {
         fail_expected("the end of the statement").note("one `=` gives a value, `==` compares");
+    } else if (token.kind == TokenKind::identifier && begins_statement(text(token))) {
+        fail_expected("an operator or the end of the line")
+            .mend(token.where, "; " + std::string(text(token)))
+            .note("statements on one line are separated by `;`");
     } else if (begins_operand(token.kind) && follows_operand && token.kind != TokenKind::malformed_number) {
         fail_expected("an operator or the end of the line").note("multiplication is written with `*`");
     } else {

@@ -149,10 +149,19 @@ TEST_CASE("components side by side give the interpreter's bits, as arrays of the
         const bool has_block = field.back() == '{';
         return text.insert(at + field.size(), has_block ? " layout aos;" : " { layout aos }");
     };
+    const std::string at_points = R"(
+stencil beside(x, y) {
+    field v: (a: f32, b: f32) { layout aos; boundary clamp }
+    points shots, phones: sinc 2
+    v[t+1] = [v.a/2 + v.b[x+1]/4, v.b/2 + v.a[y-1]/4]
+    inject v.b[t+1] at shots += 1/8 * shots.force[t]
+    sample v.a[t+1] + v.b[t+1] at phones into phones.heard[t]
+}
+)";
     const std::unique_ptr<rt::Device> cpu = rt::make_cpu_device(2);
     for (const std::string& text :
          {with_aos("cavity2d", "field f: f32[9]"), with_aos("duct3d", "field f: f32[19] {"),
-          with_aos("schroedinger2d", "field psi: c64 {")}) {
+          with_aos("schroedinger2d", "field psi: c64 {"), at_points}) {
         const ir::Program program = test::load_program(text);
         REQUIRE(program.groups.front().interleaved);
         for (const test::Extent& extent : grids(program.rank())) {

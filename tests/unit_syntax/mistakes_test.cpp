@@ -157,6 +157,11 @@ TEST_CASE("mistakes in tables and in sums over them") {
     CHECK(in_run("rows atoms 4") == "2:12 unexpected-token");
 }
 
+TEST_CASE("statements on one line are separated") {
+    CHECK(in_stencil("field v: f32 { halo 1 boundary clamp }") == "2:23 unexpected-token -> '; boundary'");
+    CHECK(in_stencil("param a = 1 param b = 2") == "2:13 unexpected-token -> '; param'");
+}
+
 TEST_CASE("a condition compares") {
     CHECK(in_stencil("u = if v = 1 then 1 else 2") == "2:10 foreign-operator -> '=='");
     CHECK(in_stencil("where v = 1 {\n u = 1\n}") == "2:9 foreign-operator -> '=='");
