@@ -89,9 +89,10 @@ private:
             outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
         body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
         body().push_back(kernel::BlankLine{});
-        InPlaceCell cell = lower_in_place(context_, single_cell_sources(body()), body());
+        const Expr at = declare_place(context_, first_, body());
+        InPlaceCell cell = lower_in_place(context_, sources_at(context_, first_, at), body());
         cell.body.push_back(
-            kernel::Assign{array_element(context_.stage().writes.front().level, {}), cell.value});
+            kernel::Assign{context_.element(context_.stage().writes.front().level, at), cell.value});
         images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, cell.body);
         if (cell.inside.has_value()) {
             body().push_back(kernel::If{cell.inside, std::move(cell.body), {}});
@@ -104,36 +105,10 @@ private:
     // ---- one cell a thread
     // -------------------------------------------------------------------------------------
 
-    // The element of a level at the thread's cell, or beside it.
-    Expr array_element(const Level& level, const ir::Offset& shift) {
-        Expr place = at_;
-        if (shift[2]) place = shifted(place, shift[2], context_.slice());
-        if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-        return context_.element(level, place + shift[0]);
-    }
-
-    CellSources single_cell_sources(Block& work) {
-        const Expr offset = context_.element_offset(first_[0], first_[1], first_[2]);
-        work.push_back(kernel::Declare{offset.type(), "at", offset});
-        at_ = kernel::variable("at", offset.type());
-        CellSources sources;
-        sources.index = first_;
-        sources.load = [this](const Level& level, const ir::Offset& shift) {
-            return loaded(array_element(level, shift), context_.stage().field(level));
-        };
-        return sources;
-    }
-
     void single_cell(Block& work) {
-        const CellSources sources = single_cell_sources(work);
-        const CellValues values = lower_cell(context_, sources, work);
-        for (const Write& write : context_.stage().writes) {
-            Block store{kernel::Assign{array_element(write.level, {}),
-                                       stored_value(context_.stage(), write, values)}};
-            const Expr inside = inside_store_bounds(context_, write, first_);
-            if (inside) store = {kernel::If{inside, std::move(store), {}}};
-            work.push_back(std::move(store.front()));
-        }
+        const Expr at = declare_place(context_, first_, work);
+        const CellValues values = lower_cell(context_, sources_at(context_, first_, at), work);
+        store_cell(context_, first_, at, values, work);
         reduce_cell(context_, values, Expr(), work);
     }
 
@@ -374,7 +349,6 @@ private:
     std::array<int, 3> cells_{1, 1, 1};
     std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
-    Expr at_;  // elements from cell (0, 0, 0) to the only cell of a thread
 };
 
 }  // namespace

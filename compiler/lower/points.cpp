@@ -59,26 +59,13 @@ private:
                 kernel::Declare{Type::i32, name, entry(parts[axis], kAxisWords[axis], Type::i32, index)});
             at[axis] = cell_[axis] = number(name);
         }
-        const Expr offset = context_.element_offset(at[0], at[1], at[2]);
-        body.push_back(kernel::Declare{offset.type(), "at", offset});
-        at_ = kernel::variable("at", offset.type());
-    }
-
-    Expr array_element(const Level& level, const ir::Offset& shift) {
-        Expr place = at_;
-        if (shift[2]) place = shifted(place, shift[2], context_.slice());
-        if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-        return context_.element(level, place + shift[0]);
+        at_ = declare_place(context_, at, body);
     }
 
     CellSources sources() {
-        CellSources result;
-        result.index = cell_;
+        CellSources result = sources_at(context_, cell_, at_);
         result.coefs_as_parameters = on_cpu_;
         result.fast_functions = !on_cpu_;
-        result.load = [this](const Level& level, const ir::Offset& shift) {
-            return loaded(array_element(level, shift), stage_.field(level));
-        };
         result.given = [this](ir::ExprId id) {
             const auto* column = std::get_if<ir::PointColumn>(&context_.program()[id].node);
             return column ? point_value(*column, kernel_type(context_.program()[id].type)) : Expr();
@@ -127,15 +114,15 @@ private:
         const ir::Field& field = stage_.field(level);
         Block body, each;
         declare_cell(kCellIndex, number("cell"), body);
-        body.push_back(
-            kernel::Declare{kernel_type(field.type), "sum", loaded(array_element(level, {}), field), true});
+        body.push_back(kernel::Declare{kernel_type(field.type), "sum",
+                                       loaded(context_.element(level, at_), field), true});
         each.push_back(kernel::Declare{Type::i32, "point",
                                        entry(PointsPart::entry_point, "point", Type::i32, number("entry"))});
         add(PointsPart::entry_weight, stage_.inject->value, each);
         if (!reads_numbers()) each.erase(each.begin());
         body.push_back(over_entries(PointsPart::cell_begin, std::move(each)));
         const Expr sum = kernel::variable("sum", kernel_type(field.type));
-        body.push_back(kernel::Assign{array_element(level, {}), stored(sum, field)});
+        body.push_back(kernel::Assign{context_.element(level, at_), stored(sum, field)});
         if (images != nullptr) images->append(context_, cell_, {1, 1, 1}, {1, 1, 1}, body);
         return body;
     }

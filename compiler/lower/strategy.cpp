@@ -51,6 +51,51 @@ Expr inside_store_bounds(Context& context, const Write& write, const std::array<
     return inside;
 }
 
+Expr element_beside(Context& context, const Expr& at, const Level& level, const ir::Offset& shift) {
+    Expr place = at;
+    if (shift[2]) place = shifted(place, shift[2], context.slice());
+    if (shift[1]) place = shifted(place, shift[1], context.pitch());
+    return context.element(level, place + shift[0]);
+}
+
+CellSources sources_at(Context& context, const std::array<Expr, 3>& index, const Expr& at) {
+    CellSources sources;
+    sources.index = index;
+    sources.load = [&context, at](const Level& level, const ir::Offset& shift) {
+        return loaded(element_beside(context, at, level, shift), context.stage().field(level));
+    };
+    return sources;
+}
+
+void store_cell(Context& context, const std::array<Expr, 3>& index, const Expr& at, const CellValues& values,
+                kernel::Block& body) {
+    const auto bounds_of = [&](const Write& write) {
+        std::array<std::pair<int, int>, 3> result;
+        for (int axis = 0; axis < context.rank(); ++axis) {
+            const auto [low, high] = store_bounds(context, write, axis);
+            result[axis] = {low, high};
+        }
+        return result;
+    };
+    const std::vector<Write>& writes = context.stage().writes;
+    for (std::size_t i = 0; i < writes.size();) {
+        kernel::Block stores;
+        const std::size_t first = i;
+        for (; i < writes.size() && bounds_of(writes[i]) == bounds_of(writes[first]); ++i)
+            stores.push_back(kernel::Assign{context.element(writes[i].level, at),
+                                            stored_value(context.stage(), writes[i], values)});
+        const Expr inside = inside_store_bounds(context, writes[first], index);
+        if (inside.has_value()) stores = {kernel::If{inside, std::move(stores), {}}};
+        append(body, std::move(stores));
+    }
+}
+
+Expr declare_place(Context& context, const std::array<Expr, 3>& index, kernel::Block& body) {
+    const Expr offset = context.element_offset(index[0], index[1], index[2]);
+    body.push_back(kernel::Declare{offset.type(), "at", offset});
+    return kernel::variable("at", offset.type());
+}
+
 void append(kernel::Block& to, kernel::Block from) {
     for (kernel::Statement& statement : from)
         to.push_back(std::move(statement));

@@ -1,6 +1,7 @@
 // The strategies: each arranges the shared pieces into the kernel of one stage.
 #pragma once
 
+#include "compiler/lower/cell.h"
 #include "compiler/lower/context.h"
 #include "compiler/lower/images.h"
 #include "compiler/schedule/schedule.h"
@@ -54,6 +55,20 @@ StoreBounds store_bounds(const Context& context, const Write& write, int axis);
 // The guard of a single cell's store by those bounds; empty where there are none.
 kernel::Expr inside_store_bounds(Context& context, const Write& write,
                                  const std::array<kernel::Expr, 3>& cell);
+
+// The element of a level so far from the cell at `at`, which element_offset() gave.
+kernel::Expr element_beside(Context& context, const kernel::Expr& at, const Level& level,
+                            const ir::Offset& shift);
+
+// Where one cell's values come from when each level is read in memory: `index` is the cell, `at` its place.
+CellSources sources_at(Context& context, const std::array<kernel::Expr, 3>& index, const kernel::Expr& at);
+
+// Stores what the stage computes at a cell; writes for the same cells share a guard.
+void store_cell(Context& context, const std::array<kernel::Expr, 3>& index, const kernel::Expr& at,
+                const CellValues& values, kernel::Block& body);
+
+// Declares `at`, where the cell lies, and returns it.
+kernel::Expr declare_place(Context& context, const std::array<kernel::Expr, 3>& index, kernel::Block& body);
 
 // Moves all statements of `from` to the end of `to`.
 void append(kernel::Block& to, kernel::Block from);

@@ -241,23 +241,10 @@ private:
         for (int axis = 0; axis < context_.rank(); ++axis)
             inside = inside && index[axis] < context_.extent(axis);
         Block work;
-        const Expr offset = context_.element_offset(index[0], index[1], index[2]);
-        work.push_back(kernel::Declare{offset.type(), "at", offset});
-        const Expr at = kernel::variable("at", offset.type());
-        sources.load = [&](const Level& level, const ir::Offset& shift) {
-            Expr place = at;
-            if (shift[2]) place = shifted(place, shift[2], context_.slice());
-            if (shift[1]) place = shifted(place, shift[1], context_.pitch());
-            return loaded(context_.element(level, place + shift[0]), context_.stage().field(level));
-        };
+        const Expr at = declare_place(context_, index, work);
+        sources.load = sources_at(context_, index, at).load;
         const CellValues values = lower_cell(context_, sources, work);
-        for (const Write& write : context_.stage().writes) {
-            kernel::Statement store = kernel::Assign{context_.element(write.level, at),
-                                                     stored_value(context_.stage(), write, values)};
-            if (const Expr bounds = inside_store_bounds(context_, write, index); bounds.has_value())
-                store = kernel::If{bounds, {std::move(store)}, {}};
-            work.push_back(std::move(store));
-        }
+        store_cell(context_, index, at, values, work);
         reduce_cell(context_, values, Expr(), work);
         return {kernel::If{inside, std::move(work), {}}};
     }

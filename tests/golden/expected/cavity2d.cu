@@ -128,8 +128,10 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         f_6_next[at] = f_6_new;
         f_7_next[at] = f_7_new;
         f_8_next[at] = f_8_new;
-        if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) velocity_x[at] = u_0_value;
-        if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) velocity_y[at] = u_1_value;
+        if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) {
+            velocity_x[at] = u_0_value;
+            velocity_y[at] = u_1_value;
+        }
         if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) {
             fastest_of_thread = keep_max(fastest_of_thread, static_cast<double>(fabsf(u_0_value)));
         }

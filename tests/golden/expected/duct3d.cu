@@ -298,9 +298,11 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         f_16_next[at] = f_16_new;
         f_17_next[at] = f_17_new;
         f_18_next[at] = f_18_new;
-        if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) velocity_x[at] = u_0_value;
-        if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) velocity_y[at] = u_1_value;
-        if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) velocity_z[at] = u_2_value;
+        if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) {
+            velocity_x[at] = u_0_value;
+            velocity_y[at] = u_1_value;
+            velocity_z[at] = u_2_value;
+        }
         if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) {
             flow_of_thread += static_cast<double>(solid[at] > 0.0f ? 0.0f : u_0_value);
         }

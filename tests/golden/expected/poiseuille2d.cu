@@ -166,9 +166,11 @@ extern "C" __global__ void __launch_bounds__(64, 1)
         f_6_next[at] = f_6_new;
         f_7_next[at] = f_7_new;
         f_8_next[at] = f_8_new;
-        if (j >= 1 && j < ny - 1) density[at] = rho_value;
-        if (j >= 1 && j < ny - 1) velocity_x[at] = u_0_value;
-        if (j >= 1 && j < ny - 1) velocity_y[at] = u_1_value;
+        if (j >= 1 && j < ny - 1) {
+            density[at] = rho_value;
+            velocity_x[at] = u_0_value;
+            velocity_y[at] = u_1_value;
+        }
         if (j >= 1 && j < ny - 1) {
             speed_of_thread = keep_max(speed_of_thread, solid[at] > 0.0 ? 0.0 : u_0_value);
         }
