@@ -36,6 +36,7 @@ void StencilAnalyzer::run() {
     declare_points();
     for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
         write_out(statement);
+    find_let_places();
     for (const Step& step : steps_) {
         evaluator_.set_loop_indices(step.indices);
         if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement))

@@ -93,6 +93,8 @@ private:
 
     // Where a let is computed: where it says, else where its fields are.
     Halves place_of(const syntax::LetDecl& let);
+    // Of the lets that say it: before any statement, for one of them makes the whole stencil staggered.
+    void find_let_places();
 
     const Symbol* let_symbol(const syntax::LetDecl& let);
 
@@ -161,6 +163,7 @@ private:
     std::vector<std::optional<Target>> targets_;                    // of the assignments, in order
     std::size_t next_target_ = 0;
     std::map<const syntax::LetDecl*, const Symbol*> let_symbols_;
+    std::map<const syntax::LetDecl*, Halves> let_places_;
     bool has_poison_ = false;
     bool computes_ = false;  // something that outlives the step
     std::vector<std::uint32_t> seen_;

@@ -100,9 +100,17 @@ Value StencilAnalyzer::store(const Value& value, const syntax::LetDecl& let, con
 
 Halves StencilAnalyzer::place_of(const syntax::LetDecl& let) {
     if (let.at.empty()) return evaluator_.own_place(let.value);
-    const Halves place = evaluator_.stagger(let.at).value_or(0);
-    if (place != 0) evaluator_.set_staggered();
-    return place;
+    return let_places_.at(&let);
+}
+
+void StencilAnalyzer::find_let_places() {
+    for (const Step& step : steps_) {
+        const auto* let = std::get_if<syntax::LetDecl>(step.statement);
+        if (!let || let->at.empty() || let_places_.contains(let)) continue;
+        const Halves place = evaluator_.stagger(let->at).value_or(0);
+        if (place != 0) evaluator_.set_staggered();
+        let_places_.emplace(let, place);
+    }
 }
 
 const Symbol* StencilAnalyzer::let_symbol(const syntax::LetDecl& let) {

@@ -331,3 +331,15 @@ TEST_CASE("what lies apart does not meet") {
     CHECK(mistakes("field u: f32\nu[t+1] = u[x+1/3]") ==
           std::vector<DiagnosticKind>{DiagnosticKind::invalid_offset});
 }
+
+TEST_CASE("a let between the cells makes the statements before it staggered, too") {
+    const Analyzed spec = analyze_text(R"(
+stencil s(x) {
+    field u: f64 { boundary periodic }
+    u[t+1] = u + d(u[x+1/2], x)
+    let between at x+1/2 = interpolate(u, x)
+    reduce most = max(between)
+})");
+    CHECK(spec.messages.empty());
+    CHECK(spec.value(0) == "u + (u[x+1] - u)");
+}
