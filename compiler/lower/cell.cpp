@@ -4,7 +4,9 @@
 #include <map>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/lower/operations.h"
 #include "compiler/lower/ranges.h"
+#include "compiler/lower/regions.h"
 #include "compiler/lower/storage.h"
 #include "compiler/support/error.h"
 
@@ -13,55 +15,6 @@ namespace {
 
 using kernel::Expr;
 using kernel::Type;
-
-kernel::Function function_of(ir::Function function) {
-    switch (function) {
-        case ir::Function::sqrt:
-        case ir::Function::rsqrt:
-            return kernel::Function::sqrt;
-        case ir::Function::cbrt:
-            return kernel::Function::cbrt;
-        case ir::Function::exp:
-            return kernel::Function::exp;
-        case ir::Function::log:
-            return kernel::Function::log;
-        case ir::Function::sin:
-            return kernel::Function::sin;
-        case ir::Function::cos:
-            return kernel::Function::cos;
-        case ir::Function::tan:
-            return kernel::Function::tan;
-        case ir::Function::asin:
-            return kernel::Function::asin;
-        case ir::Function::acos:
-            return kernel::Function::acos;
-        case ir::Function::atan:
-            return kernel::Function::atan;
-        case ir::Function::sinh:
-            return kernel::Function::sinh;
-        case ir::Function::cosh:
-            return kernel::Function::cosh;
-        case ir::Function::tanh:
-            return kernel::Function::tanh;
-        case ir::Function::abs:
-            return kernel::Function::abs;
-        case ir::Function::floor:
-            return kernel::Function::floor;
-        case ir::Function::ceil:
-            return kernel::Function::ceil;
-        case ir::Function::pow:
-            return kernel::Function::pow;
-        case ir::Function::atan2:
-            return kernel::Function::atan2;
-        case ir::Function::round:
-            return kernel::Function::round;
-        case ir::Function::trunc:
-            return kernel::Function::trunc;
-        case ir::Function::erf:
-            return kernel::Function::erf;
-    }
-    throw InternalError("unknown function");
-}
 
 class CellLowering {
 public:
@@ -88,7 +41,7 @@ public:
         for (const ir::Assign* assign : context_.stage().assigns)
             if (assign != &changing) lower_assign(*assign);
         InPlaceCell cell;
-        cell.inside = inside_region(changing);
+        cell.inside = inside_launch(changing);
         // Neighbours that other threads change are loaded only where this statement reads them.
         body_ = &cell.body;
         const ir::Field& field = program_[changing.target];
@@ -180,34 +133,19 @@ private:
         return constant && constant->value == Rational(number);
     }
 
-    // The same where launches begin and end with the statement's region.
-    Expr inside_region(ir::Assign assign) {
-        for (int axis = 0; axis < context_.rank(); ++axis) {
-            ir::Region::Range& range = assign.region.ranges[axis];
-            auto& [low, high] = assign.margins[axis];
-            if (!range.begin.from_high && low <= range.begin.offset) low = 0;
-            if (range.end.from_high && high <= -range.end.offset) high = 0;
-            range = {};
-        }
-        return inside(assign);
-    }
-
     // Whether a statement is for this cell; empty where it is for all.
     template <class Statement>
     Expr inside(const Statement& statement) {
-        Expr result;
-        for (int axis = 0; axis < context_.rank(); ++axis) {
-            const auto [low, high] = statement.margins[axis];
-            const Expr& index = sources_.index[axis];
-            const ir::Region::Range& range = statement.region.ranges[axis];
-            const int first = range.begin.from_high ? low : std::max(low, range.begin.offset);
-            const int past = range.end.from_high ? std::max(high, -range.end.offset) : high;
-            if (first > 0) result = result && index >= first;
-            if (past > 0) result = result && index < context_.extent(axis) - past;
-            if (range.begin.from_high) result = result && index >= context_.extent(axis) + range.begin.offset;
-            if (!range.end.from_high) result = result && index < range.end.offset;
-        }
+        Expr result = inside_cells(context_, statement.region, statement.margins, sources_.index);
         if (statement.condition) result = result && lower(*statement.condition);
+        return result;
+    }
+
+    // The same where launches begin and end with the statement's region.
+    Expr inside_launch(const ir::Assign& assign) {
+        const ir::Margins margins = margins_within(assign.region, assign.margins);
+        Expr result = inside_cells(context_, {}, margins, sources_.index);
+        if (assign.condition) result = result && lower(*assign.condition);
         return result;
     }
 
@@ -329,40 +267,9 @@ private:
     Expr make(const ir::Expr&, const ir::Binary& binary, const std::string&) {
         const Expr left = lower(binary.left);
         const Expr right = lower(binary.right);
-        switch (binary.op) {
-            case ir::BinaryOp::add:
-                return left + right;
-            case ir::BinaryOp::sub:
-                return left - right;
-            case ir::BinaryOp::mul:
-                return left * right;
-            case ir::BinaryOp::div:
-                return left / right;
-            case ir::BinaryOp::min:
-                return choose(left, right, true);
-            case ir::BinaryOp::max:
-                return choose(left, right, false);
-            case ir::BinaryOp::floor_div:
-            case ir::BinaryOp::floor_mod:
-                throw InternalError("a floored division is of integers");
-            case ir::BinaryOp::less:
-                return left < right;
-            case ir::BinaryOp::less_equal:
-                return left <= right;
-            case ir::BinaryOp::greater:
-                return left > right;
-            case ir::BinaryOp::greater_equal:
-                return left >= right;
-            case ir::BinaryOp::equal:
-                return left == right;
-            case ir::BinaryOp::not_equal:
-                return left != right;
-            case ir::BinaryOp::logical_and:
-                return left && right;
-            case ir::BinaryOp::logical_or:
-                return left || right;
-        }
-        throw InternalError("unknown binary operation");
+        if (binary.op == ir::BinaryOp::min || binary.op == ir::BinaryOp::max)
+            return choose(left, right, binary.op == ir::BinaryOp::min);
+        return applied(binary.op, left, right);
     }
     // Not fmin and fmax: where an operand is NaN they differ from what the interpreter defines.
     Expr choose(Expr left, Expr right, bool smaller) {
@@ -542,27 +449,6 @@ void declare_value(const std::string& name, kernel::Block before, kernel::Expr v
     body.push_back(kernel::Declare{type, name, start, true});
     before.push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
     body.push_back(kernel::Scope{std::move(before)});
-}
-
-Bounds region_bounds(Context& context, const ir::Region& region, int axis) {
-    const ir::Region::Range& range = region.ranges[axis];
-    Bounds bounds;
-    if (range.begin.from_high) {
-        bounds.begin = context.extent(axis) + range.begin.offset;
-        if (range.begin.offset < -1) bounds.begin = kernel::select(bounds.begin < 0, 0, bounds.begin);
-    } else {
-        bounds.begin = std::max(range.begin.offset, 0);
-    }
-    if (range.end.from_high) {
-        bounds.end = context.extent(axis) + std::min(range.end.offset, 0);
-    } else {
-        bounds.end = context.extent(axis);
-        if (range.end.offset > 1)
-            bounds.end = kernel::select(bounds.end < range.end.offset, bounds.end, range.end.offset);
-        else
-            bounds.end = std::max(range.end.offset, 0);
-    }
-    return bounds;
 }
 
 }  // namespace halo::lower

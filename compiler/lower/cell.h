@@ -55,10 +55,4 @@ void declare_value(const std::string& name, kernel::Block before, kernel::Expr v
 kernel::Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id,
                          const std::string& wanted, kernel::Block& body);
 
-// The first cell along an axis that a region has, and the cell past its last; clipped to the grid.
-struct Bounds {
-    kernel::Expr begin, end;
-};
-Bounds region_bounds(Context& context, const ir::Region& region, int axis);
-
 }  // namespace halo::lower

@@ -13,6 +13,7 @@
 #include "compiler/lower/plan.h"
 #include "compiler/lower/points.h"
 #include "compiler/lower/reduce.h"
+#include "compiler/lower/regions.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/table_sums.h"
 

@@ -5,6 +5,7 @@
 
 #include "compiler/lower/cell.h"
 #include "compiler/lower/reduce.h"
+#include "compiler/lower/regions.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/window.h"
 

@@ -204,7 +204,7 @@ TEST_CASE("mistakes in a loop stay there") {
 TEST_CASE("mistakes in a field's block stay there") {
     CHECK(in_stencil("field u: f32 {\n boundry periodic\n halo 1\n}") ==
           "3:2 unknown-statement -> 'boundary'");
-    CHECK(in_stencil("field u: f32 { halo 1 boundary periodic }") == "2:23 unexpected-token");
+    CHECK(in_stencil("field u: f32 { halo 1 boundary periodic }") == "2:23 unexpected-token -> '; boundary'");
     CHECK(in_stencil("field u: f32 { boundary x.lo fixed 1 }") == "2:27 unexpected-token");
     CHECK(in_stencil("field u: f32 {\n halo 1\nfield v: f32") == "2:14 missing-bracket");
     CHECK(in_stencil("field u: f32 {\n halo 1") == "2:14 missing-bracket");
