@@ -93,6 +93,7 @@ private:
     void read_point_number(const syntax::InitStatement& init, const Symbol& points, const Target& target);
     void load_points(const syntax::LoadStatement& load, const Symbol& points, const Target& target);
     std::optional<std::string> sampled_trace(const Symbol& points, const Target& target);
+    bool has_sample(const Symbol& points) const;
 
     // ---- fields
 

@@ -169,12 +169,25 @@ std::optional<std::string> RunAnalyzer::sampled_trace(const Symbol& points, cons
         sampled.push_back(trace.name);
         if (target.member && trace.name == target.member->text) return set.name + "." + trace.name;
     }
-    sink_
-        .report(DiagnosticKind::unknown_column, target.member ? target.member->where : target.name.where,
-                target.member ? fmt::format("`{}.{}` is sampled by nothing", set.name, target.member->text)
-                              : fmt::format("`{}` are points; a run saves and plots their traces", set.name))
-        .note(fmt::format("these are sampled: {}", listed(sampled)));
+    if (sampled.empty() && has_sample(points)) return std::nullopt;  // which is wrong, and that is reported
+    Diagnostic& diagnostic = sink_.report(
+        DiagnosticKind::unknown_column, target.member ? target.member->where : target.name.where,
+        target.member ? fmt::format("`{}.{}` is sampled by nothing", set.name, target.member->text)
+                      : fmt::format("`{}` are points; a run saves and plots their traces", set.name));
+    if (sampled.empty()) {
+        diagnostic.note(fmt::format("`sample EXPR at {0} into {0}.trace[t]` samples them", set.name));
+    } else {
+        diagnostic.note(fmt::format("these are sampled: {}", listed(sampled)));
+    }
     return std::nullopt;
+}
+
+bool RunAnalyzer::has_sample(const Symbol& points) const {
+    const auto& statements = symbols_.stencil().statements;
+    return std::any_of(statements.begin(), statements.end(), [&](const syntax::StencilStatement& statement) {
+        const auto* sample = std::get_if<syntax::SampleStatement>(&statement);
+        return sample && sample->points.text == points.name;
+    });
 }
 
 }  // namespace halo::sema
