@@ -1,0 +1,175 @@
+// Fields and their properties: halos, boundaries, layouts.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/syntax/keywords.h"
+#include "compiler/syntax/parser_impl.h"
+
+namespace halo::syntax {
+
+namespace {
+
+constexpr std::string_view kBoundaryKinds[] = {"periodic",    "fixed",      "clamp",     "mirror",
+                                               "free",        "antimirror", "symmetric", "antisymmetric",
+                                               "extrapolate", "gradient",   "robin"};
+constexpr std::size_t kRobinValues = 3;
+
+bool is_boundary_kind(std::string_view word) {
+    return std::find(std::begin(kBoundaryKinds), std::end(kBoundaryKinds), word) != std::end(kBoundaryKinds);
+}
+
+}  // namespace
+
+FieldDecl Parser::field(std::uint32_t begin) {
+    FieldDecl result;
+    advance();
+    do {
+        result.names.push_back(name("the name of the field"));
+    } while (accept(TokenKind::comma));
+    expect(TokenKind::colon, "`:` and the type of the field, as in `u: f32`");
+    result.type = type();
+    result.at = stagger();
+    if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries, &result.layout);
+    result.where = since(begin);
+    return result;
+}
+
+// `at x+1/2, y+1/2`: where in the cells the points lie. In a list of components a comma may begin the next.
+std::vector<ExprId> Parser::stagger(bool in_list) {
+    std::vector<ExprId> result;
+    if (!is_word("at") || (peek().newline_before && !in_list)) return result;
+    advance();
+    const auto goes_on = [&] {
+        const bool begins_next =
+            in_list && ahead(1).kind == TokenKind::identifier && ahead(2).kind == TokenKind::colon;
+        return !begins_next && accept(TokenKind::comma);
+    };
+    do {
+        result.push_back(expression());
+    } while (goes_on());
+    return result;
+}
+
+void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
+                        std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout_entry) {
+    const std::uint32_t opening = opening_brace("`{`");
+    std::vector<std::string> unread_names;
+    statements(Block::field, unread_names, [&] {
+        const Token keyword = peek();
+        if (is_word("halo")) {
+            advance();
+            refuse_equals(keyword);
+            do {
+                halos.push_back(halo_entry());
+            } while (accept(TokenKind::comma));
+            if (failing_) halos.pop_back();
+        } else if (is_word("boundary")) {
+            advance();
+            refuse_equals(keyword);
+            do {
+                boundaries.push_back(boundary_entry(owners));
+            } while (accept(TokenKind::comma));
+            if (failing_) boundaries.pop_back();
+        } else if (is_word("layout")) {
+            layout(layout_entry);
+        } else {
+            unknown_statement(Block::field);
+        }
+        if (failing_) {
+            for (const Name& owner : owners)
+                unread_names.push_back(owner.text);
+        }
+    });
+    unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    close_block(opening);
+}
+
+// `layout aos`; `given` is null where what has the properties lies nowhere in memory that a spec speaks of.
+void Parser::layout(std::optional<LayoutEntry>* given) {
+    const Token keyword = advance();
+    refuse_equals(keyword);
+    LayoutEntry entry;
+    entry.kind = name("`soa` or `aos`");
+    entry.where = since(keyword.where.begin);
+    if (failing_) return;
+    if (given == nullptr) {
+        fail(DiagnosticKind::misplaced_statement, entry.where, "a `let` has no layout")
+            .note("that of a field is how its components lie in memory");
+    } else if (*given) {
+        sink_.report(DiagnosticKind::duplicate_setting, entry.where, "the layout of a field is given twice")
+            .label((*given)->where, "given here before");
+    } else {
+        *given = std::move(entry);
+    }
+}
+
+std::optional<FaceRef> Parser::face() {
+    FaceRef result;
+    result.axis = name("an axis");
+    result.where = result.axis.where;
+    if (accept(TokenKind::dot)) {
+        const Name side = name("`low` or `high`");
+        if (side.text == "low") {
+            result.side = Side::low;
+        } else if (side.text == "high") {
+            result.side = Side::high;
+        } else if (!failing_) {
+            fail(DiagnosticKind::unexpected_token, side.where,
+                 fmt::format("an axis has the faces `low` and `high`, not `{}`", side.text));
+        }
+        result.where.end = side.where.end;
+    }
+    return result;
+}
+
+HaloEntry Parser::halo_entry() {
+    HaloEntry result;
+    const std::uint32_t begin = peek().where.begin;
+    const TokenKind next = ahead(1).kind;
+    const bool has_face =
+        is(TokenKind::identifier) &&
+        (next == TokenKind::dot ||
+         (!ahead(1).newline_before && (next == TokenKind::number || next == TokenKind::identifier)));
+    if (has_face) result.face = face();
+    result.width = expression();
+    result.where = since(begin);
+    return result;
+}
+
+// An axis or face before the boundary's kind: `x periodic`, `x.low fixed 1`; not in `periodic`, `fixed a`.
+bool Parser::at_boundary_face() const {
+    if (!is(TokenKind::identifier)) return false;
+    const Token& next = ahead(1);
+    if (next.kind == TokenKind::dot) return true;
+    if (next.kind != TokenKind::identifier || next.newline_before) return false;
+    const std::string_view word = text(peek());
+    const bool is_axis =
+        std::any_of(axes_.begin(), axes_.end(), [&](const Name& axis) { return axis.text == word; });
+    return is_axis || (!is_boundary_kind(word) && is_boundary_kind(text(next)));
+}
+
+// `owners`: the fields, or the let, whose boundary it is. Their components can have boundaries of their own.
+BoundaryEntry Parser::boundary_entry(const std::vector<Name>& owners) {
+    BoundaryEntry result;
+    const std::uint32_t begin = peek().where.begin;
+    const bool names_part = is(TokenKind::identifier) && ahead(1).kind == TokenKind::dot &&
+                            std::any_of(owners.begin(), owners.end(),
+                                        [&](const Name& owner) { return owner.text == text(peek()); });
+    if (names_part) result.part = field_reference("a component");
+    if (at_boundary_face()) result.face = face();
+    result.kind = name("the kind of boundary, as in `periodic`, `clamp` or `fixed 0`");
+    const Token& next = peek();
+    const bool ends = next.newline_before || next.kind == TokenKind::comma ||
+                      next.kind == TokenKind::right_brace || next.kind == TokenKind::semicolon ||
+                      next.kind == TokenKind::end;
+    if (!ends && !failing_) result.values.push_back(expression());
+    if (result.kind.text == "robin" && !result.values.empty()) {
+        while (result.values.size() < kRobinValues && accept(TokenKind::comma))
+            result.values.push_back(expression());
+    }
+    result.where = since(begin);
+    return result;
+}
+
+}  // namespace halo::syntax
