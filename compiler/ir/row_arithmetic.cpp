@@ -22,10 +22,6 @@ void map(const T* a, const T* b, Result* out, std::int64_t n, Op op) {
         out[i] = static_cast<Result>(op(a[i], b[i]));
 }
 
-bool gives_truth(BinaryOp op) {
-    return op >= BinaryOp::less && op <= BinaryOp::logical_or;
-}
-
 template <class T>
 void apply_to_reals(BinaryOp op, const T* a, const T* b, T* out, std::int64_t n) {
     switch (op) {
@@ -182,7 +178,7 @@ template void compare(BinaryOp, const std::int64_t*, const std::int64_t*, std::u
 template void compare(BinaryOp, const std::uint8_t*, const std::uint8_t*, std::uint8_t*, std::int64_t);
 
 double apply(BinaryOp op, double a, double b) {
-    if (gives_truth(op)) {
+    if (is_comparison(op) || is_logical(op)) {
         std::uint8_t truth = 0;
         compare(op, &a, &b, &truth, 1);
         return truth;

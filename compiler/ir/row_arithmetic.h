@@ -8,6 +8,13 @@
 
 namespace halo::ir {
 
+constexpr bool is_comparison(BinaryOp op) {
+    return op >= BinaryOp::less && op <= BinaryOp::not_equal;
+}
+constexpr bool is_logical(BinaryOp op) {
+    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
+}
+
 // out[i] = a[i] op b[i] for i < n; `out` may be one of the operands. T: float, double, int32, int64.
 template <class T>
 void apply(BinaryOp op, const T* a, const T* b, T* out, std::int64_t n);

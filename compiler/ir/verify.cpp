@@ -10,14 +10,12 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/print.h"
+#include "compiler/ir/row_arithmetic.h"
 
 namespace halo::ir {
 
 namespace {
 
-bool is_floating(Scalar type) {
-    return is_real(type);
-}
 bool is_number(Scalar type) {
     return type != Scalar::boolean;
 }
@@ -41,14 +39,6 @@ bool holds(Storage storage, Scalar type) {
             return type == Scalar::f64;
     }
     return false;
-}
-
-bool is_logical(BinaryOp op) {
-    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
-}
-
-bool is_comparison(BinaryOp op) {
-    return op >= BinaryOp::less && op <= BinaryOp::not_equal;
 }
 
 std::size_t arity_of(Function function) {
@@ -161,7 +151,7 @@ private:
     }
     void check_node(std::uint32_t i, Scalar type, const Coordinate& node) {
         expect(i, node.axis >= 0 && node.axis < program_.rank(), "a coordinate of an axis that is not there");
-        expect(i, is_floating(type) || (is_integer(type) && node.kind == CoordinateKind::index),
+        expect(i, is_real(type) || (is_integer(type) && node.kind == CoordinateKind::index),
                "a coordinate is a real number, or an index");
         if (node.kind == CoordinateKind::step)
             expect(i, type == Scalar::f64 && node.axis == 0, "the step is f64 and has no axis");
@@ -191,8 +181,7 @@ private:
     }
     void check_node(std::uint32_t i, Scalar type, const Fma& node) {
         expect(i,
-               is_floating(type) && type_of(node.a) == type && type_of(node.b) == type &&
-                   type_of(node.c) == type,
+               is_real(type) && type_of(node.a) == type && type_of(node.b) == type && type_of(node.c) == type,
                "fma has operands and result of one floating type");
     }
     void check_node(std::uint32_t i, Scalar type, const Select& node) {
@@ -202,7 +191,7 @@ private:
     }
     void check_node(std::uint32_t i, Scalar type, const Call& node) {
         expect(i, node.arguments.size() == arity_of(node.function), "a function has the arguments it takes");
-        expect(i, is_floating(type) || (is_integer(type) && node.function == Function::abs),
+        expect(i, is_real(type) || (is_integer(type) && node.function == Function::abs),
                "a function gives a real number");
         for (ExprId argument : node.arguments)
             expect(i, type_of(argument) == type, "a function's arguments have its result's type");
@@ -210,7 +199,7 @@ private:
 
     void check_node(std::uint32_t i, Scalar type, const TableSum& node) {
         expect(i, node.table.index < program_.tables.size(), "there is no such table");
-        expect(i, is_floating(type) && type_of(node.value) == type, "a sum has the type of what it adds");
+        expect(i, is_real(type) && type_of(node.value) == type, "a sum has the type of what it adds");
     }
     void check_node(std::uint32_t i, Scalar type, const TableColumn& node) {
         if (node.table.index >= program_.tables.size())
@@ -230,7 +219,7 @@ private:
     }
 
     void check_node(std::uint32_t i, Scalar type, const Noise& node) {
-        expect(i, is_floating(type), "noise is a number");
+        expect(i, is_real(type), "noise is a number");
         expect(i, node.stream >= 0, "a stream's number is not negative");
     }
 
@@ -240,7 +229,7 @@ private:
         const Points& points = program_[node.points];
         const std::size_t count = points.columns.size() + points.traces.size();
         expect(i, node.column >= 0 && std::cmp_less(node.column, count), "points have no such column");
-        expect(i, is_floating(type), "a point's number is a real number");
+        expect(i, is_real(type), "a point's number is a real number");
     }
 
     // ---- declarations
@@ -248,7 +237,7 @@ private:
     void check_uniform(ExprId id, const std::string& what) {
         if (id.index >= program_.exprs.size()) return broken("{} has no expression", what);
         if (!uniform_[id.index]) broken("{} is not uniform: {}", what, print(program_, id));
-        if (!is_floating(type_of(id))) broken("{} is no number", what);
+        if (!is_real(type_of(id))) broken("{} is no number", what);
     }
 
     void check_fixed(const Field& field, const Face& face) {
@@ -362,7 +351,7 @@ private:
         bool computed = false;
         for (std::size_t c = 0; c < table.columns.size(); ++c) {
             const Table::Column& column = table.columns[c];
-            if (!is_floating(column.type)) broken("column {}.{} holds no numbers", table.name, column.name);
+            if (!is_real(column.type)) broken("column {}.{} holds no numbers", table.name, column.name);
             if (computed && !column.value)
                 broken("column {}.{} is given and comes after a computed one", table.name, column.name);
             if (!column.value) continue;
@@ -472,8 +461,9 @@ private:
         reductions_.push_back(reduce.name);
     }
 
-    // What is read at points is read at the cell itself, and is of no other points.
-    void check_at_points(ExprId value, const std::string& what, const std::optional<PointsId>& points) {
+    // What is read at points is read at the cell itself, is of no other points than those of `inject`, and is
+    // not what that adds to.
+    void check_at_points(ExprId value, const std::string& what, const Inject* inject) {
         check_reads(value, what);
         const std::vector<bool> reached = reachable_exprs(program_, {value});
         for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -481,9 +471,11 @@ private:
             const Expr& expr = program_.exprs[i];
             const auto* access = std::get_if<Access>(&expr.node);
             if (access && access->offset != Offset{}) broken("{} reads beside its cell", what);
+            if (access && inject && access->field == inject->target && access->time == inject->time)
+                broken("{} reads what it adds to", what);
             if (std::holds_alternative<TableSum>(expr.node)) broken("{} sums over a table", what);
             const auto* column = std::get_if<PointColumn>(&expr.node);
-            if (column && (!points || column->points != *points))
+            if (column && (!inject || column->points != inject->points))
                 broken("{} reads numbers of other points", what);
         }
     }
@@ -494,29 +486,23 @@ private:
             return broken("an injection of nothing, into no field or at no points");
         const Field& field = program_[inject.target];
         const std::string what = "the injection into " + field.name;
-        check_at_points(inject.value, what, inject.points);
+        check_at_points(inject.value, what, &inject);
         if (!written_[inject.target.index]) broken("{} is injected into before it is written", field.name);
         if (inject.time != (field.role == Role::state ? 1 : 0) || field.role == Role::input)
             broken("{} is injected into at time {:+}", field.name, inject.time);
-        if (type_of(inject.value) != field.type || !is_floating(field.type))
+        if (type_of(inject.value) != field.type || !is_real(field.type))
             broken("{} is added a value of another type", field.name);
-        const std::vector<bool> reached = reachable_exprs(program_, {inject.value});
-        for (std::size_t i = 0; i < reached.size(); ++i) {
-            const auto* access = std::get_if<Access>(&program_.exprs[i].node);
-            if (reached[i] && access && access->field == inject.target && access->time == inject.time)
-                broken("{} reads what it adds to", what);
-        }
     }
 
     void check_statement(const Sample& sample) {
         if (sample.points.index >= program_.points.size() || sample.value.index >= program_.exprs.size())
             return broken("a sample of nothing or at no points");
         const Points& points = program_[sample.points];
-        check_at_points(sample.value, "a sample of " + points.name, std::nullopt);
+        check_at_points(sample.value, "a sample of " + points.name, nullptr);
         const bool exists = sample.trace >= 0 && std::cmp_less(sample.trace, points.traces.size());
         if (!exists || !points.traces[static_cast<std::size_t>(sample.trace)].sampled)
             broken("a sample of {} goes into no sampled trace", points.name);
-        if (!is_floating(type_of(sample.value))) broken("a sample of {} is no real number", points.name);
+        if (!is_real(type_of(sample.value))) broken("a sample of {} is no real number", points.name);
     }
 
     const Program& program_;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "compiler/ir/row_arithmetic.h"
 #include "compiler/sema/shape.h"
 
 namespace halo::sema {
@@ -42,8 +43,7 @@ Value Algebra::mismatch(const Value& left, const Value& right, SourceRange where
 Value Algebra::binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (left.is_poison() || right.is_poison()) return Value();
     if (!left.has_parts() && !right.has_parts()) return arithmetic_.binary(op, left, right, where);
-    const bool is_comparison = op >= BinaryOp::less && op <= BinaryOp::not_equal;
-    if (is_comparison || op == BinaryOp::min || op == BinaryOp::max) {
+    if (ir::is_comparison(op) || op == BinaryOp::min || op == BinaryOp::max) {
         return mismatch(left, right, where,
                         "numbers are compared; `norm(v)`, `abs(z)` or a component is one");
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/row_arithmetic.h"
 #include "compiler/sema/whole.h"
 
 namespace halo::sema {
@@ -16,13 +17,6 @@ using ir::Function;
 using ir::Scalar;
 
 namespace {
-
-bool is_comparison(BinaryOp op) {
-    return op >= BinaryOp::less && op <= BinaryOp::not_equal;
-}
-bool is_logical(BinaryOp op) {
-    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
-}
 
 bool compare(BinaryOp op, const Rational& left, const Rational& right) {
     switch (op) {
@@ -144,7 +138,7 @@ Value Arithmetic::convert(const Value& value, Scalar type, SourceRange where) {
 }
 
 Value Arithmetic::fold(BinaryOp op, const Rational& left, const Rational& right, SourceRange where) {
-    if (is_comparison(op)) return Value::of(compare(op, left, right));
+    if (ir::is_comparison(op)) return Value::of(compare(op, left, right));
     Rational result;
     switch (op) {
         case BinaryOp::add:
@@ -190,7 +184,7 @@ std::optional<Value> Arithmetic::identity(BinaryOp op, const Value& left, const 
 
 Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (left.is_poison() || right.is_poison() || !spend(1, where)) return Value();
-    if (is_logical(op)) {
+    if (ir::is_logical(op)) {
         // What is known decides, or leaves the other side.
         const bool decisive = op == BinaryOp::logical_or;
         if (left.kind == Value::Kind::truth) return left.truth == decisive ? left : right;
@@ -212,7 +206,7 @@ Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, Sou
     const Scalar type = op == BinaryOp::div ? real_type({left, right}) : common_type({left, right});
     const ExprId a = as(left, type, where), b = as(right, type, where);
     const bool uniform = left.is_uniform() && right.is_uniform();
-    if (is_comparison(op)) return leaf(Scalar::boolean, ir::Binary{op, a, b}, uniform, where, *position);
+    if (ir::is_comparison(op)) return leaf(Scalar::boolean, ir::Binary{op, a, b}, uniform, where, *position);
     const bool whole = op != BinaryOp::div && left.is_whole() && right.is_whole();
     return marked(leaf(type, ir::Binary{op, a, b}, uniform, where, *position), whole);
 }
