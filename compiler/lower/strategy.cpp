@@ -51,6 +51,10 @@ Expr inside_store_bounds(Context& context, const Write& write, const std::array<
     return inside;
 }
 
+Expr thread_along(const schedule::Schedule& schedule, int axis) {
+    return schedule.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0);
+}
+
 Expr element_beside(Context& context, const Expr& at, const Level& level, const ir::Offset& shift) {
     Expr place = at;
     if (shift[2]) place = shifted(place, shift[2], context.slice());

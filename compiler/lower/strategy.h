@@ -56,6 +56,9 @@ StoreBounds store_bounds(const Context& context, const Write& write, int axis);
 kernel::Expr inside_store_bounds(Context& context, const Write& write,
                                  const std::array<kernel::Expr, 3>& cell);
 
+// A thread's index in its block along an axis; 0 where the block has one.
+kernel::Expr thread_along(const schedule::Schedule& schedule, int axis);
+
 // The element of a level so far from the cell at `at`, which element_offset() gave.
 kernel::Expr element_beside(Context& context, const kernel::Expr& at, const Level& level,
                             const ir::Offset& shift);

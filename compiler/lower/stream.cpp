@@ -119,7 +119,7 @@ private:
             body().push_back(
                 kernel::Declare{Type::i32, origin, kernel::builtin(kBlocks[axis]) * threads * counts_[axis]});
             origin_[axis] = kernel::variable(origin, Type::i32);
-            const Expr thread = schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0);
+            const Expr thread = thread_along(schedule_, axis);
             body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
                                              origin_[axis] + thread * counts_[axis]});
             first_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
@@ -309,10 +309,6 @@ private:
                            {}}};
     }
 
-    Expr thread_index(int axis) const {
-        return schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0);
-    }
-
     // Rows before and after the block's, over the ring's whole width.
     Block halo_rows(const Queue& queue, const Expr& plane, const Expr& slot) {
         const schedule::StagedLevel& ring = *queue.ring;
@@ -320,11 +316,11 @@ private:
         const Expr row = kernel::variable("halo_row", Type::i32);
         Block copy = copy_halo(queue, plane, slot, row, column);
         const int width = ring.low[0] + ring.tile[0] + ring.high[0];
-        copy = {
-            kernel::For{"x", thread_index(0), width, threads_[0], kernel::Unroll::leave, std::move(copy)}};
+        copy = {kernel::For{"x", thread_along(schedule_, 0), width, threads_[0], kernel::Unroll::leave,
+                            std::move(copy)}};
         copy.insert(copy.begin(), kernel::Declare{Type::i32, "halo_row",
                                                   around(y, ring.low[1], ring.high[1], ring.tile[1])});
-        return {kernel::For{"y", thread_index(1), ring.low[1] + ring.high[1], threads_[1],
+        return {kernel::For{"y", thread_along(schedule_, 1), ring.low[1] + ring.high[1], threads_[1],
                             kernel::Unroll::leave, std::move(copy)}};
     }
 
@@ -336,10 +332,10 @@ private:
         Block copy = copy_halo(queue, plane, slot, row, column);
         copy.insert(copy.begin(), kernel::Declare{Type::i32, "halo_column",
                                                   around(x, ring.low[0], ring.high[0], ring.tile[0])});
-        copy = {kernel::For{"x", thread_index(0), ring.low[0] + ring.high[0], threads_[0],
+        copy = {kernel::For{"x", thread_along(schedule_, 0), ring.low[0] + ring.high[0], threads_[0],
                             kernel::Unroll::leave, std::move(copy)}};
         if (walked_ == 1) return copy;
-        return {kernel::For{"y", thread_index(1), ring.tile[1], threads_[1], kernel::Unroll::leave,
+        return {kernel::For{"y", thread_along(schedule_, 1), ring.tile[1], threads_[1], kernel::Unroll::leave,
                             std::move(copy)}};
     }
 

@@ -89,13 +89,12 @@ private:
         count_ = named_constant(result_.function, "kCellsX", cells_);
     }
 
-    Expr thread(int axis) const { return schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0); }
-
     void declare_first_cells() {
         for (int axis = 0; axis < context_.rank(); ++axis) {
             const Expr tile = axis == 0 ? threads_[0] * count_ : threads_[axis];
-            body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
-                                             kernel::block_index(axis) * tile + thread(axis)});
+            body().push_back(
+                kernel::Declare{Type::i32, Context::kIndexNames[axis],
+                                kernel::block_index(axis) * tile + thread_along(schedule_, axis)});
             first_[axis] = variable(Context::kIndexNames[axis]);
         }
         body().push_back(kernel::BlankLine{});
@@ -178,10 +177,10 @@ private:
     }
 
     Expr thread_number() const {
-        Expr number = thread(0);
+        Expr number = thread_along(schedule_, 0);
         Expr stride = threads_[0];
         for (int axis = 1; axis < context_.rank(); ++axis) {
-            number = number + stride * thread(axis);
+            number = number + stride * thread_along(schedule_, axis);
             stride = stride * threads_[axis];
         }
         return number;

@@ -42,7 +42,6 @@ private:
     Block& body() { return result_.function.body; }
     kernel::KernelFunction& function() { return result_.function; }
     Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
-    Expr thread(int axis) const { return schedule_.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0); }
     static Expr loop_variable(int axis) { return kernel::variable(kLoopNames[axis], Type::i32); }
 
     void declare_tile() {
@@ -87,8 +86,9 @@ private:
             const Expr all = tile_[axis] + (level.low[axis] + level.high[axis]);
             const Expr inside =
                 context_.extent(axis) - origin_[axis] + (level.low[axis] + context_.layout().halo[axis][1]);
-            copy = {kernel::For{kLoopNames[axis], thread(axis) * step, kernel::min(all, inside),
-                                threads_[axis] * step, kernel::Unroll::leave, std::move(copy)}};
+            copy = {kernel::For{kLoopNames[axis], thread_along(schedule_, axis) * step,
+                                kernel::min(all, inside), threads_[axis] * step, kernel::Unroll::leave,
+                                std::move(copy)}};
         }
         body().push_back(std::move(copy.front()));
     }
@@ -101,14 +101,14 @@ private:
         Block work;
         Expr inside;
         for (int axis = 0; axis < context_.rank(); ++axis) {
-            const Expr x = schedule_.cells[axis] > 1 ? loop_variable(axis) : thread(axis);
+            const Expr x = schedule_.cells[axis] > 1 ? loop_variable(axis) : thread_along(schedule_, axis);
             work.push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis], origin_[axis] + x});
             inside = inside && cell[axis] < context_.extent(axis);
         }
         work.push_back(kernel::If{inside, compute_cell(cell), {}});
         for (int axis = 0; axis < context_.rank(); ++axis) {
             if (schedule_.cells[axis] == 1) continue;
-            work = {kernel::For{kLoopNames[axis], thread(axis), tile_[axis], threads_[axis],
+            work = {kernel::For{kLoopNames[axis], thread_along(schedule_, axis), tile_[axis], threads_[axis],
                                 kernel::Unroll::full, std::move(work)}};
         }
         append(body(), std::move(work));
@@ -126,7 +126,8 @@ private:
             if (!staged) return kernel::element(context_.array(level), {at}, type_of(level));
             std::array<Expr, 3> place{0, 0, 0};
             for (int axis = 0; axis < context_.rank(); ++axis) {
-                const Expr x = schedule_.cells[axis] > 1 ? loop_variable(axis) : thread(axis);
+                const Expr x =
+                    schedule_.cells[axis] > 1 ? loop_variable(axis) : thread_along(schedule_, axis);
                 place[axis] = x + (staged->low[axis] + shift[axis]);
             }
             return staging_.element(*staged, place[2], place[1], place[0]);
@@ -158,7 +159,7 @@ private:
         body().push_back(kernel::BlankLine{});
         for (int axis = 0; axis < context_.rank(); ++axis) {
             const std::string name = context_.local(kFirstNames[axis]);
-            body().push_back(kernel::Declare{Type::i32, name, origin_[axis] + thread(axis)});
+            body().push_back(kernel::Declare{Type::i32, name, origin_[axis] + thread_along(schedule_, axis)});
             first[axis] = kernel::variable(name, Type::i32);
             inside = inside && first[axis] < context_.extent(axis);
             cells[axis] = schedule_.cells[axis];
