@@ -33,6 +33,16 @@ Geometry of_components(Geometry geometry, int count) {
     return geometry;
 }
 
+// All components of an interleaved field's level, those of a cell side by side.
+std::vector<char> download_all(Device& device, const Geometry& geometry, const FieldPlan& field,
+                               const Level& level) {
+    const Geometry all = of_components(geometry, field.interleave);
+    const std::int64_t elements = all.extent[0] * all.extent[1] * all.extent[2];
+    std::vector<char> values(static_cast<std::size_t>(elements * size_of(field.type)));
+    device.download_cells(values.data(), level.array, all, field.type);
+    return values;
+}
+
 // Copies `count` elements, which are so many elements apart on either side.
 void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t from_step, std::size_t count,
                    std::size_t size) {
@@ -46,28 +56,22 @@ void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t 
 void Session::State::upload_cells(int field, const Level& level, const void* dense) {
     const FieldPlan& known = plan.fields[field];
     if (known.interleave == 1) return device->upload_cells(level.array, geometry, known.type, dense);
-    const Geometry all = of_components(geometry, known.interleave);
     const auto size = static_cast<std::size_t>(size_of(known.type));
-    const auto step = static_cast<std::size_t>(known.interleave);
-    const auto cells = static_cast<std::size_t>(cell_count());
-    std::vector<char> values(cells * step * size);
-    device->download_cells(values.data(), level.array, all, known.type);
-    copy_elements(values.data() + static_cast<std::size_t>(known.component) * size, step,
-                  static_cast<const char*>(dense), 1, cells, size);
-    device->upload_cells(level.array, all, known.type, values.data());
+    std::vector<char> values = download_all(*device, geometry, known, level);
+    copy_elements(values.data() + static_cast<std::size_t>(known.component) * size,
+                  static_cast<std::size_t>(known.interleave), static_cast<const char*>(dense), 1,
+                  static_cast<std::size_t>(cell_count()), size);
+    device->upload_cells(level.array, of_components(geometry, known.interleave), known.type, values.data());
 }
 
 void Session::State::download_cells(int field, const Level& level, void* dense) const {
     const FieldPlan& known = plan.fields[field];
     if (known.interleave == 1) return device->download_cells(dense, level.array, geometry, known.type);
-    const Geometry all = of_components(geometry, known.interleave);
     const auto size = static_cast<std::size_t>(size_of(known.type));
-    const auto step = static_cast<std::size_t>(known.interleave);
-    const auto cells = static_cast<std::size_t>(cell_count());
-    std::vector<char> values(cells * step * size);
-    device->download_cells(values.data(), level.array, all, known.type);
+    const std::vector<char> values = download_all(*device, geometry, known, level);
     copy_elements(static_cast<char*>(dense), 1,
-                  values.data() + static_cast<std::size_t>(known.component) * size, step, cells, size);
+                  values.data() + static_cast<std::size_t>(known.component) * size,
+                  static_cast<std::size_t>(known.interleave), static_cast<std::size_t>(cell_count()), size);
 }
 
 template <class Element>
