@@ -53,7 +53,7 @@ public:
                                  LoadTimings& timings) override {
         Stopwatch watch;
         CodeOptions on_device = options;
-        on_device.target = target();
+        on_device.target = target_of(device_->info());
         on_device.extent = extent;
         ir::Program optimized = optimize(program, on_device);
         Code code = cuda_code(optimized, choose_schedules(optimized, on_device));
@@ -69,17 +69,6 @@ public:
     }
 
 private:
-    schedule::Target target() const {
-        const rt::CudaDeviceInfo& info = device_->info();
-        schedule::Target target;
-        target.name = info.arch();
-        target.sms = info.multiprocessors;
-        target.max_threads_per_block = info.max_threads_per_block;
-        target.registers_per_sm = info.registers_per_multiprocessor;
-        target.max_shared_bytes = info.max_shared_bytes_per_block;
-        return target;
-    }
-
     rt::Nvrtc* nvrtc_;
     std::unique_ptr<rt::CudaDevice> device_;
     rt::DiskCache cache_;
@@ -152,6 +141,16 @@ std::unique_ptr<Machine> open_best(std::string& remark) {
 }
 
 }  // namespace
+
+schedule::Target target_of(const rt::CudaDeviceInfo& info) {
+    schedule::Target target;
+    target.name = info.arch();
+    target.sms = info.multiprocessors;
+    target.max_threads_per_block = info.max_threads_per_block;
+    target.registers_per_sm = info.registers_per_multiprocessor;
+    target.max_shared_bytes = info.max_shared_bytes_per_block;
+    return target;
+}
 
 std::unique_ptr<Machine> open_machine(const std::string& device, std::string& remark) {
     if (device == "auto") return open_best(remark);

@@ -12,7 +12,14 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
 
+namespace halo::rt {
+struct CudaDeviceInfo;
+}
+
 namespace halo::driver {
+
+// The limits that schedules for this GPU are chosen within.
+schedule::Target target_of(const rt::CudaDeviceInfo& info);
 
 struct LoadTimings {     // seconds
     double lower = 0;    // passes, schedules, lowering and printing

@@ -8,6 +8,7 @@
 #include <functional>
 #include <new>
 
+#include "compiler/bench/bench.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
 #include "compiler/support/error.h"
@@ -41,6 +42,15 @@ Files are read and written relative to the current directory. Arrays in .npy fil
 fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for that
 field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at once.)";
 
+constexpr const char* kBenchFooter =
+    R"(Every way to run a stencil is verified in the same run, on random data, before it is timed.
+  haloc bench --quick
+  haloc bench --output docs/performance.md --json figures.json
+  haloc bench --filter '3D 7-point' --schedule 'direct threads=32x8x1 cells=4x4x2'
+A page that is there keeps what stands outside of the lines `<!-- haloc bench: begin -->` and `… end -->`. Without a GPU
+small grids are measured on the CPU, and the page says what is missing. Exit codes: 3 where there is neither; 5 where a
+result was wrong (the page is written, and names it).)";
+
 constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
@@ -56,6 +66,7 @@ public:
         add_emit();
         add_run();
         add_explain();
+        add_bench();
         add_format();
         add_doctor();
     }
@@ -147,6 +158,22 @@ private:
         sub->add_flag("--json", explain_.json, "as JSON");
         sub->callback([this] { chosen_ = [this] { return explain(explain_, console_); }; });
     }
+    void add_bench() {
+        CLI::App* sub = command("bench", "Measure how fast the code is on this machine, verified in the same run");
+        sub->footer(kBenchFooter);
+        sub->add_flag("--quick", bench_.quick, "smaller grids, for three minutes instead of half an hour");
+        sub->add_option("--filter", bench_.filter, "only what has this in its name, such as '3D 7-point' or f64");
+        sub->add_option("-o,--output", bench_.output,
+                        "Markdown page to write, with its pictures beside it; standard output where it is not given");
+        sub->add_option("--json", bench_.json, "file to write the figures to as JSON, too");
+        sub->add_option("--device", bench_.device, "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
+        repeatable(sub, "--schedule", bench_.schedules, "a schedule to measure as well, such as 'stream cells=4x2'");
+        auto* growth = sub->add_flag(
+            "--growth", bench_.growth,
+            "also measure how time grows with the grid, and that of compiling with the program");
+        sub->add_flag("--growth-alone", bench_.growth_alone, "measure that alone")->excludes(growth);
+        sub->callback([this] { chosen_ = [this] { return bench::bench(bench_, console_); }; });
+    }
     void add_format() {
         CLI::App* sub = command("fmt", "Print a spec in the usual layout");
         sub->add_option("FILE", format_.files, "specs, or - for standard input")->required();
@@ -205,6 +232,7 @@ private:
     EmitOptions emit_;
     RunArguments run_;
     ExplainOptions explain_;
+    bench::BenchOptions bench_;
     FormatOptions format_;
     DoctorOptions doctor_;
     std::map<std::string, EmitTarget> targets_{{"cuda", EmitTarget::cuda},

@@ -303,6 +303,16 @@ bool Pins::any() const {
     return strategy || threads || cells || tile || planes || padding || min_blocks || chunk;
 }
 
+const std::vector<Strategy>& all_strategies() {
+    static const std::vector<Strategy> all = [] {
+        std::vector<Strategy> strategies;
+        for (const StrategyName& name : kStrategies)
+            strategies.push_back(name.strategy);
+        return strategies;
+    }();
+    return all;
+}
+
 ParsedSchedule parse(std::string_view text, int rank) {
     return Reader(text, rank).read();
 }

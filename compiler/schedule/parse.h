@@ -23,6 +23,9 @@ namespace halo::schedule {
 enum class Setting : std::uint8_t { strategy, threads, cells, tile, planes, padding, min_blocks, chunk };
 inline constexpr int kSettings = 8;
 
+// Every strategy that can be asked for by name, in the order in which they are listed.
+const std::vector<Strategy>& all_strategies();
+
 // What the user wrote. `tile` is set only where threads or cells is not; where two of the three were given,
 // the third is worked out and threads and cells are set.
 struct Pins {

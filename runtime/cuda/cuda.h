@@ -21,6 +21,7 @@ struct CudaDeviceInfo {
     std::int64_t max_shared_bytes_per_block = 0;  // opted in
     int max_threads_per_block = 0;
     int registers_per_multiprocessor = 0;
+    double core_clock_ghz = 0;  // the highest; what it runs at is another thing
     double memory_clock_ghz = 0;
     int memory_bus_bits = 0;
     std::string arch() const { return "sm_" + std::to_string(major * 10 + minor); }

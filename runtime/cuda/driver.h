@@ -64,6 +64,7 @@ enum Result : int {
 // CUdevice_attribute and CUfunction_attribute, those that are asked for.
 enum DeviceAttribute : int {
     kMaxThreadsPerBlock = 1,
+    kCoreClockKhz = 13,
     kMultiprocessors = 16,
     kMemoryClockKhz = 36,
     kMemoryBusBits = 37,

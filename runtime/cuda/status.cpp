@@ -32,6 +32,7 @@ CudaDeviceInfo read_device_info(const Driver& driver, int ordinal) {
     info.max_shared_bytes_per_block = attribute(kSharedBytesPerBlockOptIn);
     info.max_threads_per_block = attribute(kMaxThreadsPerBlock);
     info.registers_per_multiprocessor = attribute(kRegistersPerMultiprocessor);
+    info.core_clock_ghz = attribute(kCoreClockKhz) / 1e6;
     info.memory_clock_ghz = attribute(kMemoryClockKhz) / 1e6;
     info.memory_bus_bits = attribute(kMemoryBusBits);
     return info;

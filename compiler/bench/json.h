@@ -1,0 +1,12 @@
+// Results as JSON, for other programs. Times in seconds, rates in cells (or terms) a second.
+#pragma once
+
+#include <string>
+
+#include "compiler/bench/results.h"
+
+namespace halo::bench {
+
+std::string to_json(const Results& results);
+
+}  // namespace halo::bench

@@ -1,0 +1,26 @@
+// The page of a measurement: Markdown, all of it made from results.
+#pragma once
+
+#include <string>
+
+#include "compiler/bench/results.h"
+
+namespace halo::bench {
+
+struct PageFiles {  // relative to the page; empty: no such picture
+    std::string roofline, growth;
+};
+
+std::string page(const Results& results, const PageFiles& files);
+
+// The part of a page that is about growth; empty where nothing of it was measured.
+std::string growth_section(const Results& results, const PageFiles& files);
+
+// `text` with what lies between the lines kBegin and kEnd replaced by the page, these lines kept. Where it has
+// none of both, a page of its own. Throws CommandError (file) where only one is there or they stand the wrong
+// way round; `path` is for that message.
+inline constexpr const char* kBegin = "<!-- haloc bench: begin -->";
+inline constexpr const char* kEnd = "<!-- haloc bench: end -->";
+std::string put_into(const std::string& text, const std::string& page, const std::string& path);
+
+}  // namespace halo::bench
