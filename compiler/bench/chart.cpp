@@ -85,6 +85,7 @@ public:
     void take(double x, double y, int half) {
         taken_.push_back({static_cast<int>(x) - half, static_cast<int>(y) - half, 2 * half, 2 * half});
     }
+    void take_box(const ChartBox& box) { taken_.push_back(box); }
     // Where a label of that width beside a point is free; the first place where none is.
     std::array<int, 2> place(double x, double y, int width) {
         std::array<int, 2> first{};
@@ -130,6 +131,42 @@ void dot(Canvas& canvas, double x, double y, double size, Colour colour) {
     canvas.line(x, y, x, y, size, colour);
 }
 
+void draw_line(Canvas& canvas, const Mapping& map, const ChartLine& line) {
+    for (std::size_t n = 0; n < line.points.size(); ++n) {
+        const ChartPoint& to = line.points[n];
+        if (!is_inside(map.chart, to)) continue;
+        if (n > 0 && is_inside(map.chart, line.points[n - 1])) {
+            const ChartPoint& from = line.points[n - 1];
+            canvas.line(map.x(from.x), map.y(from.y), map.x(to.x), map.y(to.y), 2, line.colour);
+        }
+        if (line.marked) dot(canvas, map.x(to.x), map.y(to.y), 6, line.colour);
+    }
+}
+
+// Each above its line's last point, inside of the box; or, as a legend, one below the other.
+void draw_line_labels(Canvas& canvas, const Mapping& map, Labels& labels) {
+    const ChartBox& box = map.box;
+    int legend_y = box.y + 12;
+    for (const ChartLine& line : map.chart.lines) {
+        if (line.points.empty() || line.label.empty()) continue;
+        const int width = Canvas::text_width(line.label);
+        if (map.chart.legend) {
+            canvas.fill(box.x + 12, legend_y + kText / 2 - 1, 20, 3, line.colour);
+            canvas.text(box.x + 40, legend_y, line.label, Canvas::Align::left, line.colour);
+            legend_y += kText + 8;
+            continue;
+        }
+        const ChartPoint& end = line.points.back();
+        const int x = std::max(static_cast<int>(map.x(end.x)) - 8, box.x + width + 8);
+        int y = static_cast<int>(map.y(end.y)) - kText - 8;
+        if (y < box.y + 4) y = box.y + 6;  // a line that leaves through the top: to the left of where it does
+        const bool leaves = map.y(end.y) < box.y + kText + 12;
+        const int right = leaves ? x - 24 : x;
+        labels.take_box({right - width, y, width, kText});
+        canvas.text(right, y, line.label, Canvas::Align::right, line.colour);
+    }
+}
+
 }  // namespace
 
 void draw_chart(Canvas& canvas, const ChartBox& box, const Chart& chart) {
@@ -138,20 +175,9 @@ void draw_chart(Canvas& canvas, const ChartBox& box, const Chart& chart) {
     Labels labels(box);
     for (const ChartMark& mark : chart.marks)
         labels.take(map.x(mark.at.x), map.y(mark.at.y), 6);
-    for (const ChartLine& line : chart.lines) {
-        for (std::size_t n = 0; n < line.points.size(); ++n) {
-            const ChartPoint& to = line.points[n];
-            if (n > 0 && is_inside(chart, to) && is_inside(chart, line.points[n - 1]))
-                canvas.line(map.x(line.points[n - 1].x), map.y(line.points[n - 1].y), map.x(to.x), map.y(to.y), 2,
-                            line.colour);
-            if (line.marked && is_inside(chart, to)) dot(canvas, map.x(to.x), map.y(to.y), 6, line.colour);
-        }
-        if (line.points.empty() || line.label.empty()) continue;
-        const ChartPoint& end = line.points.back();
-        const int x = static_cast<int>(map.x(end.x)) - 8, y = static_cast<int>(map.y(end.y)) - kText - 8;
-        labels.take(x - Canvas::text_width(line.label) / 2.0, y, kText);
-        canvas.text(x, y, line.label, Canvas::Align::right, line.colour);
-    }
+    for (const ChartLine& line : chart.lines)
+        draw_line(canvas, map, line);
+    draw_line_labels(canvas, map, labels);
     for (const ChartMark& mark : chart.marks) {
         if (!is_inside(chart, mark.at)) continue;
         const double x = map.x(mark.at.x), y = map.y(mark.at.y);

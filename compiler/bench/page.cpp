@@ -133,6 +133,10 @@ std::string table_of_choices(const Results& results) {
 std::string sweeps(const Results& results) {
     const std::vector<const CaseResult*> cases = of_section(results, Section::sweeps);
     if (cases.empty()) return "";
+    if (!results.machine.is_gpu)
+        return "\n## Stencils\n\nGStencil/s: cells × steps / seconds / 10⁹. The bound is that of one sweep: the speed of the "
+               "copy over the bytes that a\nsweep must move; these grids are small enough for caches, which may pass it.\n\n" +
+               table_of_strategies(results, cases);
     return "\n## Stencils\n\nGStencil/s: cells × steps / seconds / 10⁹, by strategy, each by the schedule that is "
            "chosen within it; `naive`\nis one cell a thread in blocks of 32 × 8. The compiler's own choice is bold. The bound "
            "is that of one sweep: the speed\nof the faster copy over the bytes that a sweep must move, each level that is read or "
@@ -221,20 +225,20 @@ std::string page(const Results& results, const PageFiles& files) {
             "that does several steps in one sweep can lie above it.\n",
             files.roofline);
     text += derivatives(results) + runs(results) + sums(results);
-    if (!results.cases.empty()) text += "\n## The schedules chosen\n\n" + table_of_choices(results);
+    if (!results.cases.empty() && results.machine.is_gpu)
+        text += "\n## The schedules chosen\n\n" + table_of_choices(results);
     return text + growth_section(results, files) + mistakes(results);
 }
 
 std::string put_into(const std::string& text, const std::string& page, const std::string& path) {
     const std::string begin_line = std::string(kBegin) + "\n", end_line = kEnd;
     const std::size_t begin = text.find(begin_line), end = text.find(end_line);
-    if (begin == std::string::npos && end == std::string::npos)
-        return "# Performance\n\n" + begin_line + page + end_line + "\n";
+    if (text.empty()) return "# Performance\n\n" + begin_line + page + end_line + "\n";
     if (begin == std::string::npos || end == std::string::npos || end < begin)
         throw driver::CommandError(driver::ExitCode::file,
-                                   fmt::format("{} has one of the lines `{}` and `{}` alone, or in the wrong order", path,
-                                               kBegin, kEnd),
-                                   "what stands between them is replaced; mend them or remove both");
+                                   fmt::format("{} is there and has not the lines `{}` and, further down, `{}`",
+                                               path, kBegin, kEnd),
+                                   "what stands between them is replaced; add them, or name another file");
     const std::size_t from = begin + begin_line.size();
     return text.substr(0, from) + page + text.substr(end);
 }

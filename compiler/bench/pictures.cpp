@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
@@ -75,15 +76,12 @@ void fit_axes(Chart& chart, const std::vector<Entry>& points, const MachineFacts
 
 ChartLine memory_roof(const Chart& chart, const MachineFacts& machine) {
     const double rate = machine.copy() / 1e9;
-    ChartLine line{fmt::format("memory: {:.2f} TB/s", rate / 1e3), kChartInk, {}};
+    const std::string words = rate < 1e3 ? fmt::format("{:.0f} GB/s", rate) : fmt::format("{:.2f} TB/s", rate / 1e3);
+    ChartLine line{"memory: " + words, kChartInk, {}};
     const double from = std::max(chart.x_low, chart.y_low / rate);
     const double to = std::min(chart.x_high, chart.y_high / rate);
-    constexpr int kPoints = 2;
-    for (int n = 0; n < kPoints; ++n) {
-        const double x = n == 0 ? from : to;
-        // Past the axes by rounding alone.
+    for (const double x : {from, to})  // past the axes by rounding alone
         line.points.push_back({x, std::clamp(x * rate, chart.y_low, chart.y_high)});
-    }
     return line;
 }
 
@@ -121,8 +119,8 @@ void draw_list(Canvas& canvas, const std::vector<Entry>& points, int x, int y) {
                          ascii(result.which.grid())),
              colour_of(result));
     }
-    line("", kChartInk);
-    line("hollow: one cell a thread", kChartGrey);
+    const bool compared = std::any_of(points.begin(), points.end(), [](const Entry& each) { return each.naive.y > 0; });
+    if (compared) line("hollow: one cell a thread", kChartGrey);
 }
 
 double largest_time(const std::vector<CompileGrowth>& all) {
@@ -140,22 +138,26 @@ Chart compile_chart(const std::vector<CompileGrowth>& all) {
     chart.x_low = 1;
     double least = largest_time(all), most_statements = 10;
     std::map<std::string, ChartLine> lines;
-    const std::map<std::string, Colour> colours{{"chain", kChartBlue}, {"wide", kChartGreen}, {"lets", kChartInk}};
+    chart.legend = true;
+    const std::map<std::string, std::array<Colour, 2>> colours{  // to text, to machine code
+        {"chain", {kChartBlue, Colour{0x8a, 0xb4, 0xe8}}},
+        {"wide", {kChartGreen, Colour{0x8f, 0xcf, 0xa8}}},
+        {"lets", {kChartOrange, Colour{0xf0, 0xb2, 0x7a}}}};
     for (const CompileGrowth& each : all) {
         const double x = each.statements;
         most_statements = std::max(most_statements, x);
         least = std::min(least, each.to_text());
         ChartLine& text = lines[each.shape + " to text"];
-        text.colour = colours.at(each.shape);
+        text.colour = colours.at(each.shape)[0];
         text.points.push_back({x, each.to_text() * 1e3});
         if (each.compile <= 0) continue;
         ChartLine& code = lines[each.shape + " to machine code"];
-        code.colour = each.shape == "chain" ? kChartOrange : kChartGrey;
+        code.colour = colours.at(each.shape)[1];
         code.points.push_back({x, each.compile * 1e3});
     }
     chart.x_high = round_up(most_statements);
     chart.y_low = round_down(least * 1e3 / 1.5);
-    chart.y_high = round_up(std::max(largest_time(all) * 1e3 * 1.5, chart.y_low * 10));
+    chart.y_high = round_up(std::max(largest_time(all) * 1e3 * 30, chart.y_low * 10));
     for (auto& [label, line] : lines) {
         line.label = label;
         line.marked = true;
@@ -188,7 +190,7 @@ Chart grid_chart(const std::vector<GridGrowth>& all) {
 
 void write_roofline(const std::string& path, const Results& results) {
     const std::vector<Entry> points = entries(results);
-    constexpr int kList = 440, kWidth = 900, kHeight = 640, kLine = Canvas::kTextHeight + 8;
+    constexpr int kList = 470, kWidth = 900, kHeight = 640, kLine = Canvas::kTextHeight + 8;
     const int height = std::max(kHeight, (static_cast<int>(points.size()) + 3) * kLine);
     const ChartBox box{kChartLeft, kChartTop, kWidth, height};
     Canvas canvas(box.x + box.width + kList, box.y + box.height + kChartBelow, kChartWhite);

@@ -19,7 +19,7 @@ using namespace halo;
 
 std::vector<std::filesystem::path> examples() {
     std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
         if (entry.path().extension() == ".halo") paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());

@@ -78,7 +78,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
 }  // namespace
 
 TEST_CASE("examples by the schedules that are chosen for them") {
-    for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
         if (entry.path().extension() != ".halo") continue;
         const ir::Program program = load_program(read_spec(entry.path()));
         std::vector<Extent> grids{{256, 256, 1}, {301, 77, 1}};

@@ -19,10 +19,10 @@ std::string read(const fs::path& path) {
     return text.str();
 }
 
-std::vector<std::string> example_paths() {
+std::vector<std::string> example_paths(const fs::path& folder = kRoot / "dsl_examples") {
     std::vector<std::string> paths;
-    for (const auto& entry : fs::directory_iterator(kRoot / "dsl_examples"))
-        paths.push_back(entry.path().string());
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".halo") paths.push_back(entry.path().string());
     return paths;
 }
 
@@ -38,6 +38,8 @@ TEST_CASE("every example is in the usual layout and has no mistakes") {
         std::vector<std::string> arguments{command};
         if (arguments[0] == "fmt") arguments.push_back("--check");
         for (const std::string& path : example_paths())
+            arguments.push_back(path);
+        for (const std::string& path : example_paths(kRoot / "dsl_examples/bench"))
             arguments.push_back(path);
         arguments.push_back((kRoot / "lib/operators.halo").string());
         REQUIRE(arguments.size() > 11);

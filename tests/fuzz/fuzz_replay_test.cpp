@@ -26,7 +26,7 @@ std::vector<std::string> corpus() {
     for (const char* folder : {"tests/fuzz/corpus", "dsl_examples"}) {
         if (!std::filesystem::exists(root / folder)) continue;
         for (const auto& entry : std::filesystem::directory_iterator(root / folder))
-            paths.push_back(entry.path());
+            if (entry.is_regular_file()) paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());  // the order of a folder is no one's promise
     std::vector<std::string> texts;

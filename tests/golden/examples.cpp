@@ -31,7 +31,7 @@ Example load(const std::filesystem::path& path) {
 
 std::vector<Example> examples() {
     std::vector<Example> all;
-    for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
         if (entry.path().extension() == ".halo") all.push_back(load(entry.path()));
     }
     std::sort(all.begin(), all.end(), [](const Example& a, const Example& b) { return a.name < b.name; });

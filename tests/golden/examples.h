@@ -17,7 +17,7 @@ struct Example {
     schedule::Extent extent{1, 1, 1};
 };
 
-// All of dsl_examples, by name.
+// All of dsl_examples, those that are measured (bench/) too, by name.
 std::vector<Example> examples();
 
 // One schedule a stage. With a strategy, its defaults, or none at all where a stage cannot run by it.
