@@ -143,27 +143,29 @@ void draw_line(Canvas& canvas, const Mapping& map, const ChartLine& line) {
     }
 }
 
-// Each above its line's last point, inside of the box; or, as a legend, one below the other.
-void draw_line_labels(Canvas& canvas, const Mapping& map, Labels& labels) {
+// One below the other in the upper left corner.
+void draw_legend(Canvas& canvas, const Mapping& map, Labels& labels) {
     const ChartBox& box = map.box;
-    int legend_y = box.y + 12;
+    int y = box.y + 12;
     for (const ChartLine& line : map.chart.lines) {
         if (line.points.empty() || line.label.empty()) continue;
-        const int width = Canvas::text_width(line.label);
-        if (map.chart.legend) {
-            canvas.fill(box.x + 12, legend_y + kText / 2 - 1, 20, 3, line.colour);
-            canvas.text(box.x + 40, legend_y, line.label, Canvas::Align::left, line.colour);
-            legend_y += kText + 8;
-            continue;
+        canvas.fill(box.x + 12, y + kText / 2 - 1, 20, 3, line.colour);
+        canvas.text(box.x + 40, y, line.label, Canvas::Align::left, line.colour);
+        labels.take_box({box.x + 12, y, 28 + Canvas::text_width(line.label), kText});
+        y += kText + 8;
+    }
+}
+
+// No label of a point is to lie on a line.
+void take_line(Labels& labels, const Mapping& map, const ChartLine& line) {
+    constexpr int kSteps = 200;
+    for (std::size_t n = 1; n < line.points.size(); ++n) {
+        const ChartPoint &from = line.points[n - 1], &to = line.points[n];
+        for (int step = 0; step <= kSteps; ++step) {
+            const double part = static_cast<double>(step) / kSteps;
+            labels.take(std::lerp(map.x(from.x), map.x(to.x), part), std::lerp(map.y(from.y), map.y(to.y), part),
+                        2);
         }
-        const ChartPoint& end = line.points.back();
-        const int x = std::max(static_cast<int>(map.x(end.x)) - 8, box.x + width + 8);
-        int y = static_cast<int>(map.y(end.y)) - kText - 8;
-        if (y < box.y + 4) y = box.y + 6;  // a line that leaves through the top: to the left of where it does
-        const bool leaves = map.y(end.y) < box.y + kText + 12;
-        const int right = leaves ? x - 24 : x;
-        labels.take_box({right - width, y, width, kText});
-        canvas.text(right, y, line.label, Canvas::Align::right, line.colour);
     }
 }
 
@@ -177,7 +179,10 @@ void draw_chart(Canvas& canvas, const ChartBox& box, const Chart& chart) {
         labels.take(map.x(mark.at.x), map.y(mark.at.y), 6);
     for (const ChartLine& line : chart.lines)
         draw_line(canvas, map, line);
-    draw_line_labels(canvas, map, labels);
+    draw_legend(canvas, map, labels);
+    if (!chart.marks.empty())
+        for (const ChartLine& line : chart.lines)
+            take_line(labels, map, line);
     for (const ChartMark& mark : chart.marks) {
         if (!is_inside(chart, mark.at)) continue;
         const double x = map.x(mark.at.x), y = map.y(mark.at.y);

@@ -13,7 +13,7 @@ struct ChartPoint {
 };
 
 struct ChartLine {
-    std::string label;  // above its last point, or in the legend; ASCII, as all words of a chart
+    std::string label;  // in the upper left corner; ASCII, as all words of a chart
     rt::Colour colour;
     std::vector<ChartPoint> points;
     bool marked = false;  // a dot at each point
@@ -29,7 +29,6 @@ struct ChartMark {
 struct Chart {
     std::string title, x_label, y_label;
     double x_low = 1, x_high = 10, y_low = 1, y_high = 10;  // > 0, low < high
-    bool legend = false;  // the lines' labels in the upper left corner
     std::vector<ChartLine> lines;
     std::vector<ChartMark> marks;
 };

@@ -61,8 +61,8 @@ std::string copies(const MachineFacts& machine) {
 
 std::string introduction(const Results& results) {
     const MachineFacts& machine = results.machine;
-    std::string text = fmt::format("{}; {}; commit {}, by `haloc bench{}{}`.\n", machine.name, machine.software,
-                                   machine.commit, results.quick ? " --quick" : "",
+    std::string text = fmt::format("## On a {}\n\n{}; {}; commit {}, by `haloc bench{}{}`.\n",
+                                   machine.is_gpu ? "GPU" : "CPU", machine.name, machine.software, machine.commit, results.quick ? " --quick" : "",
                                    results.grids.empty() && results.compiles.empty() ? "" : " --growth");
     text += clocks(machine) + copies(machine);
     text +=
@@ -134,10 +134,10 @@ std::string sweeps(const Results& results) {
     const std::vector<const CaseResult*> cases = of_section(results, Section::sweeps);
     if (cases.empty()) return "";
     if (!results.machine.is_gpu)
-        return "\n## Stencils\n\nGStencil/s: cells × steps / seconds / 10⁹. The bound is that of one sweep: the speed of the "
+        return "\n### Stencils\n\nGStencil/s: cells × steps / seconds / 10⁹. The bound is that of one sweep: the speed of the "
                "copy over the bytes that a\nsweep must move; these grids are small enough for caches, which may pass it.\n\n" +
                table_of_strategies(results, cases);
-    return "\n## Stencils\n\nGStencil/s: cells × steps / seconds / 10⁹, by strategy, each by the schedule that is "
+    return "\n### Stencils\n\nGStencil/s: cells × steps / seconds / 10⁹, by strategy, each by the schedule that is "
            "chosen within it; `naive`\nis one cell a thread in blocks of 32 × 8. The compiler's own choice is bold. The bound "
            "is that of one sweep: the speed\nof the faster copy over the bytes that a sweep must move, each level that is read or "
            "written once.\n\n" +
@@ -147,7 +147,7 @@ std::string sweeps(const Results& results) {
 std::string derivatives(const Results& results) {
     const std::vector<const CaseResult*> cases = of_section(results, Section::derivatives);
     if (cases.empty()) return "";
-    std::string text = "\n## Derivatives\n\nFirst derivatives of 8th order on a periodic grid, as above.\n\n" +
+    std::string text = "\n### Derivatives\n\nFirst derivatives of 8th order on a periodic grid, as above.\n\n" +
                        table_of_strategies(results, cases);
     std::vector<std::string> words;
     for (const CaseResult* result : cases) {
@@ -165,7 +165,7 @@ std::string derivatives(const Results& results) {
 std::string runs(const Results& results) {
     const std::vector<const CaseResult*> cases = of_section(results, Section::runs);
     if (cases.empty()) return "";
-    std::string text = "\n## Whole runs\n\n" +
+    std::string text = "\n### Whole runs\n\n" +
                        head({"run", "by", "time", "GStencil/s", "of the bound", "naive takes", "by others"});
     for (const CaseResult* result : cases) {
         const Measurement* choice = result->choice();
@@ -186,7 +186,7 @@ std::string sums(const Results& results) {
     const std::vector<const CaseResult*> cases = of_section(results, Section::sums);
     if (cases.empty()) return "";
     std::string text =
-        "\n## Sums over tables\n\nFlops are counted as CUDA's case studies count them: 13 for a sample and voxel, 9 for "
+        "\n### Sums over tables\n\nFlops are counted as CUDA's case studies count them: 13 for a sample and voxel, 9 for "
         "an atom and point. The bound is what\nthe special function units give at the highest clock, 16 calls a clock "
         "and SM: two a term (`sin`, `cos`) and one (`rsqrt`).\n\n" +
         head({"sum", "schedule", "10⁹ terms/s", "GFLOP/s", "of the bound", "by others, GFLOP/s"});
@@ -212,7 +212,7 @@ std::string mistakes(const Results& results) {
     }
     for (const std::string& missing : results.missing)
         text += "- " + missing + "\n";
-    return text.empty() ? "" : "\n## What is wrong or missing\n\n" + text;
+    return text.empty() ? "" : "\n### What is wrong or missing\n\n" + text;
 }
 
 }  // namespace
@@ -226,7 +226,7 @@ std::string page(const Results& results, const PageFiles& files) {
             files.roofline);
     text += derivatives(results) + runs(results) + sums(results);
     if (!results.cases.empty() && results.machine.is_gpu)
-        text += "\n## The schedules chosen\n\n" + table_of_choices(results);
+        text += "\n### The schedules chosen\n\n" + table_of_choices(results);
     return text + growth_section(results, files) + mistakes(results);
 }
 

@@ -14,7 +14,7 @@ std::string milliseconds(double seconds) {
 
 std::string grids(const Results& results) {
     std::string text =
-        "\n### Time and the grid\n\nA step of the 3D 7-point star in f32, by the schedule that is chosen for each "
+        "\n#### Time and the grid\n\nA step of the 3D 7-point star in f32, by the schedule that is chosen for each "
         "grid.\n\n| cells | µs a step | GStencil/s | schedule |\n| --- | --- | --- | --- |\n";
     for (const GridGrowth& each : results.grids)
         text += fmt::format("| {}³ | {:.1f} | {:.1f} | {} |\n", each.side, each.seconds * 1e6, each.rate / 1e9,
@@ -24,7 +24,7 @@ std::string grids(const Results& results) {
 
 std::string compiles(const Results& results) {
     std::string text =
-        "\n### Time to compile and the program\n\n`chain`: each statement reads neighbours of the one before, and is a "
+        "\n#### Time to compile and the program\n\n`chain`: each statement reads neighbours of the one before, and is a "
         "stage of its own. `wide`: each has a field of its\nown, and all are one stage. `lets`: one statement made of a "
         "row of lets. Milliseconds.\n\n| program | statements | check | optimise | choose | lower | print | to text | "
         "kB of text | to machine code |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
@@ -40,7 +40,7 @@ std::string compiles(const Results& results) {
 
 std::string growth_section(const Results& results, const PageFiles& files) {
     if (results.grids.empty() && results.compiles.empty()) return "";
-    std::string text = "\n## How time grows\n";
+    std::string text = "\n### How time grows\n";
     if (!files.growth.empty())
         text += fmt::format("\n![Speed against the grid, and compiling against the program]({})\n", files.growth);
     if (!results.grids.empty()) text += grids(results);

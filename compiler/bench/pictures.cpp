@@ -74,23 +74,26 @@ void fit_axes(Chart& chart, const std::vector<Entry>& points, const MachineFacts
     chart.y_high = round_up(std::max(y_high, y_low * 10));
 }
 
+// Up to where the highest of the other roofs begins.
 ChartLine memory_roof(const Chart& chart, const MachineFacts& machine) {
     const double rate = machine.copy() / 1e9;
     const std::string words = rate < 1e3 ? fmt::format("{:.0f} GB/s", rate) : fmt::format("{:.2f} TB/s", rate / 1e3);
+    const double highest = std::max(machine.flops_f32, machine.flops_f64) / 1e9;
+    const double top = highest > 0 ? std::min(highest, chart.y_high) : chart.y_high;
     ChartLine line{"memory: " + words, kChartInk, {}};
-    const double from = std::max(chart.x_low, chart.y_low / rate);
-    const double to = std::min(chart.x_high, chart.y_high / rate);
-    for (const double x : {from, to})  // past the axes by rounding alone
-        line.points.push_back({x, std::clamp(x * rate, chart.y_low, chart.y_high)});
+    for (const double x : {std::max(chart.x_low, chart.y_low / rate), std::min(chart.x_high, top / rate)})
+        line.points.push_back({x, std::clamp(x * rate, chart.y_low, chart.y_high)});  // past by rounding alone
     return line;
 }
 
 void add_roofs(Chart& chart, const MachineFacts& machine) {
-    if (machine.copy() > 0) chart.lines.push_back(memory_roof(chart, machine));
+    if (machine.copy() <= 0) return;
+    chart.lines.push_back(memory_roof(chart, machine));
     const auto flat = [&](double flops, const char* type, Colour colour) {
         if (flops <= 0) return;
-        const std::string label = fmt::format("{} fma: {:.1f} TFLOP/s", type, flops / 1e12);
-        chart.lines.push_back({label, colour, {{chart.x_low, flops / 1e9}, {chart.x_high, flops / 1e9}}});
+        const std::string label = fmt::format("fused multiply-adds in {}: {:.1f} TFLOP/s", type, flops / 1e12);
+        const double knee = std::max(chart.x_low, flops / machine.copy());
+        chart.lines.push_back({label, colour, {{knee, flops / 1e9}, {chart.x_high, flops / 1e9}}});
     };
     flat(machine.flops_f32, "f32", kChartBlue);
     flat(machine.flops_f64, "f64", kChartOrange);
@@ -138,7 +141,6 @@ Chart compile_chart(const std::vector<CompileGrowth>& all) {
     chart.x_low = 1;
     double least = largest_time(all), most_statements = 10;
     std::map<std::string, ChartLine> lines;
-    chart.legend = true;
     const std::map<std::string, std::array<Colour, 2>> colours{  // to text, to machine code
         {"chain", {kChartBlue, Colour{0x8a, 0xb4, 0xe8}}},
         {"wide", {kChartGreen, Colour{0x8f, 0xcf, 0xa8}}},

@@ -161,7 +161,7 @@ private:
     void add_bench() {
         CLI::App* sub = command("bench", "Measure how fast the code is on this machine, verified in the same run");
         sub->footer(kBenchFooter);
-        sub->add_flag("--quick", bench_.quick, "smaller grids, for three minutes instead of half an hour");
+        sub->add_flag("--quick", bench_.quick, "smaller grids: a few minutes on a GPU");
         sub->add_option("--filter", bench_.filter, "only what has this in its name, such as '3D 7-point' or f64");
         sub->add_option("-o,--output", bench_.output,
                         "Markdown page to write, with its pictures beside it; standard output where it is not given");

@@ -1,0 +1,106 @@
+// box3d1: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y, 1 below and 1 above along z.
+
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(float* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+
+__device__ __forceinline__ void store2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+}
+
+// Reads u, writes u_next.
+// Schedule: direct, blocks of 32x4x1 threads, 2x2x4 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 4)
+    box3d1_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
+                long long slice) {
+    constexpr int kCellsX = 2;
+    constexpr int kCellsY = 2;
+    constexpr int kCellsZ = 4;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
+    const int k = blockIdx.z * kCellsZ;
+    if (i >= nx || j >= ny || k >= nz) return;
+
+    // Where the rows of this thread's window start.
+    long long row[kCellsY + 2];
+#pragma unroll
+    for (int y = 0; y < kCellsY + 2; ++y) {
+        row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
+    }
+    long long plane[kCellsZ + 2];
+#pragma unroll
+    for (int z = 0; z < kCellsZ + 2; ++z) {
+        plane[z] = min(k + z - 1, nz) * slice;
+    }
+
+    float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
+#pragma unroll
+    for (int z = 0; z < 6; ++z) {
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            const float* u_row = u + plane[z] + row[y] + i;
+            u_cells[z][y][0] = u_row[-1];
+            load2(&u_cells[z][y][1], u_row);
+            u_cells[z][y][3] = u_row[2];
+        }
+    }
+
+#pragma unroll
+    for (int z = 0; z < kCellsZ; ++z) {
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y) {
+            float u_next_result[kCellsX];
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x) {
+                float u_new = fmaf(0.034f, u_cells[z][y][x + 1], 0.024f * u_cells[z][y][x]);
+                u_new = fmaf(0.044f, u_cells[z][y][x + 2], u_new);
+                u_new = fmaf(0.027f, u_cells[z][y + 1][x], u_new);
+                u_new = fmaf(0.037f, u_cells[z][y + 1][x + 1], u_new);
+                u_new = fmaf(0.047f, u_cells[z][y + 1][x + 2], u_new);
+                u_new = fmaf(0.03f, u_cells[z][y + 2][x], u_new);
+                u_new = fmaf(0.04f, u_cells[z][y + 2][x + 1], u_new);
+                u_new = fmaf(0.051f, u_cells[z][y + 2][x + 2], u_new);
+                u_new = fmaf(0.033f, u_cells[z + 1][y][x], u_new);
+                u_new = fmaf(0.043f, u_cells[z + 1][y][x + 1], u_new);
+                u_new = fmaf(0.026f, u_cells[z + 1][y][x + 2], u_new);
+                u_new = fmaf(0.036f, u_cells[z + 1][y + 1][x], u_new);
+                u_new = fmaf(0.046f, u_cells[z + 1][y + 1][x + 1], u_new);
+                u_new = fmaf(0.029f, u_cells[z + 1][y + 1][x + 2], u_new);
+                u_new = fmaf(0.039f, u_cells[z + 1][y + 2][x], u_new);
+                u_new = fmaf(0.049f, u_cells[z + 1][y + 2][x + 1], u_new);
+                u_new = fmaf(0.032f, u_cells[z + 1][y + 2][x + 2], u_new);
+                u_new = fmaf(0.042f, u_cells[z + 2][y][x], u_new);
+                u_new = fmaf(0.025f, u_cells[z + 2][y][x + 1], u_new);
+                u_new = fmaf(0.035f, u_cells[z + 2][y][x + 2], u_new);
+                u_new = fmaf(0.045f, u_cells[z + 2][y + 1][x], u_new);
+                u_new = fmaf(0.028f, u_cells[z + 2][y + 1][x + 1], u_new);
+                u_new = fmaf(0.038f, u_cells[z + 2][y + 1][x + 2], u_new);
+                u_new = fmaf(0.048f, u_cells[z + 2][y + 2][x], u_new);
+                u_new = fmaf(0.031f, u_cells[z + 2][y + 2][x + 1], u_new);
+                u_new = fmaf(0.041f, u_cells[z + 2][y + 2][x + 2], u_new);
+                u_next_result[x] = u_new;
+            }
+            if (j + y < ny && k + z < nz) {
+                if (i + kCellsX <= nx) {
+                    store2(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
+                } else {
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
+                    }
+                }
+            }
+        }
+    }
+}

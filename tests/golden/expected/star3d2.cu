@@ -1,0 +1,126 @@
+// star3d2: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 2 below and 2 above along x, 2 below and 2 above along y, 2 below and 2 above along z.
+
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Reads u, writes u_next.
+// Schedule: direct, blocks of 32x4x4 threads, 4x2x2 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(512, 1)
+    star3d2_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
+                 long long slice) {
+    constexpr int kCellsX = 4;
+    constexpr int kCellsY = 2;
+    constexpr int kCellsZ = 2;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+    constexpr int kThreadsZ = 4;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
+    const int k = (blockIdx.z * kThreadsZ + threadIdx.z) * kCellsZ;
+    if (i >= nx || j >= ny || k >= nz) return;
+
+    // Where the rows of this thread's window start.
+    long long row[kCellsY + 4];
+#pragma unroll
+    for (int y = 0; y < kCellsY + 4; ++y) {
+        row[y] = static_cast<long long>(min(j + y - 2, ny + 1)) * pitch;
+    }
+    long long plane[kCellsZ + 4];
+#pragma unroll
+    for (int z = 0; z < kCellsZ + 4; ++z) {
+        plane[z] = min(k + z - 2, nz + 1) * slice;
+    }
+
+    float u_cells[kCellsZ + 4][kCellsY + 4][kCellsX + 4];
+#pragma unroll
+    for (int z = 0; z < 2; ++z) {
+#pragma unroll
+        for (int y = 2; y < 4; ++y) {
+            load4(&u_cells[z][y][2], u + plane[z] + row[y] + i);
+        }
+    }
+#pragma unroll
+    for (int z = 2; z < 4; ++z) {
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+            load4(&u_cells[z][y][2], u + plane[z] + row[y] + i);
+        }
+    }
+#pragma unroll
+    for (int z = 2; z < 4; ++z) {
+#pragma unroll
+        for (int y = 2; y < 4; ++y) {
+            const float* u_row = u + plane[z] + row[y] + i;
+            u_cells[z][y][1] = u_row[-1];
+            u_cells[z][y][0] = u_row[-2];
+            load4(&u_cells[z][y][2], u_row);
+            u_cells[z][y][6] = u_row[4];
+            u_cells[z][y][7] = u_row[5];
+        }
+    }
+#pragma unroll
+    for (int z = 2; z < 4; ++z) {
+#pragma unroll
+        for (int y = 4; y < 6; ++y) {
+            load4(&u_cells[z][y][2], u + plane[z] + row[y] + i);
+        }
+    }
+#pragma unroll
+    for (int z = 4; z < 6; ++z) {
+#pragma unroll
+        for (int y = 2; y < 4; ++y) {
+            load4(&u_cells[z][y][2], u + plane[z] + row[y] + i);
+        }
+    }
+
+#pragma unroll
+    for (int z = 0; z < kCellsZ; ++z) {
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y) {
+            float u_next_result[kCellsX];
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x) {
+                float u_new =
+                    fmaf(0.081f, u_cells[z + 2][y + 2][x + 1], 0.256f * u_cells[z + 2][y + 2][x + 2]);
+                u_new = fmaf(0.084f, u_cells[z + 2][y + 2][x + 3], u_new);
+                u_new = fmaf(0.087f, u_cells[z + 2][y + 1][x + 2], u_new);
+                u_new = fmaf(0.089f, u_cells[z + 2][y + 3][x + 2], u_new);
+                u_new = fmaf(0.092f, u_cells[z + 1][y + 2][x + 2], u_new);
+                u_new = fmaf(0.095f, u_cells[z + 3][y + 2][x + 2], u_new);
+                u_new = fmaf(0.031f, u_cells[z + 2][y + 2][x], u_new);
+                u_new = fmaf(0.033f, u_cells[z + 2][y + 2][x + 4], u_new);
+                u_new = fmaf(0.035f, u_cells[z + 2][y][x + 2], u_new);
+                u_new = fmaf(0.037f, u_cells[z + 2][y + 4][x + 2], u_new);
+                u_new = fmaf(0.039f, u_cells[z][y + 2][x + 2], u_new);
+                u_new = fmaf(0.041f, u_cells[z + 4][y + 2][x + 2], u_new);
+                u_next_result[x] = u_new;
+            }
+            if (j + y < ny && k + z < nz) {
+                if (i + kCellsX <= nx) {
+                    store4(u_next + plane[z + 2] + row[y + 2] + i, u_next_result);
+                } else {
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        if (i + x < nx) u_next[plane[z + 2] + row[y + 2] + i + x] = u_next_result[x];
+                    }
+                }
+            }
+        }
+    }
+}
