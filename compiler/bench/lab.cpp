@@ -6,8 +6,6 @@
 #include <charconv>
 
 #include "compiler/driver/exit_code.h"
-#include "compiler/schedule/parse.h"
-#include "compiler/schedule/print.h"
 #include "runtime/core/error.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
@@ -40,14 +38,6 @@ std::unique_ptr<Lab> open_best(std::string& missing) {
 }
 
 }  // namespace
-
-std::vector<std::string> variant_names(bool is_gpu) {
-    if (!is_gpu) return {"cpu"};
-    std::vector<std::string> names{"naive"};
-    for (const schedule::Strategy strategy : schedule::all_strategies())
-        names.push_back(schedule::name_of(strategy));
-    return names;
-}
 
 std::unique_ptr<Lab> open_lab(const std::string& device, std::string& missing) {
     if (device == "auto") return open_best(missing);

@@ -8,25 +8,12 @@
 #include <vector>
 
 #include "compiler/bench/results.h"
+#include "compiler/bench/variants.h"
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
-#include "compiler/schedule/legality.h"
 #include "runtime/core/device.h"
 
 namespace halo::bench {
-
-// A way to run a program: one schedule for each of its stages.
-struct Variant {
-    std::string name;      // "naive", "direct", …
-    std::string words;     // the schedules as text
-    std::vector<schedule::Schedule> schedules;  // empty on a CPU, which has no choice
-};
-
-struct Variants {
-    std::vector<Variant> all;
-    std::string chosen;                // the one that the compiler chooses where nobody says anything
-    std::vector<std::string> refused;  // of `asked`: why it cannot be had
-};
 
 class Lab {
 public:
@@ -49,9 +36,6 @@ public:
     virtual void measure_limits(MachineFacts& facts) = 0;
     virtual double core_clock_ghz() = 0;  // as it runs now; 0: cannot be measured here
 };
-
-// Every strategy of the compiler has a variant, in this order, between "naive" and the asked ones.
-std::vector<std::string> variant_names(bool is_gpu);
 
 std::unique_ptr<Lab> make_cuda_lab(int ordinal);  // throws rt::Error: no_device
 std::unique_ptr<Lab> make_cpu_lab();              // throws rt::Error: no_device

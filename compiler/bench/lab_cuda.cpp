@@ -8,12 +8,10 @@
 
 #include "compiler/bench/commit.h"
 #include "compiler/bench/lab.h"
+#include "compiler/bench/limit_kernels.h"
+#include "compiler/bench/variants.h"
 #include "compiler/driver/machine.h"
 #include "compiler/emit/emit.h"
-#include "compiler/ir/analysis.h"
-#include "compiler/schedule/defaults.h"
-#include "compiler/schedule/parse.h"
-#include "compiler/schedule/print.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
 #include "runtime/cuda/cuda.h"
@@ -22,49 +20,6 @@
 namespace halo::bench {
 
 namespace {
-
-// The limits are measured by kernels of our own. bench_clock waits for so many cycles of its SM and says how
-// many nanoseconds they took.
-constexpr const char* kLimitKernels = R"(
-struct alignas(16) Sixteen { unsigned words[4]; };
-
-extern "C" __global__ void bench_copy(const Sixteen* __restrict__ from, Sixteen* __restrict__ to, long long count) {
-    const long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (at < count) to[at] = from[at];
-}
-
-extern "C" __global__ void bench_clock(long long* result, long long cycles) {
-    if (threadIdx.x != 0) return;
-    unsigned long long start, end;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-    const long long first = clock64();
-    long long now = first;
-    while (now - first < cycles) now = clock64();
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(end));
-    result[0] = now - first;
-    result[1] = static_cast<long long>(end - start);
-}
-
-// Eight sums a thread, none waiting for another.
-template <class Real>
-__device__ void multiply_and_add(Real* result, int rounds, Real factor, Real term) {
-    Real sums[8];
-    for (int n = 0; n < 8; ++n) sums[n] = threadIdx.x + n;
-    for (int round = 0; round < rounds; ++round) {
-        #pragma unroll
-        for (int n = 0; n < 64; ++n) sums[n % 8] = fma(sums[n % 8], factor, term);
-    }
-    Real all = 0;
-    for (int n = 0; n < 8; ++n) all += sums[n];
-    if (all == Real(-1)) result[0] = all;
-}
-extern "C" __global__ void bench_fma_f32(float* result, int rounds, float factor, float term) {
-    multiply_and_add(result, rounds, factor, term);
-}
-extern "C" __global__ void bench_fma_f64(double* result, int rounds, double factor, double term) {
-    multiply_and_add(result, rounds, factor, term);
-}
-)";
 
 constexpr int kCopyThreads = 256;
 constexpr std::int64_t kCopyElement = 16;
@@ -97,15 +52,19 @@ public:
           cache_(rt::DiskCache::in_user_folder()) {
         if (nvrtc_ == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
         target_ = driver::target_of(device_->info());
-        limits_ = device_->load(compile(kLimitKernels, "bench_limits.cu", true), "bench_limits");
+        limits_ = device_->load(compile(limit_kernels(), "bench_limits.cu", true), "bench_limits");
     }
 
     bool is_gpu() const override { return true; }
     rt::Device& device() override { return *device_; }
     MachineFacts facts() override;
     Variants variants(const ir::Program& program, const Extent& extent,
-                      const std::vector<std::string>& asked) override;
-    lower::Lowered lower(const ir::Program& program, const Variant& variant, const Extent& extent) override;
+                      const std::vector<std::string>& asked) override {
+        return gpu_variants(program, target_, extent, asked);
+    }
+    lower::Lowered lower(const ir::Program& program, const Variant& variant, const Extent& extent) override {
+        return lower_variant(program, target_, variant, extent);
+    }
 
     std::vector<std::unique_ptr<rt::Module>> load(const lower::Lowered& lowered) override {
         std::vector<std::unique_ptr<rt::Module>> modules;
@@ -138,11 +97,6 @@ private:
         options.arch = device_->info().arch();
         return nvrtc_->compile(text, name, options, cached ? &cache_ : nullptr).cubin;
     }
-    // One schedule a stage, chosen around what is pinned; none at all where a stage cannot run by it, and why
-    // is then said.
-    std::vector<schedule::Schedule> choose(const ir::Program& program, const Extent& extent,
-                                           const schedule::Pins& pins, std::string& why) const;
-    std::vector<schedule::Schedule> naive(const ir::Program& program, const Extent& extent) const;
     double fma_rate(const char* kernel, std::int64_t element);
     double copy_rate(std::int64_t bytes, const std::function<void()>& copy);
 
@@ -171,85 +125,8 @@ MachineFacts CudaLab::facts() {
     return facts;
 }
 
-std::vector<schedule::Schedule> CudaLab::choose(const ir::Program& program, const Extent& extent,
-                                                const schedule::Pins& pins, std::string& why) const {
-    std::vector<schedule::Schedule> schedules;
-    for (const ir::Stage& stage : ir::form_stages(program)) {
-        const schedule::Schedule chosen = schedule::choose(program, stage, target_, extent, pins).schedule;
-        const std::vector<schedule::Reason> reasons =
-            schedule::check(program, stage, chosen, target_, extent);
-        for (const schedule::Reason& reason : reasons) {
-            if (!reason.limit) continue;
-            why = reason.text;
-            return {};
-        }
-        schedules.push_back(chosen);
-    }
-    return schedules;
-}
-
-std::vector<schedule::Schedule> CudaLab::naive(const ir::Program& program, const Extent& extent) const {
-    schedule::Pins pins;
-    pins.strategy = schedule::Strategy::direct;
-    pins.threads = program.rank() == 1 ? std::array<int, 3>{256, 1, 1} : std::array<int, 3>{32, 8, 1};
-    pins.cells = {1, 1, 1};
-    pins.min_blocks = 0;
-    std::string why;
-    return choose(program, extent, pins, why);
-}
-
-std::string words_of(const std::vector<schedule::Schedule>& schedules, int rank) {
-    std::string words;
-    for (const schedule::Schedule& each : schedules)
-        words += (words.empty() ? "" : "; ") + schedule::print(each, rank);
-    return words;
-}
-
-Variants CudaLab::variants(const ir::Program& program, const Extent& extent,
-                           const std::vector<std::string>& asked) {
-    Variants result;
-    const auto add = [&](const std::string& name, std::vector<schedule::Schedule> schedules) {
-        if (schedules.empty()) return;
-        result.all.push_back({name, words_of(schedules, program.rank()), std::move(schedules)});
-    };
-    add("naive", naive(program, extent));
-    std::string why;
-    for (const schedule::Strategy strategy : schedule::all_strategies()) {
-        schedule::Pins pins;
-        pins.strategy = strategy;
-        add(schedule::name_of(strategy), choose(program, extent, pins, why));
-    }
-    for (const std::string& text : asked) {
-        const schedule::ParsedSchedule parsed = schedule::parse(text, program.rank());
-        why = parsed.mistakes.empty() ? "" : parsed.mistakes.front().message;
-        if (parsed.mistakes.empty()) add(text, choose(program, extent, parsed.pins, why));
-        if (!why.empty()) result.refused.push_back(text + ": " + why);
-        why.clear();
-    }
-    const std::vector<schedule::Schedule> chosen = choose(program, extent, {}, why);
-    for (const Variant& variant : result.all) {
-        if (variant.schedules == chosen && variant.name != "naive") result.chosen = variant.name;
-        if (!result.chosen.empty()) return result;
-    }
-    add("chosen", chosen);
-    result.chosen = "chosen";
-    return result;
-}
-
-lower::Lowered CudaLab::lower(const ir::Program& program, const Variant& variant, const Extent& extent) {
-    const std::vector<ir::Stage> stages = ir::form_stages(program);
-    std::vector<schedule::Schedule> schedules = variant.schedules;
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-        if (schedule::is_legal(schedule::check(program, stages[s], schedules[s], target_, extent))) continue;
-        schedule::Pins pins;
-        pins.strategy = schedules[s].strategy;
-        schedules[s] = schedule::choose(program, stages[s], target_, extent, pins).schedule;
-    }
-    return lower::lower_cuda(program, schedules);
-}
-
 double CudaLab::fma_rate(const char* name, std::int64_t element) {
-    constexpr int kThreads = 256, kBlocksAnSm = 8, kFmasARound = 64, kRepeats = 7;
+    constexpr int kThreads = 256, kBlocksAnSm = 8, kRepeats = 7;
     rt::Kernel* kernel = limits_->find_kernel(plan_of(name, kThreads));
     if (kernel == nullptr) return 0;
     const rt::DeviceMemory memory(*device_, 256);

@@ -6,6 +6,8 @@
 #include "compiler/bench/lab.h"
 #include "compiler/bench/measure.h"
 #include "compiler/bench/random_data.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/schedule/footprint.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
 

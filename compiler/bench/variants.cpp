@@ -1,0 +1,106 @@
+#include "compiler/bench/variants.h"
+
+#include <utility>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/schedule/defaults.h"
+#include "compiler/schedule/legality.h"
+#include "compiler/schedule/parse.h"
+#include "compiler/schedule/print.h"
+
+namespace halo::bench {
+
+namespace {
+
+// One schedule a stage, chosen around what is pinned; none at all where a stage cannot run by it, and why is
+// then said.
+std::vector<schedule::Schedule> choose(const ir::Program& program, const schedule::Target& target,
+                                       const Extent& extent, const schedule::Pins& pins, std::string& why) {
+    std::vector<schedule::Schedule> schedules;
+    for (const ir::Stage& stage : ir::form_stages(program)) {
+        const schedule::Schedule chosen = schedule::choose(program, stage, target, extent, pins).schedule;
+        const std::vector<schedule::Reason> reasons =
+            schedule::check(program, stage, chosen, target, extent);
+        for (const schedule::Reason& reason : reasons) {
+            if (!reason.limit) continue;
+            why = reason.text;
+            return {};
+        }
+        schedules.push_back(chosen);
+    }
+    return schedules;
+}
+
+std::vector<schedule::Schedule> naive(const ir::Program& program, const schedule::Target& target,
+                                      const Extent& extent) {
+    schedule::Pins pins;
+    pins.strategy = schedule::Strategy::direct;
+    pins.threads = program.rank() == 1 ? std::array<int, 3>{256, 1, 1} : std::array<int, 3>{32, 8, 1};
+    pins.cells = {1, 1, 1};
+    pins.min_blocks = 0;
+    std::string why;
+    return choose(program, target, extent, pins, why);
+}
+
+std::string words_of(const std::vector<schedule::Schedule>& schedules, int rank) {
+    std::string words;
+    for (const schedule::Schedule& each : schedules)
+        words += (words.empty() ? "" : "; ") + schedule::print(each, rank);
+    return words;
+}
+
+}  // namespace
+
+std::vector<std::string> variant_names(bool is_gpu) {
+    if (!is_gpu) return {"cpu"};
+    std::vector<std::string> names{"naive"};
+    for (const schedule::Strategy strategy : schedule::all_strategies())
+        names.push_back(schedule::name_of(strategy));
+    return names;
+}
+
+Variants gpu_variants(const ir::Program& program, const schedule::Target& target, const Extent& extent,
+                      const std::vector<std::string>& asked) {
+    Variants result;
+    const auto add = [&](const std::string& name, std::vector<schedule::Schedule> schedules) {
+        if (schedules.empty()) return;
+        result.all.push_back({name, words_of(schedules, program.rank()), std::move(schedules)});
+    };
+    add("naive", naive(program, target, extent));
+    std::string why;
+    for (const schedule::Strategy strategy : schedule::all_strategies()) {
+        schedule::Pins pins;
+        pins.strategy = strategy;
+        add(schedule::name_of(strategy), choose(program, target, extent, pins, why));
+    }
+    for (const std::string& text : asked) {
+        const schedule::ParsedSchedule parsed = schedule::parse(text, program.rank());
+        why = parsed.mistakes.empty() ? "" : parsed.mistakes.front().message;
+        if (parsed.mistakes.empty()) add(text, choose(program, target, extent, parsed.pins, why));
+        if (!why.empty()) result.refused.push_back(text + ": " + why);
+        why.clear();
+    }
+    const std::vector<schedule::Schedule> chosen = choose(program, target, extent, {}, why);
+    for (const Variant& variant : result.all) {
+        if (variant.schedules == chosen && variant.name != "naive") result.chosen = variant.name;
+        if (!result.chosen.empty()) return result;
+    }
+    add("chosen", chosen);
+    result.chosen = "chosen";
+    return result;
+}
+
+lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target, const Variant& variant,
+                             const Extent& extent) {
+    const std::vector<ir::Stage> stages = ir::form_stages(program);
+    std::vector<schedule::Schedule> schedules = variant.schedules;
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        if (schedule::is_legal(schedule::check(program, stages[s], schedules[s], target, extent))) continue;
+        schedule::Pins pins;
+        pins.strategy = schedules[s].strategy;
+        schedules[s] = schedule::choose(program, stages[s], target, extent, pins).schedule;
+    }
+    return lower::lower_cuda(program, schedules);
+}
+
+}  // namespace halo::bench
