@@ -43,12 +43,12 @@ schedule::Pins parse_pins(const Pinned& pinned, int rank) {
                                     : fmt::format("did you mean `{}`?", mend));
 }
 
-StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage, const CodeOptions& options,
+StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
+                         const schedule::Footprint& footprint, const CodeOptions& options,
                          const Pinned& pinned) {
     schedule::Pins pins = parse_pins(pinned, program.rank());
-    schedule::Choice choice = schedule::choose(program, stage, options.target, options.extent, pins);
-    StageChoice result{stage,     schedule::footprint(program, stage), choice.schedule, choice.reason, {},
-                       pins.any()};
+    schedule::Choice choice = schedule::choose(footprint, options.target, options.extent, pins);
+    StageChoice result{stage, footprint, choice.schedule, choice.reason, {}, pins.any()};
     for (const schedule::Reason& reason :
          schedule::check(result.footprint, result.schedule, options.target, options.extent)) {
         if (reason.limit && pins.any()) {
@@ -65,13 +65,15 @@ StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage, con
 
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options) {
     std::vector<ir::Stage> stages = ir::form_stages(program);
+    schedule::Footprints footprints(program);
     std::vector<StageChoice> choices;
     for (std::size_t i = 0; i < stages.size(); ++i) {
         Pinned pinned = pinned_for(options, i, stages.size());
         // What is said once for all stages is meant for those that have a choice.
         const bool is_for_all = options.schedules.size() <= 1 && stages.size() > 1;
-        if (is_for_all && schedule::footprint(program, stages[i]).in_place) pinned.text.clear();
-        choices.push_back(choose_stage(program, stages[i], options, pinned));
+        const schedule::Footprint footprint = footprints.of(stages[i]);
+        if (is_for_all && footprint.in_place) pinned.text.clear();
+        choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
     }
     return choices;
 }

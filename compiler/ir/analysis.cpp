@@ -341,6 +341,20 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
     return reachable;
 }
 
+const std::vector<std::uint32_t>& ReachWalk::from(const std::vector<ExprId>& roots) {
+    ++turn_;
+    reached_.clear();
+    const auto reach = [&](ExprId id) {
+        if (std::exchange(seen_by_[id.index], turn_) != turn_) reached_.push_back(id.index);
+    };
+    for (const ExprId root : roots)
+        reach(root);
+    for (std::size_t next = 0; next < reached_.size(); ++next)
+        for_each_operand(program_.exprs[reached_[next]], reach);
+    std::sort(reached_.begin(), reached_.end());
+    return reached_;
+}
+
 void infer_halos(Program& program) {
     for (Field& field : program.fields)
         field.halo = {};

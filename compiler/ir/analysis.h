@@ -19,6 +19,21 @@ std::vector<ExprId> roots_of(const Statement& statement);
 // True for each expression that `roots` need, themselves included.
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots);
 
+// The same for many sets of roots of one program: each set costs what it needs and no more, so that what is
+// asked for every stage stays linear in the program.
+class ReachWalk {
+public:
+    explicit ReachWalk(const Program& program) : program_(program), seen_by_(program.exprs.size(), 0) {}
+    // Indices of the expressions that the roots need, themselves included, ascending; until the next call.
+    const std::vector<std::uint32_t>& from(const std::vector<ExprId>& roots);
+
+private:
+    const Program& program_;
+    std::vector<std::uint32_t> seen_by_;
+    std::vector<std::uint32_t> reached_;
+    std::uint32_t turn_ = 0;
+};
+
 // Each field's inferred halo: how far any statement reads past the domain, by axis and side. Faces that are
 // free are never read past and have none.
 void infer_halos(Program& program);

@@ -19,19 +19,13 @@ enum Order { kInputs, kOutputs, kExtents, kStrides, kScalars, kCoefs, kPartials 
 }  // namespace
 
 Context::Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles)
-    : stage_(&stage), layout_(&layout), uniform_(ir::uniform_exprs(*stage.program)) {
-    // The roles' names come first, then those that the module has outside of functions, then the spec's.
+    : stage_(&stage), layout_(&layout), names_(&layout.names) {
+    // The module's names come first, then the roles', then the spec's.
     for (const char* role : {"i", "j", "k", "x", "y", "z", "row", "plane", "pitch", "slice", "at", "slot",
                              "halo_row", "halo_column"})
         names_.take(role);
     for (const std::string& role : roles)
         names_.take(role);
-    for (std::uint32_t c = 0; c < program().coefs.size(); ++c)
-        names_.take(coef_symbol(program(), ir::CoefId{c}));
-    for (const ir::Field& field : program().fields)
-        names_.take("store_images_" + field.name);
-    for (const ir::Group& group : program().groups)
-        if (group.interleaved) names_.take("store_images_" + group.name);
     for (const ir::Axis& axis : program().axes)
         words_["n" + axis.name] = "";
     // Levels get their names in a fixed order, so that u is u whatever else the stage reads.

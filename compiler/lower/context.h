@@ -20,6 +20,8 @@ struct ProgramLayout {
     std::array<std::array<int, 2>, ir::kMaxRank> halo{};
     std::vector<int> plan_field;     // by ir field; -1 where it has no array
     std::vector<bool> halo_kernels;  // by ir field: fields_with_halo_kernels()
+    std::vector<bool> uniform;       // by expression: ir::uniform_exprs()
+    Names names;                     // that the module has outside of functions
 };
 
 class Context {
@@ -31,7 +33,7 @@ public:
     const ir::Program& program() const { return *stage_->program; }
     int rank() const { return stage_->rank(); }
     const ProgramLayout& layout() const { return *layout_; }
-    bool is_uniform(ir::ExprId id) const { return uniform_[id.index]; }
+    bool is_uniform(ir::ExprId id) const { return layout_->uniform[id.index]; }
     Names& names() { return names_; }
 
     // Parameters. Each is declared where it is first asked for; finish() orders them.
@@ -84,7 +86,6 @@ private:
 
     const StageView* stage_;
     const ProgramLayout* layout_;
-    std::vector<bool> uniform_;
     Names names_;
     std::vector<Slot> slots_;
     std::map<Level, std::string> arrays_;

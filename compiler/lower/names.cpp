@@ -59,11 +59,17 @@ std::string make_valid(const std::string& wanted) {
 
 }  // namespace
 
+bool Names::take_exactly(const std::string& name) {
+    for (const Names* scope = outer_; scope != nullptr; scope = scope->outer_)
+        if (scope->taken_.contains(name)) return false;
+    return taken_.insert(name).second;
+}
+
 std::string Names::take(const std::string& wanted) {
     const std::string base = make_valid(wanted);
     std::string name = base;
     if (is_reserved(name)) name = base + (base.back() == '_' ? "of" : "_of_spec");
-    for (int number = 2; !taken_.insert(name).second; ++number)
+    for (int number = 2; !take_exactly(name); ++number)
         name = base + "_" + std::to_string(number);
     return name;
 }

@@ -8,10 +8,16 @@ namespace halo::lower {
 
 class Names {
 public:
+    Names() = default;
+    // A scope within another, whose names are taken here, too. The outer one must outlive this one.
+    explicit Names(const Names* outer) : outer_(outer) {}
     // A name not given before in this scope, as close to `wanted` as C++ and CUDA allow.
     std::string take(const std::string& wanted);
 
 private:
+    bool take_exactly(const std::string& name);
+
+    const Names* outer_ = nullptr;
     std::set<std::string> taken_;
 };
 

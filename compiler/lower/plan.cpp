@@ -74,6 +74,13 @@ ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
     ProgramLayout layout;
     layout.halo = views.halo;
     layout.halo_kernels = fields_with_halo_kernels(program);
+    layout.uniform = ir::uniform_exprs(program);
+    for (std::uint32_t c = 0; c < program.coefs.size(); ++c)
+        layout.names.take(coef_symbol(program, ir::CoefId{c}));
+    for (const ir::Field& field : program.fields)
+        layout.names.take("store_images_" + field.name);
+    for (const ir::Group& group : program.groups)
+        if (group.interleaved) layout.names.take("store_images_" + group.name);
     int next = 0;
     for (std::size_t f = 0; f < program.fields.size(); ++f) {
         layout.plan_field.push_back(views.stored[f] ? next++ : -1);

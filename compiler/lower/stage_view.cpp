@@ -28,10 +28,8 @@ void add_read(StageView& view, const Level& level, const ir::Offset& offset) {
     add_offset(*read, offset);
 }
 
-void add_reads(StageView& view, const std::vector<ir::ExprId>& roots) {
-    const std::vector<bool> needed = ir::reachable_exprs(*view.program, roots);
-    for (std::size_t e = 0; e < needed.size(); ++e) {
-        if (!needed[e]) continue;
+void add_reads(StageView& view, ir::ReachWalk& walk, const std::vector<ir::ExprId>& roots) {
+    for (const std::uint32_t e : walk.from(roots)) {
         const auto* access = std::get_if<ir::Access>(&view.program->exprs[e].node);
         if (!access) continue;
         const Level level{access->field, access->time};
@@ -39,8 +37,8 @@ void add_reads(StageView& view, const std::vector<ir::ExprId>& roots) {
     }
 }
 
-StageView view_stage(const ir::Program& program, const ir::Stage& stage, const std::vector<bool>& stored) {
-    const std::vector<bool> in_place = ir::in_place_statements(program);
+StageView view_stage(const ir::Program& program, const ir::Stage& stage, const std::vector<bool>& stored,
+                     const std::vector<bool>& in_place, ir::ReachWalk& walk) {
     StageView view;
     view.program = &program;
     view.stage = stage;
@@ -63,7 +61,7 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
         if (in_place[index]) view.in_place = &assign;
         if (stored[assign.target.index]) view.writes.push_back({{assign.target, assign.time}, &assign});
     }
-    add_reads(view, roots);
+    add_reads(view, walk, roots);
     for (const Write& write : view.writes) {
         if (write.assign == nullptr || write.assign == view.in_place) continue;
         const bool keeps = write.is_partial() && view.field(write.level).role == ir::Role::state;
@@ -110,8 +108,10 @@ StageViews view_stages(const ir::Program& program) {
     StageViews views;
     const std::vector<ir::Stage> stages = ir::form_stages(program);
     views.stored = ir::stored_fields(program, stages);
+    const std::vector<bool> in_place = ir::in_place_statements(program);
+    ir::ReachWalk walk(program);
     for (const ir::Stage& stage : stages) {
-        StageView view = view_stage(program, stage, views.stored);
+        StageView view = view_stage(program, stage, views.stored, in_place, walk);
         view.name = program.name + "_";
         if (view.inject != nullptr) {
             view.name += "inject_" + program[view.inject->points].name;

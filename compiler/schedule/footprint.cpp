@@ -21,26 +21,6 @@ std::vector<ir::ExprId> values_of(const ir::Program& program, const std::vector<
     return values;
 }
 
-std::vector<int> statements_outside(const ir::Program& program, const ir::Stage& stage) {
-    std::vector<int> outside;
-    for (int index = 0; index < static_cast<int>(program.statements.size()); ++index) {
-        const bool inside = std::ranges::find(stage.statements, index) != stage.statements.end();
-        if (!inside) outside.push_back(index);
-    }
-    return outside;
-}
-
-std::set<std::uint32_t> fields_read(const ir::Program& program, const std::vector<int>& statements) {
-    const std::vector<bool> reached = ir::reachable_exprs(program, values_of(program, statements));
-    std::set<std::uint32_t> fields;
-    for (std::size_t index = 0; index < program.exprs.size(); ++index) {
-        if (!reached[index]) continue;
-        const ir::Access* access = std::get_if<ir::Access>(&program.exprs[index].node);
-        if (access != nullptr) fields.insert(access->field.index);
-    }
-    return fields;
-}
-
 void count(const ir::Expr& expr, Operations& operations) {
     if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
         switch (binary->op) {
@@ -111,8 +91,32 @@ LevelRead make_read(const ir::Program& program, const Level& level, const std::s
     return read;
 }
 
-void add_writes(const ir::Program& program, const ir::Stage& stage, Footprint& result) {
-    const std::set<std::uint32_t> read_later = fields_read(program, statements_outside(program, stage));
+}  // namespace
+
+Footprints::Footprints(const ir::Program& program)
+    : program_(program),
+      walk_(program),
+      in_place_(ir::in_place_statements(program)),
+      uniform_(ir::uniform_exprs(program)),
+      readers_(program.fields.size()) {
+    for (int index = 0; index < static_cast<int>(program.statements.size()); ++index) {
+        for (const std::uint32_t reached : walk_.from(ir::roots_of(program.statements[index]))) {
+            const auto* access = std::get_if<ir::Access>(&program.exprs[reached].node);
+            if (access == nullptr) continue;
+            std::vector<int>& readers = readers_[access->field.index];
+            if (readers.empty() || readers.back() != index) readers.push_back(index);
+        }
+    }
+}
+
+bool Footprints::is_read_outside(ir::FieldId field, const ir::Stage& stage) const {
+    return std::ranges::any_of(readers_[field.index], [&](int reader) {
+        return !std::ranges::binary_search(stage.statements, reader);
+    });
+}
+
+void Footprints::add_writes(const ir::Stage& stage, Footprint& result) const {
+    const ir::Program& program = program_;
     std::set<Level> written;
     for (const int index : stage.statements) {
         if (const auto* inject = std::get_if<ir::Inject>(&program.statements[index])) {
@@ -122,16 +126,16 @@ void add_writes(const ir::Program& program, const ir::Stage& stage, Footprint& r
         const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
         if (assign == nullptr) continue;
         const ir::Field& field = program[assign->target];
-        if (field.role == ir::Role::intermediate && !read_later.contains(assign->target.index)) continue;
+        if (field.role == ir::Role::intermediate && !is_read_outside(assign->target, stage)) continue;
         if (!written.emplace(assign->target.index, assign->time).second) continue;
         result.writes.push_back({assign->target, assign->time, field.type, field.storage});
     }
 }
 
-void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& result) {
+void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
+    const ir::Program& program = program_;
     std::set<Level> written_here;
     std::map<Level, std::set<ir::Offset>> reads;
-    const std::vector<bool> in_place = ir::in_place_statements(program);
     for (const int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
         if (std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement))
@@ -139,17 +143,15 @@ void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& re
         const auto* assign = std::get_if<ir::Assign>(&statement);
         if (assign == nullptr) continue;
         const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
-        if (in_place[index]) {
+        if (in_place_[index]) {
             result.in_place = true;  // what it reads of its target is in memory
         } else {
             written_here.emplace(assign->target.index, assign->time);
             if (chooses && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});
         }
     }
-    const std::vector<bool> reached = ir::reachable_exprs(program, values_of(program, stage.statements));
-    const std::vector<bool> uniform = ir::uniform_exprs(program);
-    for (std::size_t index = 0; index < program.exprs.size(); ++index) {
-        if (!reached[index] || uniform[index]) continue;
+    for (const std::uint32_t index : walk_.from(values_of(program, stage.statements))) {
+        if (uniform_[index]) continue;
         const ir::Expr& expr = program.exprs[index];
         count(expr, result.operations);
         if (const auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
@@ -167,8 +169,6 @@ void add_reads(const ir::Program& program, const ir::Stage& stage, Footprint& re
     for (const auto& [level, offsets] : reads)
         result.reads.push_back(make_read(program, level, offsets));
 }
-
-}  // namespace
 
 int size_of(ir::Scalar type) {
     switch (type) {
@@ -245,10 +245,15 @@ std::optional<ir::Storage> Footprint::narrow_storage() const {
 }
 
 Footprint footprint(const ir::Program& program, const ir::Stage& stage) {
+    return Footprints(program).of(stage);
+}
+
+Footprint Footprints::of(const ir::Stage& stage) {
+    const ir::Program& program = program_;
     Footprint result;
     result.rank = program.rank();
-    add_writes(program, stage, result);
-    add_reads(program, stage, result);
+    add_writes(stage, result);
+    add_reads(stage, result);
     for (const LevelRead& read : result.reads) {
         result.star = result.star && read.star;
         for (int axis = 0; axis < ir::kMaxRank; ++axis) {

@@ -79,4 +79,22 @@ struct Footprint {
 
 Footprint footprint(const ir::Program& program, const ir::Stage& stage);
 
+// The footprints of many stages of one program, which must outlive it: what is asked of the whole program is
+// asked once, so that a program of many stages stays linear.
+class Footprints {
+public:
+    explicit Footprints(const ir::Program& program);
+    Footprint of(const ir::Stage& stage);
+
+private:
+    void add_writes(const ir::Stage& stage, Footprint& result) const;
+    void add_reads(const ir::Stage& stage, Footprint& result);
+    bool is_read_outside(ir::FieldId field, const ir::Stage& stage) const;
+
+    const ir::Program& program_;
+    ir::ReachWalk walk_;
+    std::vector<bool> in_place_, uniform_;
+    std::vector<std::vector<int>> readers_;  // by field: the statements that read any level of it
+};
+
 }  // namespace halo::schedule
