@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <utility>
-
 #include "compiler/bench/growth_programs.h"
 #include "compiler/bench/measure.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/spec.h"
+#include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
 #include "compiler/support/error.h"
 #include "runtime/core/error.h"
@@ -19,18 +17,6 @@ namespace halo::bench {
 namespace {
 
 constexpr int kMostStatementsCompiled = 100;  // to machine code: past it a compiler takes minutes
-
-class Stopwatch {
-public:
-    double lap() {
-        const Clock::time_point now = Clock::now();
-        return std::chrono::duration<double>(now - std::exchange(start_, now)).count();
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
 
 std::vector<std::int64_t> sides(bool is_gpu, bool quick) {
     std::vector<std::int64_t> all{32, 33, 48, 63, 64, 65, 96, 127, 128, 129};
@@ -71,7 +57,7 @@ CompileGrowth measure_compile(Lab* lab, const std::string& shape, int statements
     growth.shape = shape;
     growth.statements = statements;
     const std::string text = growth_program(shape, statements);
-    Stopwatch watch;
+    driver::Stopwatch watch;
     const driver::CheckedSpec spec = driver::check_text(shape + ".halo", text);
     if (!spec.ok) throw InternalError("a program made to be compiled has mistakes: " + shape);
     growth.check = watch.lap();

@@ -31,10 +31,12 @@ double seconds_since(Clock::time_point start) {
 }
 
 struct Timings {
-    double parse = 0;  // reading and checking the spec
+    double read = 0;   // the file
+    double check = 0;  // from its text to what is to be run
     double open = 0;   // the device
     LoadTimings load;
-    double init = 0;
+    double init = 0;  // making initial data, with programs of their own
+    double upload = 0;
 };
 
 struct Report {
@@ -66,15 +68,33 @@ std::string stop_word(LoopResult::Stop stop) {
     return {};
 }
 
-std::string timings_text(const Report& report) {
+// From the text to the last file, in order.
+std::vector<std::pair<std::string, double>> parts(const Report& report) {
     const Timings& t = report.timings;
-    std::string cached = t.load.from_cache ? " (from the disk cache)" : "";
-    auto row = [](const char* name, double seconds, const std::string& remark = {}) {
-        return fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), remark);
-    };
-    std::string text = row("parse", t.parse) + row("device", t.open) + row("lower", t.load.lower);
-    text += row("compile", t.load.compile, cached) + row("load", t.load.load) + row("init", t.init);
-    return text + row("steps", report.loop.seconds) + row("files", report.loop.output_seconds);
+    return {{"read", t.read},
+            {"check", t.check},
+            {"device", t.open},
+            {"optimise", t.load.optimise},
+            {"choose", t.load.choose},
+            {"lower", t.load.lower},
+            {"print", t.load.print},
+            {"compile", t.load.compile},
+            {"load", t.load.load},
+            {"init", t.init},
+            {"upload", t.upload},
+            {"steps", report.loop.seconds},
+            {"files", report.loop.output_seconds}};
+}
+
+std::string timings_text(const Report& report) {
+    const std::string cached = report.timings.load.from_cache ? " (from the disk cache)" : "";
+    std::string text;
+    double all = 0;
+    for (const auto& [name, seconds] : parts(report)) {
+        text += fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), name == "compile" ? cached : "");
+        all += seconds;
+    }
+    return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all));
 }
 
 std::string as_text(const Report& report, bool with_timings) {
@@ -117,16 +137,10 @@ std::string as_json(const Report& report) {
     for (const WrittenFile& file : report.files) {
         json["files"].push_back({{"field", file.field}, {"path", file.path}, {"step", file.step}});
     }
-    const Timings& t = report.timings;
-    json["seconds"] = {{"parse", t.parse},
-                       {"device", t.open},
-                       {"lower", t.load.lower},
-                       {"compile", t.load.compile},
-                       {"load", t.load.load},
-                       {"init", t.init},
-                       {"steps", report.loop.seconds},
-                       {"files", report.loop.output_seconds}};
-    json["compiled_from_cache"] = t.load.from_cache;
+    json["seconds"] = nlohmann::ordered_json::object();
+    for (const auto& [name, seconds] : parts(report))
+        json["seconds"][name] = seconds;
+    json["compiled_from_cache"] = report.timings.load.from_cache;
     return json.dump(2) + '\n';
 }
 
@@ -226,7 +240,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
     RunRequest request = make_request(arguments, spec, stencil, console);
-    timings.parse = seconds_since(start);
+    timings.read = spec.read_seconds;
+    timings.check = seconds_since(start) - spec.read_seconds;
 
     start = Clock::now();
     std::string remark;
@@ -249,7 +264,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     fill_points(*engine, stencil.program, run_spec, request, *machine);
     std::vector<std::string> zeros = fill_initial_data(
         *engine, stencil.program, run_spec ? run_spec->init : std::nullopt, request, *machine);
-    timings.init = seconds_since(start);
+    timings.upload = engine->upload_seconds();
+    timings.init = seconds_since(start) - timings.upload;
     if (!zeros.empty()) {
         console.message(fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(zeros, ", "),
                                     zeros.size() == 1 ? "s" : "", zeros.size() == 1 ? "it" : "them"));

@@ -1,5 +1,6 @@
 #include "compiler/driver/compile.h"
 
+#include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
 #include "compiler/passes/pipeline.h"
 
@@ -23,17 +24,23 @@ Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stage
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
     Code code;
+    Stopwatch watch;
     code.lowered = lower::lower_cuda(program, schedules);
+    code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);
+    code.print_seconds = watch.lap();
     return code;
 }
 
 Code cpu_code(const ir::Program& program) {
     Code code;
+    Stopwatch watch;
     code.lowered = lower::lower_cpu(program);
+    code.lower_seconds = watch.lap();
     code.text = emit::print_cpp(code.lowered.kernels);
     end_with_newline(code.text);
+    code.print_seconds = watch.lap();
     return code;
 }
 

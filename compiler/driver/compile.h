@@ -41,6 +41,7 @@ struct StageChoice {
 struct Code {
     std::string text;
     lower::Lowered lowered;
+    double lower_seconds = 0, print_seconds = 0;  // that it took
 };
 
 ir::Program optimize(ir::Program program, const CodeOptions& options);

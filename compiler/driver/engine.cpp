@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compiler/driver/progress.h"
+#include "compiler/driver/stopwatch.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/lower/host_scalar.h"
 #include "compiler/lower/points.h"
@@ -43,7 +44,7 @@ public:
     std::vector<double> trace(const std::string& points, const std::string& name) override {
         return session_.trace(points, name);
     }
-    void upload(const std::string& field, int time, const FieldValues& values) override {
+    void upload_level(const std::string& field, int time, const FieldValues& values) override {
         session_.upload_elements(field, time, values.data(), values.bytes());
     }
     FieldValues download(const std::string& field, int time) override {
@@ -140,7 +141,7 @@ public:
     void set_table(const std::string& name, const std::vector<double>& rows) override {
         interpreter_.set_table(name, rows);
     }
-    void upload(const std::string& field, int time, const FieldValues& values) override {
+    void upload_level(const std::string& field, int time, const FieldValues& values) override {
         std::vector<double>& level = interpreter_.field(field, time);
         if (values.type == rt::ElementType::i64)  // kept as its bits
             return (void)std::memcpy(level.data(), values.data(), values.elements.size());
@@ -225,6 +226,12 @@ private:
 };
 
 }  // namespace
+
+void Engine::upload(const std::string& field, int time, const FieldValues& values) {
+    Stopwatch watch;
+    upload_level(field, time, values);
+    upload_seconds_ += watch.lap();
+}
 
 std::int64_t cell_count(const Extent& extent) {
     return extent[0] * extent[1] * extent[2];

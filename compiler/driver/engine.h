@@ -45,12 +45,17 @@ public:
     virtual void set_point_values(const std::string& points, const std::string& name,
                                   const std::vector<double>& values) = 0;
     virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
-    virtual void upload(const std::string& field, int time, const FieldValues& values) = 0;
+    void upload(const std::string& field, int time, const FieldValues& values);
+    double upload_seconds() const { return upload_seconds_; }  // that all uploads took
     virtual FieldValues download(const std::string& field, int time = 0) = 0;
 
     // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
     virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;
     virtual double reduction(const std::string& name) = 0;  // of the last step
+
+private:
+    virtual void upload_level(const std::string& field, int time, const FieldValues& values) = 0;
+    double upload_seconds_ = 0;
 };
 
 // Takes the session over; whatever it runs on must outlive the engine.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
 #include <utility>
 
 #include "compiler/driver/exit_code.h"
+#include "compiler/driver/stopwatch.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
@@ -16,19 +16,6 @@
 namespace halo::driver {
 
 namespace {
-
-// Seconds since it was made, or since the last lap.
-class Stopwatch {
-public:
-    double lap() {
-        Clock::time_point now = Clock::now();
-        return std::chrono::duration<double>(now - std::exchange(start_, now)).count();
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
 
 std::unique_ptr<Engine> start_session(const Code& code, const Extent& extent, rt::Device& device,
                                       std::string_view binary) {
@@ -56,8 +43,13 @@ public:
         on_device.target = target_of(device_->info());
         on_device.extent = extent;
         ir::Program optimized = optimize(program, on_device);
-        Code code = cuda_code(optimized, choose_schedules(optimized, on_device));
-        timings.lower = watch.lap();
+        timings.optimise = watch.lap();
+        const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
+        timings.choose = watch.lap();
+        Code code = cuda_code(optimized, stages);
+        timings.lower = code.lower_seconds;
+        timings.print = code.print_seconds;
+        watch.lap();
         rt::NvrtcOptions nvrtc_options;
         nvrtc_options.arch = device_->info().arch();
         rt::CompiledCuda compiled = nvrtc_->compile(code.text, program.name + ".cu", nvrtc_options, &cache_);
@@ -84,8 +76,12 @@ public:
     std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
                                  LoadTimings& timings) override {
         Stopwatch watch;
-        Code code = cpu_code(optimize(program, options));
-        timings.lower = watch.lap();
+        const ir::Program optimized = optimize(program, options);
+        timings.optimise = watch.lap();
+        Code code = cpu_code(optimized);
+        timings.lower = code.lower_seconds;
+        timings.print = code.print_seconds;
+        watch.lap();
         rt::JitOptions jit;
         jit.file_name = program.name + ".cpp";
         rt::CompiledObject object = rt::compile_object(code.text, jit);
@@ -109,7 +105,7 @@ public:
                                  LoadTimings& timings) override {
         Stopwatch watch;
         ir::Program optimized = optimize(program, options);
-        timings.lower = watch.lap();
+        timings.optimise = watch.lap();
         std::unique_ptr<Engine> engine = make_interpreter_engine(std::move(optimized), extent);
         timings.load = watch.lap();
         return engine;

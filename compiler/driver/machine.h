@@ -21,8 +21,11 @@ namespace halo::driver {
 // The limits that schedules for this GPU are chosen within.
 schedule::Target target_of(const rt::CudaDeviceInfo& info);
 
-struct LoadTimings {     // seconds
-    double lower = 0;    // passes, schedules, lowering and printing
+struct LoadTimings {      // seconds
+    double optimise = 0;  // the passes
+    double choose = 0;    // schedules
+    double lower = 0;
+    double print = 0;
     double compile = 0;  // text to machine code
     bool from_cache = false;
     double load = 0;  // onto the device, with its arrays

@@ -8,6 +8,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/files.h"
+#include "compiler/driver/stopwatch.h"
 #include "compiler/lint/lint.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/syntax/parser.h"
@@ -46,7 +47,7 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
 }  // namespace
 
 CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules) {
-    CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}, false};
+    CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(spec.source, sink);
     add_modules(spec.source, tree, modules, sink);
@@ -60,8 +61,12 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
 
 CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include) {
     // More than the parser takes, so that it is the parser that refuses a long file, with its own message.
-    return check_text(display_name(path), read_text(path, 4 * syntax::kMaxFileBytes),
-                      module_path(path, include));
+    Stopwatch watch;
+    std::string text = read_text(path, 4 * syntax::kMaxFileBytes);
+    const double seconds = watch.lap();
+    CheckedSpec spec = check_text(display_name(path), std::move(text), module_path(path, include));
+    spec.read_seconds = seconds;
+    return spec;
 }
 
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,

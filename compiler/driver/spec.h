@@ -19,6 +19,7 @@ struct CheckedSpec {
     std::vector<Diagnostic> diagnostics;  // by place
     sema::Analysis analysis;              // to be run only where ok
     bool ok = false;
+    double read_seconds = 0;  // that reading the file took
 };
 
 // Throws CommandError (file) where the file cannot be read.

@@ -1,7 +1,9 @@
 #include "compiler/lower/cell.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "compiler/ir/in_place.h"
 #include "compiler/lower/operations.h"
@@ -67,18 +69,18 @@ private:
     // How often each value is read by another of this stage. Reads of a level assigned in the stage count for
     // its value.
     void count_uses(const std::vector<ir::ExprId>& roots) {
-        std::vector<bool> needed(program_.exprs.size());
-        for (ir::ExprId root : roots) {
-            needed[root.index] = true;
-            ++uses_[root.index];
-        }
-        for (std::size_t e = needed.size(); e-- > 0;) {  // users come after their operands
-            const ir::ExprId id{static_cast<std::uint32_t>(e)};
-            if (!needed[e] || context_.is_uniform(id) || given(id).has_value()) continue;
-            ir::for_each_operand(program_.exprs[e], [&](ir::ExprId operand) {
-                needed[operand.index] = true;
-                ++uses_[operand.index];
-            });
+        std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
+        const auto use = [&](ir::ExprId id) {
+            needed.insert(id.index);
+            ++uses_[id.index];
+        };
+        for (const ir::ExprId root : roots)
+            use(root);
+        while (!needed.empty()) {
+            const ir::ExprId id{*needed.begin()};
+            needed.erase(needed.begin());
+            if (!context_.is_uniform(id) && !given(id).has_value())
+                ir::for_each_operand(program_[id], use);
         }
     }
 
