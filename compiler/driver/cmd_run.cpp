@@ -37,6 +37,8 @@ struct Timings {
     LoadTimings load;
     double init = 0;  // making initial data, with programs of their own
     double upload = 0;
+    double stability = 0;  // looking whether the scheme is stable with these numbers
+    double watch = 0;      // looking whether all is finite
 };
 
 struct Report {
@@ -82,7 +84,9 @@ std::vector<std::pair<std::string, double>> parts(const Report& report) {
             {"load", t.load.load},
             {"init", t.init},
             {"upload", t.upload},
+            {"stability", t.stability},
             {"steps", report.loop.seconds},
+            {"watch", t.watch},
             {"files", report.loop.output_seconds}};
 }
 
@@ -232,6 +236,13 @@ void set_arguments(Engine& engine, const RunRequest& request) {
         engine.set_coef(name, values);
 }
 
+void say_what_is_zero(const std::vector<std::string>& fields, const Console& console) {
+    if (fields.empty()) return;
+    const bool one = fields.size() == 1;
+    console.message(fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(fields, ", "),
+                                one ? "s" : "", one ? "it" : "them"));
+}
+
 }  // namespace
 
 ExitCode run(const RunArguments& arguments, const Console& console) {
@@ -255,29 +266,30 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.schedules = arguments.schedule;
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     options.strict_fp = arguments.strict_fp;
+    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    const std::optional<ir::Program> no_init;
+    const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;
+    prepare_initial_data(init, request, *machine);
     std::unique_ptr<Engine> engine = machine->load(stencil.program, request.extent, options, timings.load);
     set_arguments(*engine, request);
 
     start = Clock::now();
-    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     fill_tables(*engine, stencil.program, run_spec, request, *machine);
     fill_points(*engine, stencil.program, run_spec, request, *machine);
-    std::vector<std::string> zeros = fill_initial_data(
-        *engine, stencil.program, run_spec ? run_spec->init : std::nullopt, request, *machine);
+    say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine), console);
     timings.upload = engine->upload_seconds();
     timings.init = seconds_since(start) - timings.upload;
-    if (!zeros.empty()) {
-        console.message(fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(zeros, ", "),
-                                    zeros.size() == 1 ? "s" : "", zeros.size() == 1 ? "it" : "them"));
-    }
 
+    start = Clock::now();
     const std::string unstable =
         request.steps > 0 ? stability_remark(*engine, stencil.program, request) : std::string();
     if (!unstable.empty()) console.warning(unstable);
+    timings.stability = seconds_since(start);
 
     Outputs outputs(request);
     Watch watch(request, *engine);
     LoopResult loop = run_steps(*engine, request, outputs, watch, console);
+    timings.watch = watch.seconds();
     Report report{request, *machine, timings, loop, outputs.written(), {}};
     if (loop.steps > 0) {
         for (const std::string& name : request.reductions)

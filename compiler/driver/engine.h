@@ -31,6 +31,12 @@ struct FieldValues {
     std::int64_t size() const { return bytes() / rt::size_of(type); }
     std::int64_t bytes() const { return static_cast<std::int64_t>(elements.size()); }
     double at(std::int64_t index) const;  // an i64 past 2^53 is rounded
+
+    struct NotFinite {
+        std::int64_t count = 0;
+        std::int64_t first = -1;  // element; -1 where all are finite
+    };
+    NotFinite not_finite() const;
 };
 
 class Engine {

@@ -40,7 +40,18 @@ std::vector<std::vector<double>> read_values(const Load& load, const FieldSet& s
     return values;
 }
 
+CodeOptions options_of_init(const RunRequest& request) {
+    CodeOptions options;
+    options.strict_fp = request.strict_fp;
+    return options;
+}
+
 }  // namespace
+
+void prepare_initial_data(const std::optional<ir::Program>& init, const RunRequest& request,
+                          Machine& machine) {
+    if (init) machine.prepare(*init, request.extent, options_of_init(request));
+}
 
 void set_known_arguments(Engine& engine, const ir::Program& program, const RunRequest& request) {
     for (const auto& [name, value] : request.params) {
@@ -66,9 +77,8 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
     }
     if (init) {
         LoadTimings timings;
-        CodeOptions options;
-        options.strict_fp = request.strict_fp;
-        std::unique_ptr<Engine> maker = machine.load(*init, request.extent, options, timings);
+        std::unique_ptr<Engine> maker =
+            machine.load(*init, request.extent, options_of_init(request), timings);
         set_known_arguments(*maker, *init, request);
         maker->run(1, std::nullopt);
         for (const ir::Field& output : init->fields) {

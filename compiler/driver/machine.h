@@ -38,6 +38,12 @@ public:
     virtual std::string kind() const = 0;         // "cuda:0", "cpu", "interpreter"
     virtual std::string description() const = 0;  // one line for people
 
+    // Begins to compile what load() will be asked for, beside what this thread does meanwhile; mistakes come
+    // out of load(). The program must stay where it is until then. One at a time; where a machine gains
+    // nothing by it, nothing is done.
+    virtual void prepare(const ir::Program& /*program*/, const Extent& /*extent*/,
+                         const CodeOptions& /*options*/) {}
+
     // Throws UnsupportedError (a schedule that does not fit) and rt::Error (no memory …).
     virtual std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent,
                                          const CodeOptions& options, LoadTimings& timings) = 0;

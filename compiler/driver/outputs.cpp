@@ -129,12 +129,7 @@ void Outputs::look_for_trouble(const std::string& field, const FieldValues& valu
 
 std::optional<std::string> find_trouble(const RunRequest& request, const std::string& field,
                                         const FieldValues& values) {
-    std::int64_t first = -1;
-    std::int64_t count = 0;
-    for (std::int64_t i = 0; i < values.size(); ++i) {
-        if (std::isfinite(values.at(i))) continue;
-        if (count++ == 0) first = i;
-    }
+    const auto [count, first] = values.not_finite();
     if (count == 0) return std::nullopt;
     std::string trouble =
         fmt::format("{} is {} at {}", field, std::isnan(values.at(first)) ? "not a number" : "infinite",
