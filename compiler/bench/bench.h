@@ -10,9 +10,9 @@
 namespace halo::bench {
 
 struct BenchOptions {
-    std::string device = "auto";         // auto, cuda, cuda:N, cpu
-    bool quick = false;                  // smaller grids
-    bool growth = false;                 // time against the grid, and against the length of the program
+    std::string device = "auto";  // auto, cuda, cuda:N, cpu
+    bool quick = false;           // smaller grids
+    bool growth = false;          // time against the grid, and against the length of the program
     bool growth_alone = false;
     std::string output;                  // page to write; empty: standard output
     std::string json;                    // file to write as well; empty: none

@@ -72,8 +72,9 @@ void add_derivatives(std::vector<Case>& all, Scale scale) {
             Case one{fmt::format("derivative_{}", axis), fmt::format("8th-order d/d{}", axis), "f32",
                      cube(side), Section::derivatives};
             one.published =
-                side == 64 ? Published{84, "84: NVIDIA's kernels from its posts on finite differences, on an H200"}
-                           : Published{265, "260–265: the same kernels, on an H200"};
+                side == 64
+                    ? Published{84, "84: NVIDIA's kernels from its posts on finite differences, on an H200"}
+                    : Published{265, "260–265: the same kernels, on an H200"};
             if (scale == Scale::small) one.published = {};
             all.push_back(one);
         }
@@ -110,7 +111,9 @@ void add_sums(std::vector<Case>& all, Scale scale) {
 // `text` with each `f32` that is a word of its own replaced.
 std::string with_type(const std::string& text, const std::string& type) {
     const std::string from = "f32";
-    const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const auto is_letter = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
         const bool starts = at == 0 || !is_letter(text[at - 1]);

@@ -38,7 +38,8 @@ struct Mapping {
         return box.x + (box.width - 1) * std::log(value / chart.x_low) / std::log(chart.x_high / chart.x_low);
     }
     double y(double value) const {
-        return box.y + (box.height - 1) * std::log(chart.y_high / value) / std::log(chart.y_high / chart.y_low);
+        return box.y +
+               (box.height - 1) * std::log(chart.y_high / value) / std::log(chart.y_high / chart.y_low);
     }
 };
 
@@ -73,8 +74,10 @@ void draw_axes(Canvas& canvas, const Mapping& map) {
     canvas.frame(box.x - 1, box.y - 1, box.width + 2, box.height + 2, kChartInk);
     canvas.text(box.x + box.width / 2, box.y + box.height + kTick + kText + 16, map.chart.x_label,
                 Canvas::Align::centre, kChartInk);
-    canvas.text(box.x - kChartLeft + 16, box.y - 2 * kText - 34, map.chart.title, Canvas::Align::left, kChartInk);
-    canvas.text(box.x - kChartLeft + 16, box.y - kText - 14, map.chart.y_label, Canvas::Align::left, kChartInk);
+    canvas.text(box.x - kChartLeft + 16, box.y - 2 * kText - 34, map.chart.title, Canvas::Align::left,
+                kChartInk);
+    canvas.text(box.x - kChartLeft + 16, box.y - kText - 14, map.chart.y_label, Canvas::Align::left,
+                kChartInk);
 }
 
 // Places that are taken by labels, so that no two lie on each other.
@@ -124,7 +127,8 @@ private:
 };
 
 bool is_inside(const Chart& chart, const ChartPoint& point) {
-    return point.x >= chart.x_low && point.x <= chart.x_high && point.y >= chart.y_low && point.y <= chart.y_high;
+    return point.x >= chart.x_low && point.x <= chart.x_high && point.y >= chart.y_low &&
+           point.y <= chart.y_high;
 }
 
 void dot(Canvas& canvas, double x, double y, double size, Colour colour) {
@@ -163,8 +167,8 @@ void take_line(Labels& labels, const Mapping& map, const ChartLine& line) {
         const ChartPoint &from = line.points[n - 1], &to = line.points[n];
         for (int step = 0; step <= kSteps; ++step) {
             const double part = static_cast<double>(step) / kSteps;
-            labels.take(std::lerp(map.x(from.x), map.x(to.x), part), std::lerp(map.y(from.y), map.y(to.y), part),
-                        2);
+            labels.take(std::lerp(map.x(from.x), map.x(to.x), part),
+                        std::lerp(map.y(from.y), map.y(to.y), part), 2);
         }
     }
 }

@@ -70,9 +70,11 @@ void write_page(const Results& results, const BenchOptions& options, const Conso
     const bool exists = std::filesystem::exists(options.output);
     const std::string old = exists ? driver::read_text(options.output, kMostPageBytes) : "";
     PageFiles files;
-    const bool has_points = std::any_of(results.cases.begin(), results.cases.end(), [](const CaseResult& each) {
-        return each.which.section != Section::sums && each.choice() != nullptr && each.choice()->seconds > 0;
-    });
+    const bool has_points =
+        std::any_of(results.cases.begin(), results.cases.end(), [](const CaseResult& each) {
+            return each.which.section != Section::sums && each.choice() != nullptr &&
+                   each.choice()->seconds > 0;
+        });
     if (has_points) {
         const std::string path = beside(options.output, "-roofline.png");
         write_roofline(path, results);
@@ -94,7 +96,8 @@ void require_writable(const BenchOptions& options) {
     for (const std::string& path : {options.output, options.json}) {
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
         if (!folder.empty() && !std::filesystem::is_directory(folder))
-            throw CommandError(ExitCode::file, fmt::format("there is no folder {} for {}", folder.string(), path));
+            throw CommandError(ExitCode::file,
+                               fmt::format("there is no folder {} for {}", folder.string(), path));
     }
     if (!options.output.empty() && std::filesystem::exists(options.output))
         put_into(driver::read_text(options.output, kMostPageBytes), "", options.output);

@@ -42,7 +42,8 @@ void measure_grids(Lab& lab, Results& results, const Report& report) {
             try {
                 const Measurement measured = time_program(lab, program, variant, extent);
                 const double cells = static_cast<double>(side) * static_cast<double>(side * side);
-                results.grids.push_back({side, measured.seconds, cells / measured.seconds, measured.schedule});
+                results.grids.push_back(
+                    {side, measured.seconds, cells / measured.seconds, measured.schedule});
                 report(fmt::format("{}³: {}", side, driver::format_rate(cells / measured.seconds)));
             } catch (const rt::Error& error) {
                 if (error.code() != rt::ErrorCode::out_of_memory) throw;
@@ -85,9 +86,9 @@ void measure_compiles(Lab& lab, Results& results, const Report& report) {
             if (too_long) continue;
             results.compiles.push_back(measure_compile(&lab, shape, statements));
             const CompileGrowth& last = results.compiles.back();
-            report(fmt::format("{} of {}: to text in {}{}", shape, statements, driver::format_seconds(last.to_text()),
-                               last.compile > 0 ? ", to machine code in " + driver::format_seconds(last.compile)
-                                                : ""));
+            report(fmt::format(
+                "{} of {}: to text in {}{}", shape, statements, driver::format_seconds(last.to_text()),
+                last.compile > 0 ? ", to machine code in " + driver::format_seconds(last.compile) : ""));
         }
     }
 }

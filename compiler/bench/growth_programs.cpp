@@ -20,7 +20,8 @@ std::string fields(int count) {
 std::string chain(int statements) {
     std::string text = fields(statements) + "    u0[t+1] = u0 + c * (u0[x-1] - 2*u0 + u0[x+1])\n";
     for (int n = 1; n < statements; ++n)
-        text += fmt::format("    u{0}[t+1] = u{0} + c * (u{1}[t+1, x-1] - 2*u{0} + u{1}[t+1, x+1])\n", n, n - 1);
+        text +=
+            fmt::format("    u{0}[t+1] = u{0} + c * (u{1}[t+1, x-1] - 2*u{0} + u{1}[t+1, x+1])\n", n, n - 1);
     return text;
 }
 
@@ -35,7 +36,8 @@ std::string wide(int statements) {
 std::string lets(int statements) {
     std::string text = fields(1) + "    let a0 = u0 + c * u0[x-1]\n";
     for (int n = 1; n < statements; ++n)
-        text += fmt::format("    let a{0} = a{1} + c * a{1} * u0[{2}]\n", n, n - 1, n % 2 == 0 ? "x+1" : "y-1");
+        text +=
+            fmt::format("    let a{0} = a{1} + c * a{1} * u0[{2}]\n", n, n - 1, n % 2 == 0 ? "x+1" : "y-1");
     return text + fmt::format("    u0[t+1] = a{} / 4\n", statements - 1);
 }
 

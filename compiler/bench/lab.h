@@ -26,7 +26,8 @@ public:
                               const std::vector<std::string>& asked) = 0;
     // By the variant's schedules; where these cannot run on this grid (another than they were made for), by
     // others of the same strategies.
-    virtual lower::Lowered lower(const ir::Program& program, const Variant& variant, const Extent& extent) = 0;
+    virtual lower::Lowered lower(const ir::Program& program, const Variant& variant,
+                                 const Extent& extent) = 0;
     virtual std::vector<std::unique_ptr<rt::Module>> load(const lower::Lowered& lowered) = 0;
     // Text to machine code, past all caches.
     virtual double compile_seconds(const lower::Lowered& lowered) = 0;

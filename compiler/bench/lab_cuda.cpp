@@ -114,9 +114,9 @@ MachineFacts CudaLab::facts() {
     facts.is_gpu = true;
     facts.name = fmt::format("{}, {}, {} SMs", info.name, info.arch(), info.multiprocessors);
     const std::string release = driver_release();
-    facts.software = fmt::format("{}CUDA {}.{}, NVRTC {}.{}", release.empty() ? "" : "driver " + release + ", ",
-                                 status.driver_version / 1000, status.driver_version % 1000 / 10,
-                                 nvrtc_->major(), nvrtc_->minor());
+    facts.software = fmt::format(
+        "{}CUDA {}.{}, NVRTC {}.{}", release.empty() ? "" : "driver " + release + ", ",
+        status.driver_version / 1000, status.driver_version % 1000 / 10, nvrtc_->major(), nvrtc_->minor());
     facts.commit = commit();
     facts.multiprocessors = info.multiprocessors;
     facts.core_clock_ghz = info.core_clock_ghz;

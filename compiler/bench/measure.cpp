@@ -105,8 +105,8 @@ public:
             for (std::size_t n = 0; n < got.size(); ++n) {
                 const double allowed = bound * (1 + std::abs(expected[n]));
                 if (got[n] == expected[n] || std::abs(got[n] - expected[n]) <= allowed) continue;
-                return fmt::format("{} at cell {} of {} × {} × {} is {} instead of {}", field.name, n, extent_[0],
-                                   extent_[1], extent_[2], got[n], expected[n]);
+                return fmt::format("{} at cell {} of {} × {} × {} is {} instead of {}", field.name, n,
+                                   extent_[0], extent_[1], extent_[2], got[n], expected[n]);
             }
         }
         return "";
@@ -137,7 +137,8 @@ public:
             if (!is_first) {
                 const std::int64_t at = first_difference(kept_[number].data(), to.data(), bytes);
                 if (at >= 0)
-                    return fmt::format("{} differs from the naive schedule's at cell {}", field.name, at / element);
+                    return fmt::format("{} differs from the naive schedule's at cell {}", field.name,
+                                       at / element);
             }
             ++number;
         }
@@ -152,8 +153,9 @@ private:
 // How long a run and all of them together take: long enough to measure, short enough to stay cool.
 constexpr double kRunSeconds = 0.012, kAllSeconds = 0.1, kLongestRun = 0.25;
 constexpr int kMostRepeats = 7, kFewestRepeats = 3;
-constexpr std::int64_t kWholeRecording = 64;  // steps that are replayed at once
-constexpr std::int64_t kFewSteps = 24;        // a multiple of most numbers of steps that a kernel does at once
+constexpr std::int64_t kWholeRecording = 64;   // steps that are replayed at once
+constexpr std::int64_t kLevelsComeRound = 12;  // for any number of levels up to 4
+constexpr std::int64_t kFewSteps = 24;  // a multiple of most numbers of steps that a kernel does at once
 
 std::int64_t steps_of_run(double seconds_a_step) {
     const auto wanted = static_cast<std::int64_t>(std::ceil(kRunSeconds / std::max(seconds_a_step, 1e-9)));
@@ -166,6 +168,9 @@ void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, Measurement&
         session.step(2);
         steps = steps_of_run(lab.seconds([&] { session.step(4); }) / 4);
     }
+    // Recorded steps start where the levels have come round: at a multiple of their number.
+    if (const std::int64_t past = session.steps_done() % kLevelsComeRound; past > 0 && steps > 1)
+        session.step(kLevelsComeRound - past);
     session.step(steps);  // makes what is made once
     std::vector<double> times;
     double all = 0;

@@ -14,8 +14,8 @@ ir::Program load_program(const std::string& name, const std::string& text);
 
 // Each way is verified before it is timed: on a small grid of odd lengths against the reference interpreter,
 // value by value, and on its own grid, bit by bit, against the naive schedule (on a CPU, which has none,
-// against the interpreter). Sums with `fast` functions may differ from the interpreter's by what the functions
-// are allowed to. What is wrong is said and not timed.
+// against the interpreter). Sums with `fast` functions may differ from the interpreter's by what the
+// functions are allowed to. What is wrong is said and not timed.
 CaseResult measure(Lab& lab, const Case& which, const std::vector<std::string>& asked);
 
 // Seconds a step of a program on a grid by one variant, without verification.

@@ -77,12 +77,14 @@ void fit_axes(Chart& chart, const std::vector<Entry>& points, const MachineFacts
 // Up to where the highest of the other roofs begins.
 ChartLine memory_roof(const Chart& chart, const MachineFacts& machine) {
     const double rate = machine.copy() / 1e9;
-    const std::string words = rate < 1e3 ? fmt::format("{:.0f} GB/s", rate) : fmt::format("{:.2f} TB/s", rate / 1e3);
+    const std::string words =
+        rate < 1e3 ? fmt::format("{:.0f} GB/s", rate) : fmt::format("{:.2f} TB/s", rate / 1e3);
     const double highest = std::max(machine.flops_f32, machine.flops_f64) / 1e9;
     const double top = highest > 0 ? std::min(highest, chart.y_high) : chart.y_high;
     ChartLine line{"memory: " + words, kChartInk, {}};
     for (const double x : {std::max(chart.x_low, chart.y_low / rate), std::min(chart.x_high, top / rate)})
-        line.points.push_back({x, std::clamp(x * rate, chart.y_low, chart.y_high)});  // past by rounding alone
+        line.points.push_back(
+            {x, std::clamp(x * rate, chart.y_low, chart.y_high)});  // past by rounding alone
     return line;
 }
 
@@ -91,7 +93,8 @@ void add_roofs(Chart& chart, const MachineFacts& machine) {
     chart.lines.push_back(memory_roof(chart, machine));
     const auto flat = [&](double flops, const char* type, Colour colour) {
         if (flops <= 0) return;
-        const std::string label = fmt::format("fused multiply-adds in {}: {:.1f} TFLOP/s", type, flops / 1e12);
+        const std::string label =
+            fmt::format("fused multiply-adds in {}: {:.1f} TFLOP/s", type, flops / 1e12);
         const double knee = std::max(chart.x_low, flops / machine.copy());
         chart.lines.push_back({label, colour, {{knee, flops / 1e9}, {chart.x_high, flops / 1e9}}});
     };
@@ -122,7 +125,8 @@ void draw_list(Canvas& canvas, const std::vector<Entry>& points, int x, int y) {
                          ascii(result.which.grid())),
              colour_of(result));
     }
-    const bool compared = std::any_of(points.begin(), points.end(), [](const Entry& each) { return each.naive.y > 0; });
+    const bool compared =
+        std::any_of(points.begin(), points.end(), [](const Entry& each) { return each.naive.y > 0; });
     if (compared) line("hollow: one cell a thread", kChartGrey);
 }
 
@@ -141,7 +145,8 @@ Chart compile_chart(const std::vector<CompileGrowth>& all) {
     chart.x_low = 1;
     double least = largest_time(all), most_statements = 10;
     std::map<std::string, ChartLine> lines;
-    const std::map<std::string, std::array<Colour, 2>> colours{  // to text, to machine code
+    const std::map<std::string, std::array<Colour, 2>> colours{
+        // to text, to machine code
         {"chain", {kChartBlue, Colour{0x8a, 0xb4, 0xe8}}},
         {"wide", {kChartGreen, Colour{0x8f, 0xcf, 0xa8}}},
         {"lets", {kChartOrange, Colour{0xf0, 0xb2, 0x7a}}}};

@@ -8,8 +8,8 @@
 namespace halo::bench {
 
 // What memory and arithmetic allow against operational intensity (flops for each byte that one sweep cannot
-// avoid), and where the compiler's choices and the naive schedules lie. A kernel that does several steps in one
-// sweep can lie above the slope of the memory.
+// avoid), and where the compiler's choices and the naive schedules lie. A kernel that does several steps in
+// one sweep can lie above the slope of the memory.
 void write_roofline(const std::string& path, const Results& results);
 
 // Time against the number of cells and, beside it, against the number of statements.

@@ -12,19 +12,19 @@ namespace halo::bench {
 // Where it was measured.
 struct MachineFacts {
     bool is_gpu = false;
-    std::string name;               // "NVIDIA H200, sm_90, 132 SMs"
-    std::string software;           // "driver 580.65.06 (CUDA 13.0), NVRTC 13.0"
+    std::string name;      // "NVIDIA H200, sm_90, 132 SMs"
+    std::string software;  // "driver 580.65.06 (CUDA 13.0), NVRTC 13.0"
     std::string commit;
-    int multiprocessors = 0;        // of a GPU
-    double core_clock_ghz = 0;      // the highest that it may run at; 0: not known
+    int multiprocessors = 0;    // of a GPU
+    double core_clock_ghz = 0;  // the highest that it may run at; 0: not known
     double memory_clock_ghz = 0;
     int memory_bus_bits = 0;
-    double copy_kernel = 0;         // bytes a second, read and written, of large arrays; 0: not measured
-    double copy_driver = 0;         // by the device's own copy
-    std::int64_t copy_bytes = 0;    // of the array that was copied
-    double flops_f32 = 0;           // that fused multiply-adds reach, a second; 0: not measured
+    double copy_kernel = 0;       // bytes a second, read and written, of large arrays; 0: not measured
+    double copy_driver = 0;       // by the device's own copy
+    std::int64_t copy_bytes = 0;  // of the array that was copied
+    double flops_f32 = 0;         // that fused multiply-adds reach, a second; 0: not measured
     double flops_f64 = 0;
-    double clock_idle_ghz = 0;      // measured before the first and after the last measurement; 0: not measured
+    double clock_idle_ghz = 0;  // measured before the first and after the last measurement; 0: not measured
     double clock_busy_ghz = 0;
 
     double copy() const { return copy_kernel > copy_driver ? copy_kernel : copy_driver; }
@@ -48,7 +48,7 @@ struct CaseResult {
     double bytes_per_cell = 0;  // that one sweep cannot avoid: each level that it reads or writes, once
     double flops_per_cell = 0;
     std::vector<Measurement> measurements;
-    std::string chosen;  // the variant that is the compiler's own choice
+    std::string chosen;   // the variant that is the compiler's own choice
     std::string trouble;  // why it could not be measured at all
 
     const Measurement* find(const std::string& variant) const;

@@ -19,8 +19,7 @@ std::vector<schedule::Schedule> choose(const ir::Program& program, const schedul
     std::vector<schedule::Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program)) {
         const schedule::Schedule chosen = schedule::choose(program, stage, target, extent, pins).schedule;
-        const std::vector<schedule::Reason> reasons =
-            schedule::check(program, stage, chosen, target, extent);
+        const std::vector<schedule::Reason> reasons = schedule::check(program, stage, chosen, target, extent);
         for (const schedule::Reason& reason : reasons) {
             if (!reason.limit) continue;
             why = reason.text;
@@ -90,8 +89,8 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
     return result;
 }
 
-lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target, const Variant& variant,
-                             const Extent& extent) {
+lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target,
+                             const Variant& variant, const Extent& extent) {
     const std::vector<ir::Stage> stages = ir::form_stages(program);
     std::vector<schedule::Schedule> schedules = variant.schedules;
     for (std::size_t s = 0; s < stages.size(); ++s) {

@@ -13,8 +13,8 @@ namespace halo::bench {
 
 // A way to run a program: one schedule for each of its stages.
 struct Variant {
-    std::string name;      // "naive", "direct", …
-    std::string words;     // the schedules as text
+    std::string name;                           // "naive", "direct", …
+    std::string words;                          // the schedules as text
     std::vector<schedule::Schedule> schedules;  // empty on a CPU, which has no choice
 };
 
@@ -34,7 +34,7 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
 
 // By the variant's schedules; where one of them cannot run on this grid (another than it was chosen for), by
 // what is chosen here within its strategy.
-lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target, const Variant& variant,
-                             const Extent& extent);
+lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target,
+                             const Variant& variant, const Extent& extent);
 
 }  // namespace halo::bench

@@ -95,7 +95,8 @@ std::string timings_text(const Report& report) {
     std::string text;
     double all = 0;
     for (const auto& [name, seconds] : parts(report)) {
-        text += fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), name == "compile" ? cached : "");
+        text +=
+            fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), name == "compile" ? cached : "");
         all += seconds;
     }
     return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all));

@@ -12,7 +12,8 @@ namespace halo::driver {
 
 // Begins to compile the program of `init`, which fill_initial_data() is given later, in the same place
 // (Machine::prepare).
-void prepare_initial_data(const std::optional<ir::Program>& init, const RunRequest& request, Machine& machine);
+void prepare_initial_data(const std::optional<ir::Program>& init, const RunRequest& request,
+                          Machine& machine);
 
 // Fills the program's fields in the engine; the levels before t get the same values (a field starts at rest).
 // `init` runs on the same machine as a program of its own. Returns the fields that hold zeros because nothing

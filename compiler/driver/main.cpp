@@ -159,15 +159,20 @@ private:
         sub->callback([this] { chosen_ = [this] { return explain(explain_, console_); }; });
     }
     void add_bench() {
-        CLI::App* sub = command("bench", "Measure how fast the code is on this machine, verified in the same run");
+        CLI::App* sub =
+            command("bench", "Measure how fast the code is on this machine, verified in the same run");
         sub->footer(kBenchFooter);
         sub->add_flag("--quick", bench_.quick, "smaller grids: a few minutes on a GPU");
-        sub->add_option("--filter", bench_.filter, "only what has this in its name, such as '3D 7-point' or f64");
-        sub->add_option("-o,--output", bench_.output,
-                        "Markdown page to write, with its pictures beside it; standard output where it is not given");
+        sub->add_option("--filter", bench_.filter,
+                        "only what has this in its name, such as '3D 7-point' or f64");
+        sub->add_option(
+            "-o,--output", bench_.output,
+            "Markdown page to write, with its pictures beside it; standard output where it is not given");
         sub->add_option("--json", bench_.json, "file to write the figures to as JSON, too");
-        sub->add_option("--device", bench_.device, "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
-        repeatable(sub, "--schedule", bench_.schedules, "a schedule to measure as well, such as 'stream cells=4x2'");
+        sub->add_option("--device", bench_.device,
+                        "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
+        repeatable(sub, "--schedule", bench_.schedules,
+                   "a schedule to measure as well, such as 'stream cells=4x2'");
         auto* growth = sub->add_flag(
             "--growth", bench_.growth,
             "also measure how time grows with the grid, and that of compiling with the program");

@@ -79,8 +79,7 @@ private:
         while (!needed.empty()) {
             const ir::ExprId id{*needed.begin()};
             needed.erase(needed.begin());
-            if (!context_.is_uniform(id) && !given(id).has_value())
-                ir::for_each_operand(program_[id], use);
+            if (!context_.is_uniform(id) && !given(id).has_value()) ir::for_each_operand(program_[id], use);
         }
     }
 

@@ -249,8 +249,8 @@ TEST_CASE("--timings says where the time went") {
     folder.write("c.halo", kCounter);
     Outcome outcome = folder.haloc(with_interpreter({"c.halo", "--timings", "--no-files"}));
     REQUIRE(outcome.code == 0);
-    for (const char* row : {"read", "check", "optimise", "choose", "lower", "print", "compile", "load", "init", "upload", "stability", "steps", "watch",
-                            "files", "all"}) {
+    for (const char* row : {"read", "check", "optimise", "choose", "lower", "print", "compile", "load",
+                            "init", "upload", "stability", "steps", "watch", "files", "all"}) {
         INFO(row);
         CHECK(outcome.out.find(std::string("\n  ") + row + " ") != std::string::npos);
     }

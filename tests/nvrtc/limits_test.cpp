@@ -1,5 +1,5 @@
-// The kernels that haloc bench measures limits with, through NVRTC: they compute in registers alone, and their
-// arithmetic is there.
+// The kernels that haloc bench measures limits with, through NVRTC: they compute in registers alone, and
+// their arithmetic is there.
 #include <set>
 
 #include "catch.h"

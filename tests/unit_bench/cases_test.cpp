@@ -45,9 +45,10 @@ TEST_CASE("the weights of the stencils differ, so that no product is shared") {
         const char* spec;
         int products;
     };
-    const Points all[] = {{"bench/star2d1", 5},  {"bench/star2d2", 9},  {"bench/star2d4", 17}, {"bench/box2d1", 9},
-                          {"bench/box2d2", 25},  {"bench/star3d1", 7},  {"bench/star3d2", 13}, {"bench/star3d4", 25},
-                          {"bench/box3d1", 27}, {"bench/box3d1_symmetric", 4}};
+    const Points all[] = {{"bench/star2d1", 5},         {"bench/star2d2", 9},  {"bench/star2d4", 17},
+                          {"bench/box2d1", 9},          {"bench/box2d2", 25},  {"bench/star3d1", 7},
+                          {"bench/star3d2", 13},        {"bench/star3d4", 25}, {"bench/box3d1", 27},
+                          {"bench/box3d1_symmetric", 4}};
     for (const Points& each : all) {
         const ir::Program program = bench::load_program(each.spec, bench::spec_texts().at(each.spec));
         const schedule::Footprint footprint = schedule::footprint(program, ir::form_stages(program).at(0));
@@ -77,7 +78,8 @@ TEST_CASE("random data are the same in both types and in every run") {
     const auto* floats = reinterpret_cast<const float*>(narrow.data());
     double sum = 0;
     for (std::int64_t n = 0; n < kCount; ++n) {
-        if (doubles[n] != double{floats[n]} || doubles[n] != bench::random_number(5, static_cast<std::uint64_t>(n)))
+        if (doubles[n] != double{floats[n]} ||
+            doubles[n] != bench::random_number(5, static_cast<std::uint64_t>(n)))
             FAIL("number " << n);
         sum += doubles[n];
     }

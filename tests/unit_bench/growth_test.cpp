@@ -1,6 +1,6 @@
 // Programs of any length compile, and have as many stages as they say.
-#include "catch.h"
 #include "compiler/bench/growth.h"
+#include "catch.h"
 #include "compiler/bench/growth_programs.h"
 #include "compiler/bench/measure.h"
 #include "compiler/ir/analysis.h"

@@ -1,5 +1,5 @@
-// Every strategy on an emulated GPU, verified and timed as on one of metal: what is right is right, and what is
-// wrong is found.
+// Every strategy on an emulated GPU, verified and timed as on one of metal: what is right is right, and what
+// is wrong is found.
 #include <chrono>
 
 #include "catch.h"
@@ -60,7 +60,8 @@ bench::Case small_case(const char* spec, const char* type, bench::Extent extent,
 TEST_CASE("every strategy is verified and timed") {
     EmulatedLab lab;
     for (const bench::Case& each :
-         {small_case("bench/star2d1", "f64", {40, 9, 1}), small_case("bench/star3d1_periodic", "f32", {24, 5, 6}),
+         {small_case("bench/star2d1", "f64", {40, 9, 1}),
+          small_case("bench/star3d1_periodic", "f32", {24, 5, 6}),
           small_case("derivative_y", "f32", {16, 8, 3}, bench::Section::derivatives)}) {
         const bench::CaseResult result = bench::measure(lab, each, {});
         INFO(each.name() << " " << result.trouble);

@@ -29,11 +29,15 @@ TEST_CASE("a page says what was measured, against its bound and against naive") 
     // No column for a strategy that none could run by; the choice is bold; 450 of 500.
     CHECK(contains(page, "| stencil | naive | direct | stream | of the bound |\n"));
     CHECK(contains(page, "| 3D 7-point f32 1000³ | 250.0 | **450.0** | 200.0 | 90.0 % |\n"));
-    CHECK(contains(page, "| 3D 7-point f32 1000³ | direct threads=32x4x1 cells=4x2x4 | 1.80 × | 96 | 0 B | 2.0 % |\n"));
-    CHECK(contains(page, "| heat f32 128³, 5000 steps | direct threads=32x4x4 cells=4x2x4 | 20.0 ms | **524.3** | "
-                         "104.9 % | 40.0 ms | 370 ms: somebody else |\n"));
-    CHECK(contains(page, "| Coulomb potential f32 100³, 1000 rows | direct threads=32x4x1 cells=4x1x1 | 1000.00 | 9000.0 | "
-                         "31.2 % | – |\n"));
+    CHECK(contains(
+        page, "| 3D 7-point f32 1000³ | direct threads=32x4x1 cells=4x2x4 | 1.80 × | 96 | 0 B | 2.0 % |\n"));
+    CHECK(contains(page,
+                   "| heat f32 128³, 5000 steps | direct threads=32x4x4 cells=4x2x4 | 20.0 ms | **524.3** | "
+                   "104.9 % | 40.0 ms | 370 ms: somebody else |\n"));
+    CHECK(contains(
+        page,
+        "| Coulomb potential f32 100³, 1000 rows | direct threads=32x4x1 cells=4x1x1 | 1000.00 | 9000.0 | "
+        "31.2 % | – |\n"));
     CHECK(contains(page, "](a-roofline.png)"));
     CHECK(contains(page, "](a-growth.png)"));
     CHECK(contains(page, "| 512³ | 300.0 | 447.0 | direct |\n"));
@@ -43,7 +47,8 @@ TEST_CASE("a page says what was measured, against its bound and against naive") 
 TEST_CASE("what is wrong is named, has no figure and no share of the bound") {
     const std::string page = bench::page(test::gpu_results(), {});
     CHECK(contains(page, "| 2D 9-point box f64 1000² | 100.0 | **wrong** | – | – |\n"));
-    CHECK(contains(page, "- 2D 9-point box f64 1000² by direct threads=128x2 cells=2x4 is wrong: u differs from"));
+    CHECK(contains(page,
+                   "- 2D 9-point box f64 1000² by direct threads=128x2 cells=2x4 is wrong: u differs from"));
     CHECK_FALSE(contains(page, "2D 9-point box f64 1000² | direct"));
     CHECK_FALSE(contains(page, "![Roofline"));
 }

@@ -19,7 +19,9 @@ struct Png {
     int count(rt::Colour colour) const {
         int found = 0;
         for (std::size_t n = 0; n + 2 < pixels.size(); n += 3)
-            found += pixels[n] == colour.red && pixels[n + 1] == colour.green && pixels[n + 2] == colour.blue ? 1 : 0;
+            found += pixels[n] == colour.red && pixels[n + 1] == colour.green && pixels[n + 2] == colour.blue
+                         ? 1
+                         : 0;
         return found;
     }
 };

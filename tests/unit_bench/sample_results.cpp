@@ -65,8 +65,8 @@ Results gpu_results() {
     run.measurements = {timed("naive", "direct threads=32x8x1 cells=1x1x1", 8e-6),
                         timed("direct", "direct threads=32x4x4 cells=4x2x4", 4e-6)};
     run.chosen = "direct";
-    CaseResult sum = one_case({"coulomb", "Coulomb potential", "f32", {100, 100, 100}, Section::sums, 1, 1000, 9, 1},
-                              4, 9);
+    CaseResult sum = one_case(
+        {"coulomb", "Coulomb potential", "f32", {100, 100, 100}, Section::sums, 1, 1000, 9, 1}, 4, 9);
     // 10^9 terms in 1 ms; the bound is 16 * 2 GHz * 100 = 3200 * 10^9 a second.
     sum.measurements = {timed("direct", "direct threads=32x4x1 cells=4x1x1", 1e-3)};
     sum.chosen = "direct";

@@ -9,7 +9,8 @@ using namespace halo;
 using driver::FieldValues;
 
 TEST_CASE("numbers that are not finite are counted, and the first is known") {
-    const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const double infinity = std::numeric_limits<double>::infinity(),
+                 nan = std::numeric_limits<double>::quiet_NaN();
     for (const rt::ElementType type :
          {rt::ElementType::f16, rt::ElementType::bf16, rt::ElementType::f32, rt::ElementType::f64}) {
         INFO(rt::name_of(type));
