@@ -246,6 +246,27 @@ private:
     OwnGrid own_;
 };
 
+void add_trouble(CaseResult& result, const std::string& words) {
+    result.trouble += (result.trouble.empty() ? "" : "; ") + words;
+}
+
+// What a strategy refuses or has no memory for is no mistake, and the others are measured all the same.
+void measure_variant(Measuring& measuring, const Variant& variant, CaseResult& result) {
+    try {
+        result.measurements.push_back(measuring.one(variant));
+    } catch (const UnsupportedError& refused) {
+        add_trouble(result, variant.name + ": " + refused.what());
+    } catch (const rt::Error& error) {
+        if (error.code() == rt::ErrorCode::out_of_memory)
+            return add_trouble(result, variant.name + ": " + error.what());
+        Measurement failed;
+        failed.variant = variant.name;
+        failed.schedule = variant.words;
+        failed.wrong = error.what();
+        result.measurements.push_back(failed);
+    }
+}
+
 }  // namespace
 
 ir::Program load_program(const std::string& name, const std::string& text) {
@@ -263,18 +284,13 @@ CaseResult measure(Lab& lab, const Case& which, const std::vector<std::string>& 
         result.bytes_per_cell += static_cast<double>(footprint.bytes());
         result.flops_per_cell += footprint.operations.flops();
     }
-    try {
-        const Variants variants = lab.variants(program, which.extent, asked);
-        result.chosen = variants.chosen;
-        for (const std::string& refused : variants.refused)
-            result.trouble += (result.trouble.empty() ? "" : "; ") + refused;
-        Measuring measuring(lab, which, program, lab.is_gpu());
-        for (const Variant& variant : variants.all)
-            result.measurements.push_back(measuring.one(variant));
-    } catch (const rt::Error& error) {
-        if (error.code() != rt::ErrorCode::out_of_memory) throw;
-        result.trouble += (result.trouble.empty() ? "" : "; ") + std::string(error.what());
-    }
+    const Variants variants = lab.variants(program, which.extent, asked);
+    result.chosen = variants.chosen;
+    for (const std::string& refused : variants.refused)
+        add_trouble(result, refused);
+    Measuring measuring(lab, which, program, lab.is_gpu());
+    for (const Variant& variant : variants.all)
+        measure_variant(measuring, variant, result);
     return result;
 }
 

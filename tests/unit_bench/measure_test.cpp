@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "compiler/bench/measure.h"
 #include "compiler/emit/emit.h"
+#include "compiler/support/error.h"
 #include "emulated_device.h"
 
 using namespace halo;
@@ -22,6 +23,8 @@ public:
     }
     lower::Lowered lower(const ir::Program& program, const bench::Variant& variant,
                          const bench::Extent& extent) override {
+        if (variant.name == refused) throw UnsupportedError("not today");
+        if (variant.name == broken) throw rt::Error(rt::ErrorCode::launch_failed, "the GPU has fallen over");
         return bench::lower_variant(program, schedule::Target(), variant, extent);
     }
     std::vector<std::unique_ptr<rt::Module>> load(const lower::Lowered& lowered) override {
@@ -43,6 +46,7 @@ public:
     double core_clock_ghz() override { return 0; }
 
     std::string spoilt_from, spoilt_to;  // in the emitted text
+    std::string refused, broken;         // variants
 
 private:
     emulator::EmulatedDevice device_;
@@ -100,6 +104,20 @@ TEST_CASE("a kernel that computes something else is found, and not timed") {
         CHECK(one.wrong.find("instead of") != std::string::npos);
         CHECK(one.seconds == 0);
     }
+}
+
+TEST_CASE("what a strategy refuses is left out, what breaks is wrong, and the others are measured") {
+    EmulatedLab lab;
+    lab.refused = "tile";
+    lab.broken = "stream";
+    const bench::CaseResult result = bench::measure(lab, small_case("bench/star2d1", "f32", {40, 9, 1}), {});
+    CHECK(result.find("tile") == nullptr);
+    CHECK(result.trouble == "tile: not today");
+    REQUIRE(result.find("stream") != nullptr);
+    CHECK(result.find("stream")->wrong == "the GPU has fallen over");
+    CHECK_FALSE(result.is_right());
+    REQUIRE(result.choice() != nullptr);
+    CHECK(result.choice()->wrong.empty());
 }
 
 TEST_CASE("a schedule that is asked for is measured, or refused with the reason") {
