@@ -19,8 +19,8 @@ protected:
     std::string function_name(Function function, Type type) const override {
         return "__builtin_" + Printer::function_name(function, type);
     }
-    std::string unroll_pragma(Unroll unroll) const override {
-        switch (unroll) {
+    std::string unroll_pragma(const For& loop) const override {
+        switch (loop.unroll) {
             case Unroll::leave:
                 return "";
             case Unroll::full:
@@ -29,6 +29,8 @@ protected:
                 return "clang loop unroll(disable)";
             case Unroll::vectorize:
                 return "clang loop vectorize(assume_safety)";
+            case Unroll::some:
+                return fmt::format("clang loop unroll_count({})", loop.turns);
         }
         return "";
     }

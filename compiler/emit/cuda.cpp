@@ -28,8 +28,19 @@ protected:
     }
     std::string barrier() const override { return "__syncthreads();"; }
     std::string shared_qualifier() const override { return "__shared__ "; }
-    std::string unroll_pragma(Unroll unroll) const override {
-        return unroll == Unroll::full ? "unroll" : unroll == Unroll::none ? "unroll 1" : "";
+    std::string unroll_pragma(const For& loop) const override {
+        switch (loop.unroll) {
+            case Unroll::full:
+                return "unroll";
+            case Unroll::none:
+                return "unroll 1";
+            case Unroll::some:
+                return fmt::format("unroll {}", loop.turns);
+            case Unroll::leave:
+            case Unroll::vectorize:
+                break;
+        }
+        return "";
     }
     std::string constant_array(const ConstantArray& array) const override {
         return fmt::format("__constant__ {} {}[{}];", type_name(array.type), array.name, array.size);
@@ -119,6 +130,10 @@ constexpr const char* kSections[] = {"f16",
                                      "store4 float",
                                      "store2 double",
                                      "store4 double",
+                                     "share2 float",
+                                     "share4 float",
+                                     "share2 double",
+                                     "share4 double",
                                      "copy2 float",
                                      "copy4 float",
                                      "copy2 double",
@@ -151,6 +166,19 @@ constexpr const char* kSections[] = {"f16",
                                      "copy2 int",
                                      "copy4 int",
                                      "copy2 long long",
+                                     "copy_async float",
+                                     "copy2_async float",
+                                     "copy4_async float",
+                                     "copy_async double",
+                                     "copy2_async double",
+                                     "copy4_async double",
+                                     "commit_copies",
+                                     "await_copies",
+                                     "same_in_warp",
+                                     "lane_before_f32",
+                                     "lane_after_f32",
+                                     "lane_before_f64",
+                                     "lane_after_f64",
                                      "fast_rsqrt",
                                      "first_image",
                                      "face_source",
@@ -188,8 +216,15 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (const auto* copy = std::get_if<CopyVector>(&statement.kind)) {
                 used.insert(fmt::format("copy{} {}", copy->width, type_name(copy->from.type())));
             }
+            if (const auto* copy = std::get_if<CopyAsync>(&statement.kind)) {
+                const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
+                used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
+            }
+            if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
+            if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
-                used.insert(fmt::format("store{} {}", store->width, type_name(store->to.type())));
+                used.insert(fmt::format("{}{} {}", store->shared ? "share" : "store", store->width,
+                                        type_name(store->to.type())));
                 if (store->to.type() == Type::i64) used.insert("store2 long long");
             }
         });

@@ -32,19 +32,70 @@ __device__ __forceinline__ void load4(double* to, const double* from) {
     to[3] = high.y;
 }
 // [store2 float]
+// As one instruction: where both ways of a branch store, compilers would take vectors apart.
 __device__ __forceinline__ void store2(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
+                 : "memory");
+#else
     *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+#endif
 }
 // [store4 float]
 __device__ __forceinline__ void store4(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+#else
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+#endif
 }
 // [store2 double]
 __device__ __forceinline__ void store2(double* to, const double* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
+                 : "memory");
+#else
     *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+#endif
 }
 // [store4 double]
 __device__ __forceinline__ void store4(double* to, const double* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
+                 : "memory");
+    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
+                 :
+                 : "l"(__cvta_generic_to_global(to + 2)), "d"(from[2]), "d"(from[3])
+                 : "memory");
+#else
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+    *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
+#endif
+}
+// [share2 float]
+// The same to shared memory.
+__device__ __forceinline__ void share2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+}
+// [share4 float]
+__device__ __forceinline__ void share4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+// [share2 double]
+__device__ __forceinline__ void share2(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+}
+// [share4 double]
+__device__ __forceinline__ void share4(double* to, const double* from) {
     *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
     *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
 }
@@ -235,4 +286,104 @@ __device__ __forceinline__ void copy4(int* to, const int* from) {
 // Copies two elements between aligned places.
 __device__ __forceinline__ void copy2(long long* to, const long long* from) {
     *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
+}
+// [copy_async float]
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+// [copy2_async float]
+// Copies two elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy2_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<float2*>(to) = *reinterpret_cast<const float2*>(from);
+#endif
+}
+// [copy4_async float]
+// Copies four elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+#endif
+}
+// [copy_async double]
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(double* to, const double* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+// [copy2_async double]
+// Copies two elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy2_async(double* to, const double* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+#endif
+}
+// [copy4_async double]
+// Copies four elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy4_async(double* to, const double* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place + 16), "l"(from + 2) : "memory");
+#else
+    *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+    *reinterpret_cast<double2*>(to + 2) = *reinterpret_cast<const double2*>(from + 2);
+#endif
+}
+// [commit_copies]
+// The copies since the last call become a group.
+__device__ __forceinline__ void commit_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// [await_copies]
+// Waits until all but the last kPending groups of this thread's copies are there.
+template <int kPending>
+__device__ __forceinline__ void await_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+// [lane_before_f32]
+// The value that the lane before this one has.
+__device__ __forceinline__ float lane_before_f32(float value) {
+    return __shfl_up_sync(~0u, value, 1);
+}
+// [lane_after_f32]
+__device__ __forceinline__ float lane_after_f32(float value) {
+    return __shfl_down_sync(~0u, value, 1);
+}
+// [lane_before_f64]
+// The value that the lane before this one has.
+__device__ __forceinline__ double lane_before_f64(double value) {
+    return __shfl_up_sync(~0u, value, 1);
+}
+// [lane_after_f64]
+__device__ __forceinline__ double lane_after_f64(double value) {
+    return __shfl_down_sync(~0u, value, 1);
+}
+// [same_in_warp]
+// A value that all lanes have alike, so that the compiler knows.
+__device__ __forceinline__ int same_in_warp(int value) {
+    return __shfl_sync(~0u, value, 0);
 }

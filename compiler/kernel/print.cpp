@@ -108,11 +108,12 @@ std::string Printer::fast_function_name(Function function) const {
     return "fast_" + function_name(function, Type::f32);
 }
 
-std::string Printer::unroll_pragma(Unroll unroll) const {
-    return unroll == Unroll::full        ? "unroll"
-           : unroll == Unroll::none      ? "no unroll"
-           : unroll == Unroll::vectorize ? "vectorize"
-                                         : "";
+std::string Printer::unroll_pragma(const For& loop) const {
+    return loop.unroll == Unroll::full        ? "unroll"
+           : loop.unroll == Unroll::none      ? "no unroll"
+           : loop.unroll == Unroll::vectorize ? "vectorize"
+           : loop.unroll == Unroll::some      ? fmt::format("unroll {}", loop.turns)
+                                              : "";
 }
 
 std::string Printer::constant_array(const ConstantArray& array) const {
@@ -290,7 +291,7 @@ std::string Printer::array_dims(const DeclareArray& array) const {
 }
 
 void Printer::loop(const For& loop, int depth) {
-    if (const std::string pragma = unroll_pragma(loop.unroll); !pragma.empty()) {
+    if (const std::string pragma = unroll_pragma(loop); !pragma.empty()) {
         // Pragmas start in the first column, where clang-format leaves them.
         text_ += "#pragma " + pragma + "\n";
     }
@@ -343,8 +344,8 @@ void Printer::statement(const Statement& statement, int depth) {
                 const std::string qualifiers =
                     (array.alignment ? fmt::format("alignas({}) ", array.alignment) : "") +
                     (array.memory == Memory::shared ? shared_qualifier() : "");
-                line(depth, fmt::format("{}{} {}{};", qualifiers, type_name(array.type), array.name,
-                                        array_dims(array)));
+                line(depth, fmt::format("{}{} {}{}{};", qualifiers, type_name(array.type), array.name,
+                                        array_dims(array), array.zero ? " = {}" : ""));
             },
             [&](const Assign& assign) { line(depth, assignment(assign)); },
             [&](const LoadVector& load) {
@@ -355,9 +356,16 @@ void Printer::statement(const Statement& statement, int depth) {
                 line(depth,
                      fmt::format("copy{}({}, {});", copy.width, pointer_to(copy.to), expression(copy.from)));
             },
+            [&](const CopyAsync& copy) {
+                const std::string width = copy.width == 1 ? "" : std::to_string(copy.width);
+                line(depth,
+                     fmt::format("copy{}_async({}, {});", width, pointer_to(copy.to), expression(copy.from)));
+            },
+            [&](const CommitCopies&) { line(depth, "commit_copies();"); },
+            [&](const AwaitCopies& await) { line(depth, fmt::format("await_copies<{}>();", await.pending)); },
             [&](const StoreVector& store) {
-                line(depth, fmt::format("store{}({}, {});", store.width, expression(store.to),
-                                        pointer_to(store.from)));
+                line(depth, fmt::format("{}{}({}, {});", store.shared ? "share" : "store", store.width,
+                                        expression(store.to), pointer_to(store.from)));
             },
             [&](const For& inner) { loop(inner, depth); },
             [&](const If& inner) { guard(inner, depth); },

@@ -21,7 +21,7 @@ protected:
     virtual std::string fast_function_name(Function function) const;  // f32
     virtual std::string barrier() const { return "barrier();"; }
     virtual std::string shared_qualifier() const { return "shared "; }
-    virtual std::string unroll_pragma(Unroll unroll) const;
+    virtual std::string unroll_pragma(const For& loop) const;
     virtual std::string constant_array(const ConstantArray& array) const;
     // The function's head, from its first word to the closing parenthesis of its parameters.
     virtual std::string signature(const KernelFunction& function) const;

@@ -203,6 +203,7 @@ struct DeclareArray {
     Memory memory = Memory::registers;
     std::int64_t offset = 0;
     int alignment = 0;  // bytes; 0 for that of the type
+    bool zero = false;  // every element starts as 0
 };
 struct Assign {  // target: Variable or Element
     Expr target;
@@ -218,12 +219,24 @@ struct CopyVector {  // the same where `to` is in shared memory and aligned, too
     Expr from;       // AddressOf
     int width = 4;
 };
+// The same, in the background: `to` holds what was copied once AwaitCopies says so, for the thread that
+// copies, and for the others after a barrier. A width of 1 copies an element.
+struct CopyAsync {
+    Expr to;    // Element
+    Expr from;  // AddressOf
+    int width = 4;
+};
+struct CommitCopies {};  // the copies since the last one become a group
+struct AwaitCopies {     // until all but the last `pending` groups of this thread are there
+    int pending = 0;
+};
 struct StoreVector {
     Expr to;    // AddressOf, aligned
     Expr from;  // Element
     int width = 4;
+    bool shared = false;  // `to` is in shared memory
 };
-enum class Unroll : std::uint8_t { leave, full, none, vectorize };
+enum class Unroll : std::uint8_t { leave, full, none, vectorize, some };  // some: For::turns at a time
 struct For {  // for (int var = begin; var < end; var += step)
     std::string var;
     Expr begin, end;
@@ -231,6 +244,7 @@ struct For {  // for (int var = begin; var < end; var += step)
     Unroll unroll = Unroll::leave;
     Block body;
     Type type = Type::i32;
+    int turns = 0;
 };
 struct If {
     Expr condition;
@@ -252,8 +266,9 @@ struct Comment {
 struct BlankLine {};
 
 struct Statement {
-    std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, CopyVector, StoreVector, For, If,
-                 Scope, Barrier, Return, CallStatement, Comment, BlankLine>
+    std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, CopyVector, CopyAsync,
+                 CommitCopies, AwaitCopies, StoreVector, For, If, Scope, Barrier, Return, CallStatement,
+                 Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

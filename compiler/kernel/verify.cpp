@@ -243,6 +243,18 @@ private:
     }
     void check(const LoadVector& node) { check_vector(node.to, node.from, node.width, false, false); }
     void check(const CopyVector& node) { check_vector(node.to, node.from, node.width, false, true); }
+    void check(const CopyAsync& node) {
+        if (node.width == 1) {
+            type_of(node.to);
+            if (node.to) check_address(node.from, node.to.type(), false);
+            return;
+        }
+        check_vector(node.to, node.from, node.width, false, true);
+    }
+    void check(const CommitCopies&) {}
+    void check(const AwaitCopies& node) {
+        if (node.pending < 0) fault("{} groups of copies are awaited", node.pending);
+    }
     void check(const StoreVector& node) { check_vector(node.from, node.to, node.width, true, false); }
 
     void check(const For& node) {

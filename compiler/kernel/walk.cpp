@@ -65,6 +65,12 @@ void roots(const CopyVector& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);
 }
+void roots(const CopyAsync& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.from);
+}
+void roots(const CommitCopies&, const Visit&) {}
+void roots(const AwaitCopies&, const Visit&) {}
 void roots(const StoreVector& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);
