@@ -1,0 +1,444 @@
+#include "compiler/schedule/pipeline.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "compiler/ir/in_place.h"
+
+namespace halo::schedule {
+
+namespace {
+
+using Reads = std::map<std::pair<std::uint32_t, int>, std::set<ir::Offset>>;  // by field and time
+
+// What the statements of a stage read of other stages' levels, or of memory.
+Reads reads_of(const ir::Program& program, const ir::Stage& stage) {
+    Reads reads;
+    std::vector<ir::ExprId> roots;
+    std::set<std::pair<std::uint32_t, int>> written;
+    for (const int index : stage.statements) {
+        const auto& assign = std::get<ir::Assign>(program.statements[index]);
+        for (const ir::ExprId root : ir::roots_of(program.statements[index]))
+            roots.push_back(root);
+        written.emplace(assign.target.index, assign.time);
+        if (ir::is_partial(assign) && assign.time == 1) reads[{assign.target.index, 0}].insert(ir::Offset{});
+    }
+    const std::vector<bool> reached = ir::reachable_exprs(program, roots);
+    for (std::size_t e = 0; e < program.exprs.size(); ++e) {
+        const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
+        if (!reached[e] || access == nullptr) continue;
+        if (!written.contains({access->field.index, access->time}))
+            reads[{access->field.index, access->time}].insert(access->offset);
+    }
+    return reads;
+}
+
+class Builder {
+public:
+    Builder(const ir::Program& program, int steps) : program_(program) {
+        pipeline_.rank = program.rank();
+        pipeline_.steps = steps;
+    }
+
+    std::variant<Pipeline, std::string> build() {
+        if (std::string why = refusal(); !why.empty()) return why;
+        list_stages();
+        if (pipeline_.stages.empty()) return std::string("the program has no state");
+        if (!find_windows())
+            return std::string("the neighbours of a state are read at two of its levels at once");
+        place_stages();
+        size_queues();
+        find_halo();
+        return std::move(pipeline_);
+    }
+
+private:
+    // ---- what cannot be
+    // ----------------------------------------------------------------------------------------------
+
+    std::string refusal() const {
+        if (program_.rank() < 2) return "a program of one axis has no axis to walk along";
+        if (!program_.tables.empty() || !program_.points.empty())
+            return "tables and points are not part of a pipeline";
+        for (const ir::Statement& statement : program_.statements)
+            if (!std::holds_alternative<ir::Assign>(statement)) return "a statement is no assignment";
+        const std::vector<bool> in_place = ir::in_place_statements(program_);
+        std::vector<ir::ExprId> roots;
+        for (std::size_t index = 0; index < program_.statements.size(); ++index) {
+            const auto& assign = std::get<ir::Assign>(program_.statements[index]);
+            if (in_place[index] || !assign.region.is_whole())
+                return "a statement is for a part of the grid, or changes a level in place";
+            for (const ir::ExprId root : ir::roots_of(program_.statements[index]))
+                roots.push_back(root);
+        }
+        if (std::string why = refused_values(roots); !why.empty()) return why;
+        return refused_fields(roots);
+    }
+
+    std::string refused_values(const std::vector<ir::ExprId>& roots) const {
+        const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
+        for (std::size_t e = 0; e < reached.size(); ++e) {
+            if (!reached[e]) continue;
+            if (changes_with_step(program_.exprs[e])) return "a value depends on the number of the step";
+        }
+        return "";
+    }
+
+    static bool changes_with_step(const ir::Expr& expr) {
+        const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
+        return std::holds_alternative<ir::ReductionRef>(expr.node) ||
+               std::holds_alternative<ir::Noise>(expr.node) ||
+               (coordinate != nullptr && coordinate->kind == ir::CoordinateKind::step);
+    }
+
+    std::string refused_fields(const std::vector<ir::ExprId>& roots) const {
+        std::set<std::uint32_t> used;
+        const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
+        for (std::size_t e = 0; e < reached.size(); ++e)
+            if (const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node); access && reached[e])
+                used.insert(access->field.index);
+        for (const ir::Statement& statement : program_.statements)
+            used.insert(std::get<ir::Assign>(statement).target.index);
+        for (const std::uint32_t index : used) {
+            const ir::Field& field = program_.fields[index];
+            const std::string name = "`" + field.name + "`";
+            if (!ir::is_real(field.type) || field.storage != ir::natural_storage(field.type))
+                return name + " is not stored as f32 or f64 as it is computed";
+            if (ir::interleave(program_, ir::FieldId{index}).group != nullptr)
+                return name + " has `layout aos`";
+            if (field.role == ir::Role::output) return name + " is an output that a state depends on";
+            if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
+            if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
+            for (int axis = 0; axis < program_.rank(); ++axis)
+                if (std::string why = refused_axis(axis, used); !why.empty()) return why;
+            for (const auto& faces : field.boundary)
+                for (const ir::Face& face : faces)
+                    if (face.kind == ir::BoundaryKind::fixed && has_step(face.value))
+                        return "what lies past a face of " + name + " depends on the number of the step";
+        }
+        return "";
+    }
+
+    bool has_step(ir::ExprId value) const {
+        const std::vector<bool> reached = ir::reachable_exprs(program_, {value});
+        for (std::size_t e = 0; e < reached.size(); ++e)
+            if (reached[e] && changes_with_step(program_.exprs[e])) return true;
+        return false;
+    }
+
+    std::string refused_axis(int axis, const std::set<std::uint32_t>& used) const {
+        bool periodic = false, other = false;
+        for (const std::uint32_t index : used) {
+            const ir::Field& field = program_.fields[index];
+            for (int side = 0; side < 2; ++side) {
+                const ir::BoundaryKind kind = field.boundary[axis][side].kind;
+                const bool is_read = field.halo[axis][side] > 0 || kind == ir::BoundaryKind::free;
+                if (kind == ir::BoundaryKind::periodic) periodic = periodic || is_read;
+                if (kind != ir::BoundaryKind::periodic) other = other || field.halo[axis][side] > 0;
+            }
+        }
+        for (const ir::Statement& statement : program_.statements)
+            for (const int margin : std::get<ir::Assign>(statement).margins[axis])
+                other = other || margin > 0;
+        if (periodic && other)
+            return "along " + program_.axes[axis].name + " one field is periodic and another is not";
+        return "";
+    }
+
+    // ---- stages
+    // ------------------------------------------------------------------------------------------------------
+
+    void list_stages() {
+        std::set<std::uint32_t> fields;
+        for (const ir::Stage& stage : ir::form_stages(program_)) {
+            Pipeline::Stage entry;
+            entry.stage = stage;
+            for (const auto& [level, offsets] : reads_of(program_, stage)) {
+                Pipeline::Use use{ir::FieldId{level.first}, level.second, {offsets.begin(), offsets.end()}, 0};
+                entry.uses.push_back(std::move(use));
+                fields.insert(level.first);
+            }
+            for (const int index : stage.statements) {
+                const auto& assign = std::get<ir::Assign>(program_.statements[index]);
+                writers_[assign.target.index] = static_cast<int>(pipeline_.stages.size());
+                fields.insert(assign.target.index);
+            }
+            pipeline_.stages.push_back(std::move(entry));
+        }
+        const std::vector<bool> stored = ir::stored_fields(program_, ir::form_stages(program_));
+        for (const std::uint32_t field : fields) {
+            if (!stored[field]) continue;
+            Pipeline::Queue queue;
+            queue.field = ir::FieldId{field};
+            queue.role = program_.fields[field].role;
+            if (const auto writer = writers_.find(field); writer != writers_.end())
+                queue.writer = writer->second;
+            // A state that no statement writes stays as it is.
+            if (queue.writer < 0) queue.role = ir::Role::input;
+            pipeline_.queues.push_back(queue);
+        }
+    }
+
+    static bool within_plane(const ir::Offset& offset, int walked) {
+        for (int axis = 0; axis < walked; ++axis)
+            if (offset[axis] != 0) return true;
+        return false;
+    }
+
+    Pipeline::Queue& queue_of(ir::FieldId field) {
+        return *std::ranges::find(pipeline_.queues, field, &Pipeline::Queue::field);
+    }
+
+    bool find_windows() {
+        const int walked = pipeline_.walked();
+        for (const Pipeline::Stage& stage : pipeline_.stages) {
+            for (const Pipeline::Use& use : stage.uses) {
+                Pipeline::Queue& queue = queue_of(use.field);
+                for (const ir::Offset& offset : use.offsets) {
+                    if (!within_plane(offset, walked)) continue;
+                    if (queue.has_window && queue.window_time != use.time) return false;
+                    queue.has_window = true;
+                    queue.window_time = use.time;
+                    for (int axis = 0; axis < walked; ++axis) {
+                        queue.reach[axis][0] = std::max(queue.reach[axis][0], -offset[axis]);
+                        queue.reach[axis][1] = std::max(queue.reach[axis][1], offset[axis]);
+                    }
+                    queue.has_corners = queue.has_corners || (walked == 2 && offset[0] && offset[1]);
+                }
+            }
+        }
+        return true;
+    }
+
+    // ---- places in time
+    // ----------------------------------------------------------------------------------------------
+
+    // A face of the walked axis takes its images from the planes on the other side of the cell.
+    bool reflects(ir::FieldId field) const {
+        const auto& faces = program_[field].boundary[pipeline_.walked()];
+        return std::ranges::any_of(faces, [](const ir::Face& face) {
+            return face.kind == ir::BoundaryKind::mirror || face.kind == ir::BoundaryKind::clamp;
+        });
+    }
+
+    struct Span {  // planes that a use reads, low <= 0 <= high
+        int low = 0, high = 0;
+        void add(int plane) {
+            low = std::min(low, plane);
+            high = std::max(high, plane);
+        }
+        void reflect() {
+            const int most = std::max(-low, high);
+            low = -most;
+            high = most;
+        }
+    };
+
+    Span own_span(const Pipeline::Use& use) const {
+        Span span;
+        for (const ir::Offset& offset : use.offsets)
+            span.add(offset[pipeline_.walked()]);
+        if (reflects(use.field)) span.reflect();
+        return span;
+    }
+
+    // Of what is read within planes; empty where nothing is.
+    std::optional<Span> window_span(const Pipeline::Use& use) const {
+        std::optional<Span> span;
+        for (const ir::Offset& offset : use.offsets) {
+            if (!within_plane(offset, pipeline_.walked())) continue;
+            if (!span) span.emplace(Span{offset[pipeline_.walked()], offset[pipeline_.walked()]});
+            span->low = std::min(span->low, offset[pipeline_.walked()]);
+            span->high = std::max(span->high, offset[pipeline_.walked()]);
+        }
+        if (span && (span->low != 0 || span->high != 0) && reflects(use.field)) span->reflect();
+        return span;
+    }
+
+    // Turns by which a stage has to come behind a level's newest plane.
+    int distance_needed(const Pipeline::Use& use) {
+        int needed = own_span(use).high;
+        const Pipeline::Queue& queue = queue_of(use.field);
+        const bool through_shared = queue.reach[1][0] + queue.reach[1][1] > 0;
+        if (const std::optional<Span> window = window_span(use))
+            needed = std::max(needed, window->high + (through_shared ? 1 : 0));
+        return needed;
+    }
+
+    void place_stages() {
+        std::vector<Pipeline::Stage>& stages = pipeline_.stages;
+        for (std::size_t j = 0; j < stages.size(); ++j) {
+            for (const Pipeline::Use& use : stages[j].uses) {
+                const Pipeline::Queue& queue = queue_of(use.field);
+                const bool same_step = queue.role == ir::Role::intermediate || use.time == 1;
+                if (queue.role == ir::Role::input || !same_step) continue;
+                stages[j].lag = std::max(stages[j].lag, stages[queue.writer].lag + distance_needed(use));
+            }
+        }
+        pipeline_.period = 1;
+        for (const Pipeline::Stage& stage : stages) {
+            for (const Pipeline::Use& use : stage.uses) {
+                const Pipeline::Queue& queue = queue_of(use.field);
+                if (queue.role != ir::Role::state || use.time == 1) continue;
+                const int wanted = stages[queue.writer].lag + distance_needed(use) - stage.lag;
+                const int periods = 1 - use.time;
+                pipeline_.period = std::max(pipeline_.period, (wanted + periods - 1) / periods);
+            }
+        }
+        for (Pipeline::Stage& stage : stages) {
+            for (Pipeline::Use& use : stage.uses) {
+                const Pipeline::Queue& queue = queue_of(use.field);
+                use.distance = stage.lag;
+                if (queue.role == ir::Role::input) continue;
+                use.distance -= stages[queue.writer].lag;
+                if (queue.role == ir::Role::state) use.distance += (1 - use.time) * pipeline_.period;
+            }
+        }
+    }
+
+    void size_queues() {
+        for (Pipeline::Queue& queue : pipeline_.queues) {
+            if (queue.role == ir::Role::input) continue;
+            int oldest = 0, oldest_elsewhere = 0, window_first = -1, window_last = -1;
+            for (const Pipeline::Stage& stage : pipeline_.stages) {
+                for (const Pipeline::Use& use : stage.uses) {
+                    if (use.field != queue.field) continue;
+                    const int own_oldest = use.distance - own_span(use).low;
+                    oldest = std::max(oldest, own_oldest);
+                    if (use.time != queue.window_time) oldest_elsewhere = std::max(oldest_elsewhere, own_oldest);
+                    const std::optional<Span> window = window_span(use);
+                    if (!window) continue;
+                    const int first = use.distance - window->high, last = use.distance - window->low;
+                    window_first = window_first < 0 ? first : std::min(window_first, first);
+                    window_last = std::max(window_last, last);
+                }
+            }
+            queue.slots = oldest + 1;
+            if (!queue.has_window) continue;
+            queue.window_distance = window_first;
+            queue.windows = window_last - window_first + 1;
+            if (!queue.keeps_windows()) continue;
+            // All that is older is read from the windows, too, of that one time.
+            queue.windows = std::max(oldest, window_last) - window_first + 1;
+            queue.slots = std::max(window_first, oldest_elsewhere) + 1;
+        }
+    }
+
+    // ---- what a tile needs around it
+    // ---------------------------------------------------------------------------------
+
+    using Halo = std::array<std::array<int, 2>, 3>;
+
+    static void widen(Halo& halo, const Halo& by, const ir::Offset& offset) {
+        for (int axis = 0; axis < ir::kMaxRank; ++axis) {
+            halo[axis][0] = std::max(halo[axis][0], by[axis][0] - std::min(0, offset[axis]));
+            halo[axis][1] = std::max(halo[axis][1], by[axis][1] + std::max(0, offset[axis]));
+        }
+    }
+
+    // Backwards through all steps: what each level has to be right in around the output.
+    void find_halo() {
+        std::map<std::pair<std::uint32_t, int>, Halo> needed;  // by field and level; lets by step
+        for (int step = pipeline_.steps - 1; step >= 0; --step) {
+            for (std::size_t j = pipeline_.stages.size(); j-- > 0;) {
+                Pipeline::Stage& stage = pipeline_.stages[j];
+                Halo own{};
+                for (const Pipeline::Queue& queue : pipeline_.queues) {
+                    if (queue.writer != static_cast<int>(j)) continue;
+                    const int level = queue.role == ir::Role::state ? step + 1 : step;
+                    widen(own, needed[{queue.field.index, level}], ir::Offset{});
+                }
+                for (const Pipeline::Use& use : stage.uses) {
+                    const Pipeline::Queue& queue = queue_of(use.field);
+                    const int level = queue.role == ir::Role::state ? step + use.time : step;
+                    for (const ir::Offset& offset : use.offsets)
+                        widen(needed[{use.field.index, level}], own, offset);
+                }
+            }
+        }
+        for (const auto& [level, halo] : needed)
+            widen(pipeline_.halo, halo, ir::Offset{});
+    }
+
+    const ir::Program& program_;
+    Pipeline pipeline_;
+    std::map<std::uint32_t, int> writers_;
+};
+
+}  // namespace
+
+const Pipeline::Queue* Pipeline::find(ir::FieldId field) const {
+    const auto found = std::ranges::find(queues, field, &Queue::field);
+    return found == queues.end() ? nullptr : &*found;
+}
+
+int Pipeline::last_lag() const {
+    int lag = 0;
+    for (const Stage& stage : stages)
+        lag = std::max(lag, stage.lag);
+    return lag + period * (steps - 1);
+}
+
+int Pipeline::ready(const Queue& queue, int step, int time) const {
+    const int lag = stages[queue.writer].lag;
+    return queue.role == ir::Role::state ? (step + time - 1) * period + lag : step * period + lag;
+}
+
+std::array<int, 2> Pipeline::arrival(const Queue& queue) const {
+    std::array<int, 2> planes{1 << 20, -(1 << 20)};
+    const auto add = [&](int plane) {
+        planes[0] = std::min(planes[0], plane);
+        planes[1] = std::max(planes[1], plane);
+    };
+    for (const Stage& stage : stages) {
+        for (const Use& use : stage.uses) {
+            if (use.field != queue.field) continue;
+            if (queue.role == ir::Role::state) {
+                for (int level = std::min(use.time, 0); level <= 0; ++level)
+                    add(-ready(queue, 0, level));
+                continue;
+            }
+            if (queue.role != ir::Role::input) continue;
+            int most = 0;
+            for (const ir::Offset& offset : use.offsets)
+                most = std::max(most, std::abs(offset[walked()]));
+            add(-use.distance + most);
+            add(-use.distance - period * (steps - 1) - most);
+        }
+    }
+    return planes;
+}
+
+std::array<int, 2> Pipeline::arrival() const {
+    std::array<int, 2> planes{1 << 20, -(1 << 20)};
+    for (const Queue& queue : queues) {
+        const std::array<int, 2> own = arrival(queue);
+        planes[0] = std::min(planes[0], own[0]);
+        planes[1] = std::max(planes[1], own[1]);
+    }
+    return planes;
+}
+
+// The planes below the output that are needed arrive, or are computed, no earlier than their lag says.
+int Pipeline::lead() const {
+    int least_lag = 0;
+    for (const Queue& queue : queues) {
+        if (queue.role == ir::Role::state) least_lag = std::min(least_lag, -arrival(queue)[1]);
+    }
+    return halo[walked()][0] - least_lag;
+}
+
+int Pipeline::new_levels(const ir::Program& program) const {
+    int history = 0;
+    for (const Queue& queue : queues)
+        if (queue.role == ir::Role::state) history = std::max(history, program[queue.field].history);
+    return std::min(steps, history + 1);
+}
+
+std::variant<Pipeline, std::string> form_pipeline(const ir::Program& program, int steps) {
+    return Builder(program, steps).build();
+}
+
+}  // namespace halo::schedule

@@ -1,0 +1,80 @@
+// TemporalSchedule: how several time steps run as one kernel (pipeline.h), besides the schedules of the
+// stages, which do the steps that are left over.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/schedule/legality.h"
+#include "compiler/schedule/parse.h"
+#include "compiler/schedule/pipeline.h"
+#include "compiler/schedule/schedule.h"
+
+namespace halo::schedule {
+
+struct TemporalSchedule {
+    int steps = 4;                   // in one pass over memory
+    int warps = 4;                   // of a block
+    std::array<int, 2> cells{4, 1};  // of a thread: a vector along the first axis, and rows of a plane
+    int ahead = 4;                   // planes on their way from memory
+    int unroll = 1;                  // turns of the walk at a time
+    int min_blocks = 1;              // blocks an SM that registers are limited for
+    int blocks = 132;                // that share the grid
+    friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
+};
+
+// What a pipeline and a schedule come to. In two dimensions a warp has a tile, in three a block.
+struct TemporalShape {
+    std::array<int, 2> tile{32, 1};     // cells computed in a plane
+    std::array<int, 2> out{32, 1};      // of these come out right after all steps
+    std::array<int, 2> halo_low{0, 0};  // cells before those
+    std::array<bool, 3> periodic{};
+    int rows = 1;                       // of a block in the ring
+    int first_plane = 0;                // in the ring, from the turn's own
+    int ring_planes = 1;
+    std::int64_t shared_bytes = 0;
+    int registers = 0;                            // of a thread: an estimate
+    std::array<std::int64_t, 3> least_extent{};   // of a grid
+    // Cells computed for each that comes out, on a large grid; without the walk's start.
+    double redundancy() const;
+};
+// core: the statements that states depend on. The text says what is in the way, in the user's words.
+std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core, const Pipeline& pipeline,
+                                                        const TemporalSchedule& schedule,
+                                                        const Target& target);
+
+// The statements that states depend on: what has to be done in every step.
+ir::Program state_core(const ir::Program& program);
+
+// Seconds for a cell and step, by a plain model: memory against instructions.
+double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
+                        const TemporalSchedule& schedule, const Target& target, const Extent& extent);
+
+// What the user pins of it: `temporal steps=4 warps=8 cells=4x4 ahead=4 unroll=2 min_blocks=1 blocks=132`.
+struct TemporalPins {
+    std::optional<int> steps, warps, ahead, unroll, min_blocks, blocks;
+    std::optional<std::array<int, 2>> cells;
+};
+struct ParsedTemporal {
+    TemporalPins pins;
+    std::vector<Mistake> mistakes;
+};
+bool is_temporal(std::string_view text);  // its first word says so
+ParsedTemporal parse_temporal(std::string_view text, int rank);
+std::string print(const TemporalSchedule& schedule, int rank);
+
+struct TemporalChoice {
+    std::optional<TemporalSchedule> schedule;  // none: single steps are faster, or all that there is
+    std::string reason;                        // a sentence
+    double seconds_per_cell = 0;               // and step
+};
+// The schedule for a program, around what is pinned. single_seconds: what a cell and step takes otherwise.
+// With pins a schedule comes back wherever one can be built.
+TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
+                               double single_seconds, const std::optional<TemporalPins>& pins = std::nullopt);
+
+}  // namespace halo::schedule
