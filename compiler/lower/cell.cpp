@@ -138,6 +138,8 @@ private:
     template <class Statement>
     Expr inside(const Statement& statement) {
         Expr result = inside_cells(context_, statement.region, statement.margins, sources_.index);
+        if (result.has_value() && sources_.far_from_faces.has_value() && statement.region.is_whole())
+            result = sources_.far_from_faces || result;
         if (statement.condition) result = result && lower(*statement.condition);
         return result;
     }

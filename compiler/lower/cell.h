@@ -15,6 +15,7 @@ struct CellSources {
     std::array<kernel::Expr, 3> index;              // the cell's index along each axis, i32
     bool coefs_as_parameters = false;               // else in constant memory
     std::function<kernel::Expr(ir::ExprId)> given;  // values that are there already; empty for the others
+    kernel::Expr far_from_faces;                    // where it holds, the cell is in no margin; empty: ask
     bool fast_functions = false;                    // the machine has approximations for `fast` calls
 };
 

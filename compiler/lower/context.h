@@ -30,6 +30,9 @@ public:
     Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles = {});
 
     const StageView& stage() const { return *stage_; }
+    // A kernel of several stages: the one that is lowered from here on. Levels that are in memory keep their
+    // names.
+    void enter(const StageView& stage) { stage_ = &stage; }
     const ir::Program& program() const { return *stage_->program; }
     int rank() const { return stage_->rank(); }
     const ProgramLayout& layout() const { return *layout_; }

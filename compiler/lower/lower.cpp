@@ -11,6 +11,7 @@
 #include "compiler/lower/points.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/table_sums.h"
+#include "compiler/lower/temporal.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -153,6 +154,63 @@ schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
     return schedule;
 }
 
+// The whole step as one stage: the levels that come from memory, and those that are left there.
+StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline) {
+    StageView view;
+    view.program = &core;
+    view.name = core.name + "_" + std::to_string(pipeline.steps) + (pipeline.steps == 1 ? "_step" : "_steps");
+    const int levels = pipeline.new_levels(core);
+    for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
+        if (queue.role == ir::Role::intermediate) continue;
+        int past = 0;
+        for (const auto& stage : pipeline.stages)
+            for (const auto& use : stage.uses)
+                if (use.field == queue.field) past = std::max(past, -use.time);
+        for (int time = 0; time >= -past; --time)
+            view.reads.push_back({{queue.field, time}, {ir::Offset{}}, {}, {}});
+        if (queue.role != ir::Role::state) continue;
+        for (int back = 0; back < std::min(levels, core[queue.field].history + 1); ++back)
+            view.writes.push_back({{queue.field, levels - back}, nullptr});
+    }
+    return view;
+}
+
+// The kernel that does several steps at once.
+void add_time_block(const ir::Program& program, const ProgramLayout& layout,
+                    const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
+    const ir::Program core = schedule::state_core(program);
+    const auto formed = schedule::form_pipeline(core, schedule.steps);
+    if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);
+    const auto& pipeline = std::get<schedule::Pipeline>(formed);
+    const StageViews views = view_stages(core);
+    const StageView whole = whole_step(core, pipeline);
+    Context context(whole, layout, temporal_roles());
+    TemporalResult result = lower_temporal(context, views, pipeline, schedule);
+    kernel::KernelFunction& function = result.kernel.function;
+    function.name = kernel_names.take(whole.name);
+    context.enter(whole);
+    function.comment = {
+        fmt::format("{} time step{} in one pass over memory. ", result.steps, result.steps == 1 ? "" : "s") +
+        level_words(context)};
+    function.threads = 32 * schedule.warps;
+    function.min_blocks = schedule.min_blocks;
+    function.parameters = context.parameters();
+    rt::TimeBlock block;
+    block.steps = result.steps;
+    block.levels = result.levels;
+    block.is_whole = core.statements.size() == program.statements.size();
+    block.least_extent = result.least_extent;
+    block.kernel.name = function.name;
+    block.kernel.threads = {32, schedule.warps, 1};
+    block.kernel.blocks = result.blocks;
+    block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
+    block.kernel.arguments = context.arguments({});
+    for (rt::FieldPlan& field : lowered.plan.fields)
+        if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
+    lowered.plan.time_block = std::move(block);
+    lowered.kernels.functions.push_back(std::move(function));
+}
+
 std::vector<std::string> header(const ir::Program& program, const StageViews& views) {
     std::vector<std::string> lines{
         fmt::format("{}: CUDA kernels of a stencil, emitted by Halocline.", program.name), ""};
@@ -180,7 +238,8 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
 
 }  // namespace
 
-Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules) {
+Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
+                   const std::optional<schedule::TemporalSchedule>& temporal) {
     const StageViews views = view_stages(program);
     if (schedules.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
     const ProgramLayout layout = make_layout(program, views);
@@ -238,6 +297,7 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, lowered.plan);
     }
+    if (temporal) add_time_block(program, layout, *temporal, kernel_names, lowered);
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);
 #endif

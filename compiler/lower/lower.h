@@ -5,12 +5,14 @@
 // ones), reduce (partial results of a block), plan (arguments and host scalars).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/schedule/temporal.h"
 #include "runtime/core/launch_plan.h"
 
 namespace halo::lower {
@@ -22,7 +24,9 @@ struct Lowered {
 
 // schedules: one for each of form_stages(program), legal for the target. Throws UnsupportedError where a
 // schedule asks for what its strategy cannot do.
-Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules);
+// temporal: a schedule by which several steps are done at once, besides.
+Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
+                   const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt);
 
 // C++ for the CPU: every kernel is `void NAME(void* const* args, long begin, long end)` over a range of
 // blocks along the slowest axis.

@@ -1,0 +1,108 @@
+#include "compiler/lower/temporal_frame.h"
+
+
+namespace halo::lower {
+
+using kernel::Block;
+using kernel::Expr;
+using kernel::Type;
+
+kernel::Statement RegisterArray::declaration(bool zero) const {
+    kernel::DeclareArray array{type_, name_, {}};
+    for (const int dim : dims_)
+        if (dim > 1) array.dims.push_back(dim);
+    if (array.dims.empty()) array.dims.push_back(1);
+    array.zero = zero;
+    return array;
+}
+
+Expr RegisterArray::at(const std::vector<Expr>& indices) const {
+    std::vector<Expr> kept;
+    for (std::size_t index = 0; index < dims_.size(); ++index)
+        if (dims_[index] > 1) kept.push_back(indices[index]);
+    if (kept.empty()) kept.push_back(0);
+    return kernel::element(name_, std::move(kept), type_);
+}
+
+TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
+                             const schedule::TemporalSchedule& chosen, const schedule::TemporalShape& shaped)
+    : context(given),
+      pipeline(line),
+      schedule(chosen),
+      shape(shaped),
+      rank(given.rank()),
+      walked(line.walked()),
+      steps(line.steps),
+      cells_x(chosen.cells[0]),
+      cells_y(given.rank() == 3 ? chosen.cells[1] : 1),
+      warps(chosen.warps),
+      two_rows(given.rank() == 3) {
+    for (const schedule::Pipeline::Queue& queue : pipeline.queues)
+        meets = meets || (queue.has_window && queue.reach[1][0] + queue.reach[1][1] > 0 && two_rows);
+}
+
+Type TemporalFrame::type_of(ir::FieldId field) const {
+    return kernel_type(context.program()[field].type);
+}
+
+FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
+    const ir::Face& face = context.program()[field].boundary[axis][side];
+    FaceRule rule{face.kind, {}};
+    if (face.kind == ir::BoundaryKind::fixed) rule.value = context.scalar(face.value, type_of(field));
+    return rule;
+}
+
+Expr TemporalFrame::own_row(const Expr& y) const {
+    if (!two_rows) return 0;
+    if (shape.periodic[1]) return kernel::element("row", {y}, Type::i64);
+    const std::int64_t* literal = kernel::int_value(y);
+    const Expr first = kernel::variable("first_row", Type::i64);
+    return literal && *literal == 0 ? first : first + y * context.pitch();
+}
+
+Expr TemporalFrame::stride() const {
+    return rank == 3 ? context.slice() : kernel::convert(context.pitch(), Type::i64);
+}
+
+Expr TemporalFrame::plane_offset(const Expr& index) const {
+    return rank == 3 ? index * context.slice() : kernel::convert(index, Type::i64) * context.pitch();
+}
+
+Expr TemporalFrame::wrapped(const Expr& index, int axis) {
+    if (!shape.periodic[axis]) return index;
+    const Expr extent = context.extent(axis);
+    return kernel::select(index < 0, index + extent, kernel::select(index >= extent, index - extent, index));
+}
+
+Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& plane_from_turn) const {
+    Expr slot = plane_from_turn - shape.first_plane;
+    if (oldest) {
+        const std::int64_t* ahead = kernel::int_value(slot);
+        slot = oldest + slot;
+        if (!ahead || *ahead != 0) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
+    }
+    const Expr line = slot * shape.rows + row_in_block;
+    return line * k_tile_x + lane * k_cells_x;
+}
+
+Block TemporalFrame::over_cells(Block body) const {
+    return loop_over("y", k_cells_y, loop_over("x", k_cells_x, std::move(body)));
+}
+
+kernel::Statement load_row(const TemporalFrame& frame, Expr to, const std::string& array, Expr place) {
+    const Type type = to.type();
+    if (frame.cells_x == 1)
+        return kernel::Assign{std::move(to), kernel::element(array, {std::move(place)}, type)};
+    return kernel::LoadVector{std::move(to), kernel::address_of(array, std::move(place), type),
+                              frame.cells_x};
+}
+
+kernel::Statement store_row(const TemporalFrame& frame, const std::string& array, Expr place, Expr from) {
+    const Type type = from.type();
+    if (frame.cells_x == 1)
+        return kernel::Assign{kernel::element(array, {std::move(place)}, type), std::move(from)};
+    return kernel::StoreVector{kernel::address_of(array, std::move(place), type), std::move(from),
+                               frame.cells_x, true};
+}
+
+}  // namespace halo::lower
