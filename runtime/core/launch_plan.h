@@ -124,6 +124,7 @@ struct FieldPlan {
     // 0.
     int interleave = 1;
     int component = 0;
+    int spare_levels = 0;  // of a state, for kernels that do several steps and write levels past t+1
 };
 
 struct ParamPlan {
@@ -221,6 +222,7 @@ struct KernelPlan {
     std::array<int, 3> threads{1, 1, 1};  // a block's threads (1s on the CPU)
     std::array<int, 3> tile{1, 1, 1};     // a block's cells; blocks along an axis = ceil(extent / tile)
     Domain domain;                        // whose extents those are
+    std::int64_t blocks = 0;              // along x, whatever the grid; 0: by tile and domain
     std::int64_t dynamic_shared_bytes = 0;
     std::vector<Argument> arguments;
     // Levels whose halo images this kernel does NOT write itself and the runtime must fill after it (CPU).
@@ -232,6 +234,17 @@ struct KernelPlan {
     // A halo kernel: fills the halo of that field, whichever level its array argument is. Runs where the list
     // has it, for level `time`, and for every level after an upload; `step` is then that of the level.
     std::optional<Written> fills_halo;
+};
+
+// A kernel that does several time steps at once, in place of that many times the plan's list. It reads levels
+// of the states at t and before, writes level `levels` (which is then t) and those before it down to 1, and
+// leaves their halo images alone.
+struct TimeBlock {
+    int steps = 1;
+    int levels = 1;
+    bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
+    std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
+    KernelPlan kernel;
 };
 
 struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block order
@@ -255,6 +268,7 @@ struct LaunchPlan {
     std::vector<TablePlan> tables;
     std::vector<PointsPlan> points;
     std::vector<KernelPlan> kernels;  // one time step, in order
+    std::optional<TimeBlock> time_block;
     std::vector<ReductionPlan> reductions;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };

@@ -41,8 +41,8 @@ void check_level(const LaunchPlan& plan, const KernelPlan& kernel, int field, in
     const FieldPlan& known = plan.fields[field];
     require(known.component == 0 || !is_array, "kernel '{}' takes '{}', which lies in another's array",
             kernel.name, known.name);
-    require(time <= latest_time(known) && time >= -known.history, "kernel '{}' takes level {:+} of '{}'",
-            kernel.name, time, known.name);
+    require(time <= latest_time(known) + known.spare_levels && time >= -known.history,
+            "kernel '{}' takes level {:+} of '{}'", kernel.name, time, known.name);
 }
 
 void check_points(const LaunchPlan& plan, const KernelPlan& kernel, const Argument& argument) {
@@ -110,9 +110,20 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 kernel.name);
 }
 
+void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
+    require(block.steps >= 1 && block.levels >= 1 && block.levels <= block.steps,
+            "its time block does {} steps and leaves {} levels", block.steps, block.levels);
+    check_kernel(plan, block.kernel);
+    for (const FieldPlan& field : plan.fields)
+        require(field.role != Role::state || field.spare_levels >= block.levels - 1,
+                "'{}' has too few levels for its time block", field.name);
+}
+
 void check_field(const LaunchPlan& plan, const FieldPlan& field) {
     require(field.history >= 0 && field.history <= 64, "field '{}' has {} past levels", field.name,
             field.history);
+    require(field.spare_levels >= 0 && field.spare_levels <= 64, "field '{}' has {} spare levels", field.name,
+            field.spare_levels);
     for (int axis = 0; axis < kMaxRank; ++axis) {
         for (int side = 0; side < 2; ++side) {
             const int width = field.halo[axis][side];
@@ -162,7 +173,7 @@ int latest_time(const FieldPlan& field) {
 }
 
 int level_count(const FieldPlan& field) {
-    return latest_time(field) + 1 + field.history;
+    return latest_time(field) + 1 + field.history + field.spare_levels;
 }
 
 std::int64_t element_count(const CoefPlan& coef) {
@@ -193,6 +204,7 @@ void check_plan(const LaunchPlan& plan) {
                 points.name, points.radius);
     for (const KernelPlan& kernel : plan.kernels)
         check_kernel(plan, kernel);
+    if (plan.time_block) check_time_block(plan, *plan.time_block);
     for (const ReductionPlan& reduction : plan.reductions)
         require(in_range(reduction.kernel, plan.kernels), "reduction '{}' belongs to kernel {}",
                 reduction.name, reduction.kernel);

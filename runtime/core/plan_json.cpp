@@ -143,6 +143,7 @@ Json field_json(const FieldPlan& field) {
                  {"history", field.history},
                  {"halo", field.halo},
                  {"faces", faces}};
+    if (field.spare_levels != 0) json["spare_levels"] = field.spare_levels;
     if (field.interleave != 1) {
         json["interleave"] = field.interleave;
         json["component"] = field.component;
@@ -166,6 +167,7 @@ FieldPlan field_from(const Json& json) {
     }
     field.interleave = json.value("interleave", 1);
     field.component = json.value("component", 0);
+    field.spare_levels = json.value("spare_levels", 0);
     return field;
 }
 
@@ -287,6 +289,7 @@ Json kernel_json(const KernelPlan& kernel) {
                  {"refresh_halos", list_json(kernel.refresh_halos, level_json)}};
     if (!is_whole_grid(kernel.domain)) json["domain"] = domain_json(kernel.domain);
     if (kernel.fills_halo) json["fills_halo"] = level_json(*kernel.fills_halo);
+    if (kernel.blocks > 0) json["blocks"] = kernel.blocks;
     return json;
 }
 
@@ -300,7 +303,26 @@ KernelPlan kernel_from(const Json& json) {
     kernel.refresh_halos = list_from(json.at("refresh_halos"), level_from);
     if (json.contains("domain")) kernel.domain = domain_from(json.at("domain"));
     if (json.contains("fills_halo")) kernel.fills_halo = level_from(json.at("fills_halo"));
+    if (json.contains("blocks")) kernel.blocks = json.at("blocks");
     return kernel;
+}
+
+Json time_block_json(const TimeBlock& block) {
+    return {{"steps", block.steps},
+            {"levels", block.levels},
+            {"is_whole", block.is_whole},
+            {"least_extent", block.least_extent},
+            {"kernel", kernel_json(block.kernel)}};
+}
+
+TimeBlock time_block_from(const Json& json) {
+    TimeBlock block;
+    block.steps = json.at("steps");
+    block.levels = json.at("levels");
+    block.is_whole = json.at("is_whole");
+    block.least_extent = json.at("least_extent");
+    block.kernel = kernel_from(json.at("kernel"));
+    return block;
 }
 
 Json param_json(const ParamPlan& param) {
@@ -409,6 +431,7 @@ LaunchPlan plan_from(const Json& json) {
     if (json.contains("points")) plan.points = list_from(json.at("points"), points_from);
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
+    if (json.contains("time_block")) plan.time_block = time_block_from(json.at("time_block"));
     return plan;
 }
 
@@ -427,6 +450,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
                  {"fields", list_json(plan.fields, field_json)},
                  {"kernels", list_json(plan.kernels, kernel_json)},
                  {"reductions", list_json(plan.reductions, reduction_json)}};
+    if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
     return json.dump(2) + "\n";

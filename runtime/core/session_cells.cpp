@@ -79,7 +79,7 @@ void Session::State::upload_values(const std::string& name, int time, std::span<
     const int field = find_field(name, time);
     const ElementType type = plan.fields[field].type;
     check_count(plan, geometry, name, values.size(), cell_count());
-    Level& to = level(field, time, steps_done);
+    Level& to = level(field, time, phase());
     to.images_due = true;
     if (type == kElementType<Element>) return upload_cells(field, to, values.data());
     std::vector<char> converted(values.size() * static_cast<std::size_t>(size_of(type)));
@@ -96,7 +96,7 @@ void Session::State::download_values(const std::string& name, int time, std::spa
     const int field = find_field(name, time);
     const ElementType type = plan.fields[field].type;
     check_count(plan, geometry, name, values.size(), cell_count());
-    const Level& from = level(field, time, steps_done);
+    const Level& from = level(field, time, phase());
     if (type == kElementType<Element>) return download_cells(field, from, values.data());
     std::vector<char> native(values.size() * static_cast<std::size_t>(size_of(type)));
     download_cells(field, from, native.data());
@@ -134,7 +134,7 @@ void Session::upload_elements(const std::string& field, int time, const void* el
     const int index = s.find_field(field, time);
     check_count(s.plan, s.geometry, field,
                 static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
-    Level& level = s.level(index, time, s.steps_done);
+    Level& level = s.level(index, time, s.phase());
     s.upload_cells(index, level, elements);
     level.images_due = true;
 }
@@ -144,7 +144,7 @@ void Session::download_elements(const std::string& field, int time, void* elemen
     const int index = s.find_field(field, time);
     check_count(s.plan, s.geometry, field,
                 static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
-    s.download_cells(index, s.level(index, time, s.steps_done), elements);
+    s.download_cells(index, s.level(index, time, s.phase()), elements);
 }
 
 }  // namespace halo::rt

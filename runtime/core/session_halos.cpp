@@ -87,11 +87,11 @@ void Session::State::fill_due_halos() {
 }
 
 void Session::State::fill_by_kernels(int field, int time) {
-    Level& filled = level(field, time, steps_done);
+    Level& filled = level(field, time, phase());
     if (!filled.images_due) return;
     const std::vector<double> values = param_values();
     for (const int kernel : fields[field].fillers) {
-        PreparedLaunch launch = prepare_launch(kernel, steps_done, values);
+        PreparedLaunch launch = prepare_launch(plan.kernels[kernel], phase(), values);
         const std::vector<Argument>& arguments = plan.kernels[kernel].arguments;
         for (std::size_t i = 0; i < arguments.size(); ++i) {
             const Argument& argument = arguments[i];
@@ -112,7 +112,7 @@ void Session::State::refill_formulas() {
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (fields[i].fillers.empty()) continue;
         for (int time = 0; time >= -plan.fields[i].history; --time)
-            level(static_cast<int>(i), time, steps_done).images_due = true;
+            level(static_cast<int>(i), time, phase()).images_due = true;
     }
 }
 

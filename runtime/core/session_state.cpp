@@ -24,11 +24,6 @@ int poison_byte(ElementType type) {
     return type == ElementType::boolean ? 1 : 0xa5;
 }
 
-std::int64_t modulo(std::int64_t index, std::int64_t n) {
-    const std::int64_t rest = index % n;
-    return rest < 0 ? rest + n : rest;
-}
-
 std::string levels_text(const LaunchPlan& plan) {
     std::string text;
     for (const FieldPlan& field : plan.fields) {
@@ -68,20 +63,19 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     allocate_partials();
     allocate_coefs();
     find_fillers();
+    find_time_block();
+}
+
+Kernel* Session::State::find_kernel(const KernelPlan& kernel_plan) {
+    for (const auto& module : modules)
+        if (Kernel* found = module->find_kernel(kernel_plan); found != nullptr) return found;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("kernel '{}' of the launch plan is not in the compiled code", kernel_plan.name));
 }
 
 void Session::State::find_kernels() {
     for (const KernelPlan& kernel_plan : plan.kernels) {
-        Kernel* found = nullptr;
-        for (const auto& module : modules) {
-            found = module->find_kernel(kernel_plan);
-            if (found != nullptr) break;
-        }
-        if (found == nullptr)
-            throw Error(
-                ErrorCode::bad_argument,
-                fmt::format("kernel '{}' of the launch plan is not in the compiled code", kernel_plan.name));
-        kernels.push_back(found);
+        kernels.push_back(find_kernel(kernel_plan));
         std::array<std::int64_t, 3> count = domain_extent(kernel_plan.domain, geometry);
         for (int axis = 0; axis < 3; ++axis)
             count[axis] = (count[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
@@ -265,9 +259,8 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
     return value;
 }
 
-PreparedLaunch Session::State::prepare_launch(int kernel, std::int64_t phase,
+PreparedLaunch Session::State::prepare_launch(const KernelPlan& kernel_plan, std::int64_t phase,
                                               const std::vector<double>& values) {
-    const KernelPlan& kernel_plan = plan.kernels[kernel];
     PreparedLaunch launch;
     launch.values.reserve(kernel_plan.arguments.size());
     for (const Argument& argument : kernel_plan.arguments) {
@@ -296,6 +289,7 @@ void Session::State::prepare() {
     place_points(values);
     recording.reset();
     watched_recording.reset();
+    block_recording.reset();
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (!fields[i].fillers.empty()) continue;
         const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
@@ -305,9 +299,10 @@ void Session::State::prepare() {
     launches.clear();
     for (std::int64_t phase = 0; phase < cycle; ++phase) {
         launches.emplace_back();
-        for (std::size_t kernel = 0; kernel < plan.kernels.size(); ++kernel)
-            launches.back().push_back(prepare_launch(static_cast<int>(kernel), phase, values));
+        for (const KernelPlan& kernel : plan.kernels)
+            launches.back().push_back(prepare_launch(kernel, phase, values));
     }
+    prepare_blocks(values);
     refill_formulas();
     scalars_due = false;
     compute_columns();
@@ -342,18 +337,18 @@ void Session::State::update(PreparedLaunch& launch, const KernelPlan& kernel, st
 }
 
 // `step` counts the steps done before, or a recording's own from its start, at phase 0.
-void Session::State::run_step(std::int64_t step) {
+void Session::State::run_step(std::int64_t step, std::int64_t phase) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
         // An output with a past moves on before it is written; cells that this step leaves alone keep their
         // value.
         const FieldPlan& field = plan.fields[i];
         if (field.role == Role::state || field.history == 0 || field.component > 0) continue;
         const int index = static_cast<int>(i);
-        const Level& next = level(index, 0, step + 1);
-        device->copy_on_device(next.array, level(index, 0, step).array, next.memory.bytes());
+        const Level& next = level(index, 0, phase + 1);
+        device->copy_on_device(next.array, level(index, 0, phase).array, next.memory.bytes());
     }
     const std::vector<double> values = changing ? param_values() : std::vector<double>();
-    auto& step_launches = launches[step % cycle];
+    auto& step_launches = launches[static_cast<std::size_t>(modulo(phase, cycle))];
     for (std::size_t kernel = 0; kernel < step_launches.size(); ++kernel) {
         if (!runs_in_step(plan.kernels[kernel])) continue;
         if (plan.kernels[kernel].domain.kind == Domain::Kind::rows) continue;  // compute_columns() runs it
@@ -372,11 +367,12 @@ void Session::State::run_step(std::int64_t step) {
     }
 }
 
-std::unique_ptr<Recording> Session::State::record(const std::function<void(std::int64_t phase)>& each_step) {
+std::unique_ptr<Recording> Session::State::record(std::int64_t count,
+                                                  const std::function<void(std::int64_t number)>& each) {
     device->begin_recording();
     try {
-        for (std::int64_t phase = 0; phase < recorded_steps; ++phase)
-            each_step(phase);
+        for (std::int64_t number = 0; number < count; ++number)
+            each(number);
     } catch (...) {
         // The device must not go on recording; what went wrong first is what counts.
         try {
@@ -392,16 +388,23 @@ void Session::State::step(std::int64_t count) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
     if (count == 0) return;
     prepare();
+    count = step_in_blocks(count);
+    if (count == 0) return;
     fill_due_halos();
+    step_singly(count);
+}
+
+void Session::State::step_singly(std::int64_t count) {
     const bool replayable = options.record && device->can_record() && !plan.kernels.empty() && !changing;
     while (count > 0) {
-        if (replayable && steps_done % cycle == 0 && count >= recorded_steps) {
-            if (recording == nullptr) recording = record([&](std::int64_t phase) { run_step(phase); });
+        if (replayable && modulo(phase(), cycle) == 0 && count >= recorded_steps) {
+            if (recording == nullptr)
+                recording = record(recorded_steps, [&](std::int64_t each) { run_step(each, each); });
             device->replay(*recording);
             steps_done += recorded_steps;
             count -= recorded_steps;
         } else {
-            run_step(steps_done);
+            run_step(steps_done, phase());
             ++steps_done;
             --count;
         }

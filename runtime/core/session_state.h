@@ -1,8 +1,9 @@
 // The inside of a Session. Not for other rooms.
 //
 // Rotation without moving pointers about: a field with L levels keeps them in slots 0 … L-1, and in phase p
-// (steps done so far) its level k steps before the latest is in slot (k - p) mod L. So everything repeats
-// after a cycle of lcm(L) steps, and the launches of each phase are prepared once, until a scalar changes.
+// its level k steps before the latest is in slot (k - p) mod L. A step is a phase; a time block, which writes
+// several levels at once, is as many. So everything repeats after a cycle of lcm(L) phases, and the launches
+// of each are prepared once, until a scalar changes.
 #pragma once
 
 #include <array>
@@ -82,6 +83,12 @@ struct PreparedLaunch {
     std::vector<Refresh> refresh;
 };
 
+// index mod n, from 0 on.
+constexpr std::int64_t modulo(std::int64_t index, std::int64_t n) {
+    const std::int64_t rest = index % n;
+    return rest < 0 ? rest + n : rest;
+}
+
 // The cells, or lines of cells, that a kernel's blocks are laid over, along each axis.
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
 
@@ -105,6 +112,8 @@ struct Session::State {
     std::vector<PointsState> points;        // by PointsPlan
     std::int64_t cycle = 1;
     std::int64_t steps_done = 0;
+    std::int64_t phase_shift = 0;  // phases less steps: a time block does several in fewer
+    std::int64_t phase() const { return steps_done + phase_shift; }
     bool changing = false;                              // changes_with_step()
     bool scalars_due = true;                            // params changed since the launches were prepared
     std::vector<std::vector<PreparedLaunch>> launches;  // [phase][kernel]
@@ -113,11 +122,17 @@ struct Session::State {
     std::unique_ptr<Recording> watched_recording;  // one that also keeps each step's reductions
     DeviceMemory watched_results;                  // its results: [step][reduction]
     std::vector<DeviceMemory> snapshot;            // of the levels in saved_levels()
+    Kernel* block_kernel = nullptr;                // of the time block, where the grid is large enough
+    std::vector<PreparedLaunch> block_launches;    // by phase
+    bool block_ran = false;                        // once, outside of a recording
+    std::int64_t recorded_blocks = 0;              // of a recording of time blocks, from phase 0
+    std::unique_ptr<Recording> block_recording;
 
     State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
           std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
 
     // session_state.cpp
+    Kernel* find_kernel(const KernelPlan& kernel_plan);  // throws where no module has it
     void find_kernels();
     void check_interleaved() const;  // that kernels can index arrays of several components
     void allocate_fields();
@@ -131,16 +146,24 @@ struct Session::State {
     Level& level(int field, int time, std::int64_t phase);
     void* first_cell(int field, const Level& level) const;  // element of its array, as kernels take it
     void prepare();
-    PreparedLaunch prepare_launch(int kernel, std::int64_t phase, const std::vector<double>& values);
+    PreparedLaunch prepare_launch(const KernelPlan& kernel, std::int64_t phase,
+                                  const std::vector<double>& values);
     static PreparedLaunch::Value scalar_value(ElementType type, double number);
     PreparedLaunch::Value argument_value(const Argument& argument, std::int64_t phase,
                                          const std::vector<double>& values);
     bool changes_with_step() const;  // some launch does, so that none can be replayed
     void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                 const std::vector<double>& values);
-    void run_step(std::int64_t step);
+    void run_step(std::int64_t step, std::int64_t phase);
     void step(std::int64_t count);
-    std::unique_ptr<Recording> record(const std::function<void(std::int64_t phase)>& each_step);
+    void step_singly(std::int64_t count);
+    std::unique_ptr<Recording> record(std::int64_t count,
+                                      const std::function<void(std::int64_t number)>& each);
+
+    // session_blocks.cpp: several steps at once
+    void find_time_block();
+    void prepare_blocks(const std::vector<double>& values);
+    std::int64_t step_in_blocks(std::int64_t count);  // as many as it can; returns how many are left
 
     // session_cells.cpp: the cells of a field from and to dense arrays of its element type
     std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }

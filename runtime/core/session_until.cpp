@@ -78,9 +78,9 @@ Session::State::Watched Session::State::step_until_recorded(const Watch& watch) 
         watched_results = DeviceMemory(*device, std::max<std::int64_t>(result_bytes, 8));
     if (watched_recording == nullptr) {
         finish_reductions(0);  // see Device::begin_recording(); what it says now does not matter
-        watched_recording = record([&](std::int64_t phase) {
-            run_step(phase);
-            finish_reductions(phase);
+        watched_recording = record(recorded_steps, [&](std::int64_t each) {
+            run_step(each, each);
+            finish_reductions(each);
         });
     }
     const std::vector<Level*> levels = saved_levels();
@@ -103,7 +103,7 @@ Session::State::Watched Session::State::step_until_recorded(const Watch& watch) 
                 device->copy_on_device(levels[i]->memory.address(), snapshot[i].address(),
                                        snapshot[i].bytes());
             steps_done -= recorded_steps;
-            step(done);
+            step_singly(done);
         }
         return {done, true};
     }
@@ -114,7 +114,7 @@ Session::State::Watched Session::State::step_until(std::int64_t count, Watch wat
     const bool look_back = count >= recorded_steps && can_look_back(watch.until);
     Watched result;
     while (result.steps < count && !result.holds) {
-        if (look_back && steps_done % cycle == 0 && count - result.steps >= recorded_steps) {
+        if (look_back && modulo(phase(), cycle) == 0 && count - result.steps >= recorded_steps) {
             const Watched part = step_until_recorded(watch);
             result.steps += part.steps;
             watch.steps_before += part.steps;
@@ -126,7 +126,7 @@ Session::State::Watched Session::State::step_until(std::int64_t count, Watch wat
         const std::int64_t most = count - result.steps;
         const bool to_start = look_back && most > recorded_steps;
         while (steps < most && !watch.due(watch.steps_before + steps) &&
-               !(to_start && (steps_done + steps) % cycle == 0))
+               !(to_start && modulo(phase() + steps, cycle) == 0))
             ++steps;
         step(steps);
         result.steps += steps;

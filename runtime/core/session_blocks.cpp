@@ -1,0 +1,74 @@
+// Stepping by kernels that do several time steps at once (LaunchPlan::time_block).
+//
+// Such a kernel reads and writes cells alone: it makes what lies past a face itself. So halo images are filled
+// only when single steps follow.
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/core/session_state.h"
+
+namespace halo::rt {
+
+namespace {
+
+constexpr std::int64_t kRecordedBlocks = 16;
+
+}  // namespace
+
+void Session::State::find_time_block() {
+    if (!plan.time_block) return;
+    for (int axis = 0; axis < plan.rank; ++axis)
+        if (geometry.extent[axis] < plan.time_block->least_extent[axis]) return;
+    block_kernel = find_kernel(plan.time_block->kernel);
+    const std::int64_t turn = std::lcm(cycle, std::int64_t{plan.time_block->levels});
+    recorded_blocks = turn / plan.time_block->levels;
+    recorded_blocks *= std::max<std::int64_t>(1, kRecordedBlocks / recorded_blocks);
+}
+
+void Session::State::prepare_blocks(const std::vector<double>& values) {
+    block_launches.clear();
+    if (block_kernel == nullptr) return;
+    for (std::int64_t each = 0; each < cycle; ++each)
+        block_launches.push_back(prepare_launch(plan.time_block->kernel, each, values));
+}
+
+std::int64_t Session::State::step_in_blocks(std::int64_t count) {
+    if (block_kernel == nullptr) return count;
+    const TimeBlock& block = *plan.time_block;
+    const std::int64_t singles = block.is_whole ? 0 : 1;
+    const std::array<std::int64_t, 3> blocks_of_threads{block.kernel.blocks, 1, 1};
+    const auto launch = [&](std::int64_t at) {
+        device->launch(*block_kernel, blocks_of_threads,
+                       block_launches[static_cast<std::size_t>(modulo(at, cycle))].pointers.data());
+    };
+    const auto done = [&](std::int64_t blocks_done) {
+        steps_done += blocks_done * block.steps;
+        phase_shift += blocks_done * (block.levels - block.steps);
+        count -= blocks_done * block.steps;
+    };
+    const std::int64_t before = steps_done;
+    const bool replayable = options.record && device->can_record();
+    while (count >= block.steps + singles) {
+        const bool many = count >= recorded_blocks * block.steps + singles;
+        if (replayable && many && modulo(phase(), cycle) == 0 && block_ran) {
+            if (block_recording == nullptr) {
+                block_recording = record(recorded_blocks, [&](std::int64_t each) { launch(each * block.levels); });
+            }
+            device->replay(*block_recording);
+            done(recorded_blocks);
+        } else {
+            launch(phase());
+            block_ran = true;
+            done(1);
+        }
+    }
+    if (steps_done == before) return count;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (plan.fields[i].role != Role::state) continue;
+        for (int time = 0; time >= -plan.fields[i].history; --time)
+            level(static_cast<int>(i), time, phase()).images_due = true;
+    }
+    return count;
+}
+
+}  // namespace halo::rt
