@@ -1,8 +1,11 @@
 // The schedule of each stage: what the user pins, and what is chosen around it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/driver/compile.h"
 #include "compiler/driver/exit_code.h"
+#include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 
 namespace halo::driver {
@@ -15,19 +18,57 @@ struct Pinned {
     ExitCode code = ExitCode::usage;
 };
 
+// The texts of --schedule for stages, without those for several steps at once.
+std::vector<std::string> stage_texts(const CodeOptions& options) {
+    std::vector<std::string> texts;
+    for (const std::string& text : options.schedules)
+        if (!schedule::is_temporal(text)) texts.push_back(text);
+    return texts;
+}
+
 // What the user pins for stage `index` of `count`.
 Pinned pinned_for(const CodeOptions& options, std::size_t index, std::size_t count) {
-    if (options.schedules.size() > 1 && options.schedules.size() != count) {
+    const std::vector<std::string> texts = stage_texts(options);
+    if (texts.size() > 1 && texts.size() != count) {
         throw CommandError(ExitCode::usage,
                            fmt::format("--schedule is given {} times, but the program has {} stage{}",
-                                       options.schedules.size(), count, count == 1 ? "" : "s"),
+                                       texts.size(), count, count == 1 ? "" : "s"),
                            "give it once for all stages, or once for each; `haloc explain` lists them");
     }
-    if (!options.schedules.empty()) {
-        return {options.schedules[options.schedules.size() == 1 ? 0 : index], "--schedule", ExitCode::usage};
-    }
+    if (!texts.empty()) return {texts[texts.size() == 1 ? 0 : index], "--schedule", ExitCode::usage};
+    if (schedule::is_temporal(options.file_schedule)) return {};
     return {options.file_schedule, "the file's schedule block", ExitCode::spec};
 }
+
+// What the user pins for several steps at once; no text where nothing.
+Pinned pinned_temporal(const CodeOptions& options) {
+    Pinned pinned;
+    for (const std::string& text : options.schedules) {
+        if (!schedule::is_temporal(text)) continue;
+        if (!pinned.text.empty())
+            throw CommandError(ExitCode::usage, "--schedule says twice how several steps are done at once",
+                               "leave out one of them");
+        pinned = {text, "--schedule", ExitCode::usage};
+    }
+    if (pinned.text.empty() && schedule::is_temporal(options.file_schedule))
+        pinned = {options.file_schedule, "the file's schedule block", ExitCode::spec};
+    return pinned;
+}
+
+schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
+    const schedule::ParsedTemporal parsed = schedule::parse_temporal(pinned.text, rank);
+    if (parsed.mistakes.empty()) return parsed.pins;
+    std::string message;
+    for (const schedule::Mistake& mistake : parsed.mistakes)
+        message +=
+            fmt::format("{}{}: {}", message.empty() ? "" : "\n       ", pinned.origin, mistake.message);
+    throw CommandError(pinned.code, message,
+                       rank == 3 ? "for example --schedule 'temporal steps=4 warps=8 cells=4x4'"
+                                 : "for example --schedule 'temporal steps=8 warps=4 cells=4'");
+}
+
+// Its kernel takes seconds to compile: what it saves has to be more.
+constexpr double kSecondsToCompile = 4;
 
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
     schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
@@ -70,12 +111,43 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
     for (std::size_t i = 0; i < stages.size(); ++i) {
         Pinned pinned = pinned_for(options, i, stages.size());
         // What is said once for all stages is meant for those that have a choice.
-        const bool is_for_all = options.schedules.size() <= 1 && stages.size() > 1;
+        const bool is_for_all = stage_texts(options).size() <= 1 && stages.size() > 1;
         const schedule::Footprint footprint = footprints.of(stages[i]);
         if (is_for_all && footprint.in_place) pinned.text.clear();
         choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
     }
     return choices;
+}
+
+bool pins_temporal(const CodeOptions& options) {
+    return !pinned_temporal(options).text.empty();
+}
+
+schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::vector<StageChoice>& stages,
+                                         const CodeOptions& options) {
+    const Pinned pinned = pinned_temporal(options);
+    const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
+    double single = 0;
+    for (const StageChoice& stage : stages)
+        single +=
+            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
+    if (!pinned.text.empty()) {
+        const schedule::TemporalPins pins = parse_temporal_pins(pinned, program.rank());
+        schedule::TemporalChoice choice =
+            schedule::choose_temporal(program, options.target, extent, single, pins);
+        if (!choice.schedule)
+            throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
+                               "leave it out: single steps can do every program");
+        return choice;
+    }
+    if (std::ranges::any_of(stages, &StageChoice::pinned)) return {std::nullopt, "the stages are pinned", 0};
+    schedule::TemporalChoice choice = schedule::choose_temporal(program, options.target, extent, single);
+    if (!choice.schedule || !options.steps) return choice;
+    const double cells =
+        static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
+    const double saved = static_cast<double>(*options.steps) * cells * (single - choice.seconds_per_cell);
+    if (saved >= kSecondsToCompile) return choice;
+    return {std::nullopt, "the run is too short for a kernel that takes seconds to compile", 0};
 }
 
 }  // namespace halo::driver

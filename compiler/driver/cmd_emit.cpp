@@ -30,7 +30,16 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
     ir::Program program = optimize(checked, code_options);
     if (options.target == EmitTarget::stencil) return {ir::print(program), {}};
     if (options.target == EmitTarget::cpu) return {cpu_code(program).text, {}};
-    Code code = cuda_code(program, choose_schedules(program, code_options));
+    const std::vector<StageChoice> stages = choose_schedules(program, code_options);
+    // Only where it is asked for: the launcher that goes with a file does one step at a time.
+    std::optional<schedule::TemporalSchedule> temporal;
+    if (pins_temporal(code_options)) temporal = choose_temporal(program, stages, code_options).schedule;
+    if (temporal && is_cuda_file(options))
+        throw CommandError(
+            ExitCode::usage,
+            "the launcher of an emitted file does one step at a time, and the schedule is temporal",
+            "emit the kernels alone (`haloc emit SPEC` without -o), or leave the schedule out");
+    Code code = cuda_code(program, stages, temporal);
     if (options.target == EmitTarget::plan) return {rt::plan_to_json(code.lowered.plan) + '\n', {}};
     if (options.target == EmitTarget::kernel) return {kernel::Printer().print(code.lowered.kernels), {}};
     if (!is_cuda_file(options)) return {code.text, {}};

@@ -233,6 +233,22 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     return text + explain_kernel(all, index, width);
 }
 
+std::string explain_temporal(const Explanation& all, const schedule::TemporalChoice& temporal, int width) {
+    std::string text = "several steps at once\n";
+    if (!temporal.schedule) return text + entry("schedule", "none: " + temporal.reason, width);
+    text += entry("schedule", schedule::print(*temporal.schedule, all.program.rank()), width);
+    text += entry("why", temporal.reason, width);
+    text += entry("predicted", fmt::format("{:.0f} GStencil/s", 1e-9 / temporal.seconds_per_cell), width);
+    const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
+    text += entry("kernel", kernel, width);
+    if (const rt::KernelUsage* usage = find_usage(all.compiled, kernel))
+        text += entry("compiled",
+                      fmt::format("{} registers, {} bytes spilled", usage->registers,
+                                  usage->spill_load_bytes + usage->spill_store_bytes),
+                      width);
+    return text;
+}
+
 nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     const StageChoice& stage = all.stages[index];
     const schedule::Footprint& footprint = stage.footprint;
@@ -268,9 +284,12 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.strict_fp = options.strict_fp;
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
+    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
-    Code code = cuda_code(program, stages);
+    const schedule::TemporalChoice temporal = choose_temporal(program, stages, code_options);
+    Code code = cuda_code(program, stages, temporal.schedule);
     std::optional<rt::CompiledCuda> compiled = compile_here(code, program.name, code_options.target.name);
     Explanation all{program, code_options, stages, code, compiled};
 
@@ -280,6 +299,11 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
         json["target"] = code_options.target.name;
         for (std::size_t i = 0; i < stages.size(); ++i)
             json["stages"].push_back(stage_json(all, i));
+        json["temporal"]["reason"] = temporal.reason;
+        if (temporal.schedule) {
+            json["temporal"]["schedule"] = schedule::print(*temporal.schedule, program.rank());
+            json["temporal"]["predicted_gstencil_per_s"] = 1e-9 / temporal.seconds_per_cell;
+        }
         console.result(json.dump(2) + '\n');
         return ExitCode::ok;
     }
@@ -294,7 +318,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
                                    code_options.target.name, grid);
     for (std::size_t i = 0; i < stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
-    console.result(text);
+    console.result(text + '\n' + explain_temporal(all, temporal, width));
     return ExitCode::ok;
 }
 

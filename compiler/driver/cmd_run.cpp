@@ -267,6 +267,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.schedules = arguments.schedule;
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     options.strict_fp = arguments.strict_fp;
+    options.steps = request.steps;
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     const std::optional<ir::Program> no_init;
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;

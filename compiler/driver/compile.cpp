@@ -19,13 +19,14 @@ ir::Program optimize(ir::Program program, const CodeOptions& options) {
     return program;
 }
 
-Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages) {
+Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
+               const std::optional<schedule::TemporalSchedule>& temporal) {
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
     Code code;
     Stopwatch watch;
-    code.lowered = lower::lower_cuda(program, schedules);
+    code.lowered = lower::lower_cuda(program, schedules, temporal);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);

@@ -88,8 +88,9 @@ private:
         const ir::Program optimized = optimize(program, on_device);
         timings.optimise = watch.lap();
         const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
+        const schedule::TemporalChoice temporal = choose_temporal(optimized, stages, on_device);
         timings.choose = watch.lap();
-        result.code = cuda_code(optimized, stages);
+        result.code = cuda_code(optimized, stages, temporal.schedule);
         timings.lower = result.code.lower_seconds;
         timings.print = result.code.print_seconds;
         watch.lap();

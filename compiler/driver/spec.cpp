@@ -11,6 +11,7 @@
 #include "compiler/driver/stopwatch.h"
 #include "compiler/lint/lint.h"
 #include "compiler/schedule/parse.h"
+#include "compiler/schedule/temporal.h"
 #include "compiler/syntax/parser.h"
 
 namespace halo::driver {
@@ -34,8 +35,11 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
     for (const sema::AnalyzedStencil& stencil : analysis.stencils) {
         if (!stencil.schedule || stencil.program.rank() < 1 || stencil.program.rank() > ir::kMaxRank)
             continue;
-        for (const schedule::Mistake& mistake :
-             schedule::parse(stencil.schedule->text, stencil.program.rank()).mistakes) {
+        const std::string& text = stencil.schedule->text;
+        const int rank = stencil.program.rank();
+        for (const schedule::Mistake& mistake : schedule::is_temporal(text)
+                                                    ? schedule::parse_temporal(text, rank).mistakes
+                                                    : schedule::parse(text, rank).mistakes) {
             SourceRange where = find_word(source, *stencil.schedule, mistake.range);
             Diagnostic& diagnostic = sink.report(DiagnosticKind::invalid_schedule, where, mistake.message);
             if (!mistake.mend.empty() && !(where == stencil.schedule->where))

@@ -8,6 +8,7 @@
 #include "compiler/schedule/defaults.h"
 #include "property.h"
 #include "random_schedule.h"
+#include "random_time_loop.h"
 #include "read_spec.h"
 #include "runtime/core/session.h"
 #include "runtime/cuda/cuda.h"
@@ -107,6 +108,22 @@ TEST_CASE("random programs on the GPU, tile") {
 
 TEST_CASE("random programs on the GPU, stream") {
     check_random(schedule::Strategy::stream, seeds_from_environment(13001, 100));
+}
+
+TEST_CASE("random time loops on the GPU, several steps at once") {
+    const Seeds seeds = seeds_from_environment(14001, 150);
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RandomTimeLoop loop = random_time_loop(seed);
+        INFO("seed " << seed << "\n" << loop.describe());
+        const ir::Program program = load_program(loop.text);
+        const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+        if (!lowered) continue;
+        ++done;
+        const Reference reference(program, loop.grid, loop.steps, seed);
+        CHECK(difference(reference, *lowered, gpu(), load) == "");
+    }
+    CHECK(done * 2 >= seeds.count);
 }
 
 TEST_CASE("fast functions stay within their stated bounds") {

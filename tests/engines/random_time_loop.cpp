@@ -1,0 +1,168 @@
+#include "random_time_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/support/error.h"
+#include "random_program.h"
+
+namespace halo::test {
+namespace {
+
+constexpr const char* kAxes[] = {"x", "y", "z"};
+
+class Writer {
+public:
+    explicit Writer(std::uint64_t seed) : random_(seed) {}
+
+    RandomTimeLoop write() {
+        RandomTimeLoop loop;
+        rank_ = random_.chance(55) ? 2 : 3;
+        const bool wide = random_.chance(25);  // f64
+        type_ = wide ? "f64" : "f32";
+        for (int axis = 0; axis < rank_; ++axis)
+            periodic_[axis] = random_.chance(25);
+        boxes_ = random_.chance(35);
+        most_ = boxes_ && rank_ == 3 ? 1 : random_.pick<int>({1, 1, 1, 2, 3});
+        has_input_ = random_.chance(45);
+        has_second_ = random_.chance(40);
+        has_let_ = random_.chance(35);
+        draw_schedule(loop);
+        std::string body = "stencil loop(" + std::string(rank_ == 2 ? "x, y" : "x, y, z") + ") {\n";
+        body += "    param p = 0.125\n";
+        body += field("a");
+        if (has_second_) body += field("b");
+        if (has_input_) body += field("c");
+        body += statements();
+        loop.text = body + "}\n";
+        return loop;
+    }
+
+private:
+    void draw_schedule(RandomTimeLoop& loop) {
+        schedule::TemporalSchedule& schedule = loop.temporal;
+        schedule.steps = random_.pick<int>({1, 2, 2, 3, 4});
+        const int cells = random_.pick<int>({1, 2, 4});
+        schedule.cells = {cells, rank_ == 3 ? random_.pick<int>({1, 2, 4}) : 1};
+        schedule.warps = rank_ == 3 ? random_.pick<int>({2, 4, 8}) : random_.pick<int>({1, 2, 4});
+        schedule.ahead = random_.between(1, 4);
+        schedule.blocks = random_.pick<int>({1, 2, 3, 7});
+        schedule.unroll = random_.pick<int>({1, 1, 2, 3});
+        loop.grid = {32 * cells + random_.pick<int>({0, 1, 3, 17, 32}), random_.between(40, 60), 1};
+        if (rank_ == 3) {
+            const int rows = schedule.warps * schedule.cells[1];
+            loop.grid = {32 * cells + random_.pick<int>({0, 2, 7}), rows + random_.pick<int>({0, 1, 5}),
+                         random_.between(36, 44)};
+        }
+        loop.steps = schedule.steps * random_.between(1, 2) + random_.between(0, 2);
+    }
+
+    std::string field(const std::string& name) {
+        std::string faces;
+        for (int axis = 0; axis < rank_; ++axis) {
+            const std::string start = faces.empty() ? "" : ", ";
+            if (periodic_[axis]) {
+                faces += fmt::format("{}{} periodic", start, kAxes[axis]);
+                continue;
+            }
+            for (const char* side : {"low", "high"})
+                faces += fmt::format("{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
+                                     random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "mirror", "mirror",
+                                                                "free"}));
+        }
+        return fmt::format("    field {}: {} {{ boundary {} }}\n", name, type_, faces);
+    }
+
+    std::string number() { return fmt::format("{}/64", random_.between(1, 9)); }
+
+    // A sum of reads of a level around the cell.
+    std::string around(const std::string& name, const std::string& time, int radius) {
+        const auto read = [&](const std::array<int, 3>& offset) {
+            std::string places = time.empty() ? "" : "t" + time;
+            for (int axis = 0; axis < rank_; ++axis)
+                if (offset[axis] != 0)
+                    places += fmt::format("{}{}{:+}", places.empty() ? "" : ", ", kAxes[axis], offset[axis]);
+            return name + (places.empty() ? "" : "[" + places + "]");
+        };
+        std::string sum = fmt::format("{}*{}", number(), read({0, 0, 0}));
+        const int terms = random_.between(1, 6);
+        for (int term = 0; term < terms; ++term) {
+            std::array<int, 3> offset{};
+            if (boxes_) {
+                for (int axis = 0; axis < rank_; ++axis)
+                    offset[axis] = random_.between(-radius, radius);
+            } else {
+                offset[random_.between(0, rank_ - 1)] = random_.between(-radius, radius);
+            }
+            sum += fmt::format(" {} {}*{}", random_.chance(70) ? "+" : "-", number(), read(offset));
+        }
+        return sum;
+    }
+
+    std::string statements() {
+        std::string text;
+        std::string source = "a";
+        if (has_let_) {
+            std::string faces;
+            for (int axis = 0; axis < rank_; ++axis)
+                faces += fmt::format("{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
+                                     periodic_[axis] ? "periodic"
+                                                     : random_.pick<std::string>({"clamp", "mirror", "fixed p"}));
+            text += fmt::format("    let g {{ boundary {} }} = {}{}\n", faces, around("a", "", most_),
+                                has_input_ && random_.chance(50) ? " + " + around("c", "", 1) : "");
+            source = "g";
+        }
+        std::string value = around(source, "", most_);
+        if (has_input_) {
+            const bool near = random_.chance(40);
+            value = near ? "(" + value + ")*" + number() + " + " + around("c", "", random_.between(1, most_))
+                         : "c*(" + value + ")";
+        }
+        if (random_.chance(30)) value += fmt::format(" - {}*a[t-1]", number());
+        if (random_.chance(20)) value += fmt::format(" + {}*idx({})/len({})", number(), kAxes[rank_ - 1], kAxes[0]);
+        if (random_.chance(20)) value = fmt::format("if a > 1/4 then {} else {}", value, around("a", "", 0));
+        text += "    a[t+1] = " + value + "\n";
+        if (has_second_) {
+            const std::string time = random_.chance(60) ? "+1" : "";
+            text += "    b[t+1] = " + number() + "*b + " + around("a", time, most_) + "\n";
+        }
+        if (random_.chance(20)) text += "    reduce most = max(abs(a))\n";
+        return text;
+    }
+
+    Random random_;
+    int rank_ = 2, most_ = 1;
+    bool boxes_ = false, has_input_ = false, has_second_ = false, has_let_ = false;
+    std::string type_;
+    std::array<bool, 3> periodic_{};
+};
+
+}  // namespace
+
+std::string RandomTimeLoop::describe() const {
+    return fmt::format("{}grid {} x {} x {}, {} steps, {}", text, grid[0], grid[1], grid[2], steps,
+                       schedule::print(temporal, 3));
+}
+
+std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const RandomTimeLoop& loop) {
+    std::vector<schedule::Schedule> singles(ir::form_stages(program).size());
+    for (schedule::Schedule& single : singles)
+        single.threads = {32, 4, 1};
+    try {
+        lower::Lowered lowered = lower::lower_cuda(program, singles, loop.temporal);
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            if (loop.grid[axis] < lowered.plan.time_block->least_extent[axis]) return std::nullopt;
+        return lowered;
+    } catch (const UnsupportedError&) {
+        return std::nullopt;
+    }
+}
+
+RandomTimeLoop random_time_loop(std::uint64_t seed) {
+    return Writer(seed).write();
+}
+
+}  // namespace halo::test

@@ -1,0 +1,29 @@
+// Random time loops of the kind that several steps of can be done at once: states, lets and inputs of real
+// numbers with every boundary kind, on grids that tiles of one warp's cells fit on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "compiler/lower/lower.h"
+#include "compiler/schedule/temporal.h"
+
+namespace halo::test {
+
+struct RandomTimeLoop {
+    std::string text;
+    std::array<std::int64_t, 3> grid{1, 1, 1};
+    int steps = 1;
+    schedule::TemporalSchedule temporal;
+    std::string describe() const;
+};
+
+RandomTimeLoop random_time_loop(std::uint64_t seed);
+
+// Single steps by the plainest schedules, and the loop's own; none where it is refused, as where a drawn
+// radius is more than a thread has cells, or where the grid is smaller than the tiles.
+std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const RandomTimeLoop& loop);
+
+}  // namespace halo::test
