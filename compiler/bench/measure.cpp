@@ -28,7 +28,7 @@ constexpr double kFastBound = static_cast<double>(kCheckedRows) * 0x1p-17;
 
 Extent awkward_grid(int rank) {
     if (rank == 1) return {301, 1, 1};
-    return rank == 2 ? Extent{301, 77, 1} : Extent{67, 35, 21};
+    return rank == 2 ? Extent{301, 77, 1} : Extent{133, 35, 29};  // that tiles of several steps fit on
 }
 
 bool is_given(const rt::FieldPlan& field) {
@@ -163,10 +163,14 @@ std::int64_t steps_of_run(double seconds_a_step) {
     return kFewSteps * seconds_a_step <= kLongestRun ? kFewSteps : std::max<std::int64_t>(wanted, 1);
 }
 
-void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, Measurement& result) {
+// at_once: steps that a kernel does.
+void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, std::int64_t at_once,
+                Measurement& result) {
     if (steps == 0) {
-        session.step(2);
-        steps = steps_of_run(lab.seconds([&] { session.step(4); }) / 4);
+        session.step(2 * at_once);
+        const std::int64_t tried = 4 * at_once;
+        steps = steps_of_run(lab.seconds([&] { session.step(tried); }) / static_cast<double>(tried));
+        steps = (steps + at_once - 1) / at_once * at_once;
     }
     // Recorded steps start where the levels have come round: at a multiple of their number.
     if (const std::int64_t past = session.steps_done() % kLevelsComeRound; past > 0 && steps > 1)
@@ -186,7 +190,16 @@ void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, Measurement&
     result.spread = (*most - *least) / median(times);
 }
 
+std::int64_t steps_at_once(const Variant& variant) {
+    return variant.temporal ? variant.temporal->steps : 1;
+}
+
 void read_usage(const rt::Session& session, Measurement& result) {
+    if (const std::optional<rt::KernelInfo> block = session.time_block_info()) {
+        result.registers = block->registers;
+        result.spill_bytes = block->spill_bytes;
+        return;
+    }
     for (std::size_t n = 0; n < session.plan().kernels.size(); ++n) {
         const rt::KernelInfo info = session.kernel_info(static_cast<int>(n));
         if (info.registers <= result.registers) continue;
@@ -211,7 +224,7 @@ public:
         give_data(session, which_.rows);
         result.wrong = check_own(session, lowered.plan);
         if (!result.wrong.empty()) return result;
-        time_steps(lab_, session, which_.steps, result);
+        time_steps(lab_, session, which_.steps, steps_at_once(variant), result);
         read_usage(session, result);
         return result;
     }
@@ -301,7 +314,7 @@ Measurement time_program(Lab& lab, const ir::Program& program, const Variant& va
     const lower::Lowered lowered = lab.lower(program, variant, extent);
     rt::Session session(lowered.plan, extent, lab.device(), lab.load(lowered));
     give_data(session, 0);
-    time_steps(lab, session, 0, result);
+    time_steps(lab, session, 0, steps_at_once(variant), result);
     read_usage(session, result);
     return result;
 }

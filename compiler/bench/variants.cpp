@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/schedule/cost.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/legality.h"
 #include "compiler/schedule/parse.h"
@@ -41,6 +42,18 @@ std::vector<schedule::Schedule> naive(const ir::Program& program, const schedule
     return choose(program, target, extent, pins, why);
 }
 
+// What the model says of a cell and step.
+double seconds_of(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
+                  const schedule::Target& target, const Extent& extent) {
+    double seconds = 0;
+    const std::vector<ir::Stage> stages = ir::form_stages(program);
+    for (std::size_t s = 0; s < stages.size(); ++s)
+        seconds +=
+            schedule::estimate_cost(schedule::footprint(program, stages[s]), schedules[s], target, extent)
+                .seconds_per_cell;
+    return seconds;
+}
+
 std::string words_of(const std::vector<schedule::Schedule>& schedules, int rank) {
     std::string words;
     for (const schedule::Schedule& each : schedules)
@@ -55,6 +68,7 @@ std::vector<std::string> variant_names(bool is_gpu) {
     std::vector<std::string> names{"naive"};
     for (const schedule::Strategy strategy : schedule::all_strategies())
         names.push_back(schedule::name_of(strategy));
+    names.emplace_back("temporal");
     return names;
 }
 
@@ -72,15 +86,36 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
         pins.strategy = strategy;
         add(schedule::name_of(strategy), choose(program, target, extent, pins, why));
     }
+    const std::vector<schedule::Schedule> chosen = choose(program, target, extent, {}, why);
+    const auto add_temporal = [&](const std::string& name, const schedule::TemporalPins& pins) {
+        const schedule::TemporalChoice choice = schedule::choose_temporal(program, target, extent, 0, pins);
+        if (!choice.schedule) return choice.reason;
+        result.all.push_back(
+            {name, schedule::print(*choice.schedule, program.rank()), chosen, choice.schedule});
+        return std::string();
+    };
+    add_temporal("temporal", {});
     for (const std::string& text : asked) {
+        if (schedule::is_temporal(text)) {
+            const schedule::ParsedTemporal parsed = schedule::parse_temporal(text, program.rank());
+            why = parsed.mistakes.empty() ? add_temporal(text, parsed.pins) : parsed.mistakes.front().message;
+            if (!why.empty()) result.refused.push_back(text + ": " + why);
+            why.clear();
+            continue;
+        }
         const schedule::ParsedSchedule parsed = schedule::parse(text, program.rank());
         why = parsed.mistakes.empty() ? "" : parsed.mistakes.front().message;
         if (parsed.mistakes.empty()) add(text, choose(program, target, extent, parsed.pins, why));
         if (!why.empty()) result.refused.push_back(text + ": " + why);
         why.clear();
     }
-    const std::vector<schedule::Schedule> chosen = choose(program, target, extent, {}, why);
+    if (schedule::choose_temporal(program, target, extent, seconds_of(program, chosen, target, extent))
+            .schedule) {
+        result.chosen = "temporal";
+        return result;
+    }
     for (const Variant& variant : result.all) {
+        if (variant.temporal) continue;
         if (variant.schedules == chosen && variant.name != "naive") result.chosen = variant.name;
         if (!result.chosen.empty()) return result;
     }
@@ -99,7 +134,7 @@ lower::Lowered lower_variant(const ir::Program& program, const schedule::Target&
         pins.strategy = schedules[s].strategy;
         schedules[s] = schedule::choose(program, stages[s], target, extent, pins).schedule;
     }
-    return lower::lower_cuda(program, schedules);
+    return lower::lower_cuda(program, schedules, variant.temporal);
 }
 
 }  // namespace halo::bench

@@ -1,6 +1,7 @@
 // The ways to run a program that are measured against each other.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,14 +9,16 @@
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/schedule/temporal.h"
 
 namespace halo::bench {
 
-// A way to run a program: one schedule for each of its stages.
+// A way to run a program: one schedule for each of its stages, and maybe one for several steps at once.
 struct Variant {
     std::string name;                           // "naive", "direct", …
     std::string words;                          // the schedules as text
     std::vector<schedule::Schedule> schedules;  // empty on a CPU, which has no choice
+    std::optional<schedule::TemporalSchedule> temporal = std::nullopt;
 };
 
 struct Variants {

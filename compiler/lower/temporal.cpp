@@ -33,7 +33,8 @@ public:
 
     TemporalResult lower() {
         for (const auto& queue : pipeline_.queues)
-            shares_ring_ = shares_ring_ || (frame_.meets && queue.role == ir::Role::input && queue.has_window);
+            shares_ring_ =
+                shares_ring_ || (frame_.meets && queue.role == ir::Role::input && queue.has_window);
         declare_constants();
         declare_worker();
         declare_storage();
@@ -67,12 +68,14 @@ private:
         frame_.k_cells_y = named_constant(function(), "kCellsY", frame_.cells_y, "rows of a thread");
         frame_.k_warps = named_constant(function(), "kWarps", frame_.warps);
         frame_.k_tile_x = named_constant(function(), "kTileX", frame_.shape.tile[0], "a warp's row");
-        k_out_x_ = named_constant(function(), "kOutX", frame_.shape.out[0], "cells of it that come out right");
+        k_out_x_ =
+            named_constant(function(), "kOutX", frame_.shape.out[0], "cells of it that come out right");
         if (frame_.two_rows) {
             k_tile_y_ = named_constant(function(), "kTileY", frame_.shape.tile[1]);
             k_out_y_ = named_constant(function(), "kOutY", frame_.shape.out[1]);
         }
-        frame_.k_ring = named_constant(function(), "kRing", frame_.shape.ring_planes, "planes in shared memory");
+        frame_.k_ring =
+            named_constant(function(), "kRing", frame_.shape.ring_planes, "planes in shared memory");
     }
 
     // ---- who does what
@@ -83,16 +86,17 @@ private:
         frame_.lane = variable("lane");
         Expr warp = 0;
         if (frame_.warps > 1) {
-            body().push_back(kernel::Declare{
-                Type::i32, "warp", kernel::call_helper("same_in_warp", {kernel::thread_index(1)}, Type::i32)});
+            body().push_back(
+                kernel::Declare{Type::i32, "warp",
+                                kernel::call_helper("same_in_warp", {kernel::thread_index(1)}, Type::i32)});
             warp = variable("warp");
         }
         frame_.warp = warp;
         frame_.row = warp * frame_.k_cells_y;
         body().push_back(kernel::BlankLine{});
-        body().push_back(kernel::Comment{frame_.two_rows
-                                             ? "All planes of all tiles are shared out evenly over the blocks."
-                                             : "All rows of all tiles are shared out evenly over the warps."});
+        body().push_back(
+            kernel::Comment{frame_.two_rows ? "All planes of all tiles are shared out evenly over the blocks."
+                                            : "All rows of all tiles are shared out evenly over the warps."});
         Expr worker = kernel::block_index(0), workers = kernel::builtin(kernel::Builtin::blocks_x);
         if (!frame_.two_rows) {
             worker = worker * frame_.k_warps + warp;
@@ -160,7 +164,8 @@ private:
         std::array<Expr, 2> origin;
         for (int axis = 0; axis < frame_.walked; ++axis) {
             Expr place = number;
-            if (frame_.two_rows) place = axis == 0 ? number % variable("tiles_x") : number / variable("tiles_x");
+            if (frame_.two_rows)
+                place = axis == 0 ? number % variable("tiles_x") : number / variable("tiles_x");
             const Expr size = axis == 0 ? frame_.k_tile_x : k_tile_y_;
             const Expr out = axis == 0 ? k_out_x_ : k_out_y_;
             frame_.in_begin[axis] = local(kBegins[axis], place * out);
@@ -280,8 +285,8 @@ private:
             if (frame_.cells_x > 1 || frame_.shape.periodic[0]) {
                 Block single = loop_over("x", frame_.k_cells_x,
                                          {copy(place + x, row + frame_.wrapped(frame_.i + x, 0), 1)});
-                line = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
-                                   std::move(single), std::move(line)}};
+                line = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned), std::move(single),
+                                   std::move(line)}};
             }
             append(body, loop_over("y", frame_.k_cells_y, std::move(line)));
         }
@@ -342,17 +347,19 @@ private:
         part.push_back(kernel::Declare{Type::boolean, "near_face", number == 0 || number == 3});
         part.push_back(kernel::Declare{Type::boolean, "near_side", number != 2});
         part.push_back(kernel::Declare{Type::i32, "begin", one_of(0, begin, variable("plain_begin"), end)});
-        part.push_back(kernel::Declare{
-            Type::i32, "end", one_of(begin, variable("plain_begin"), end, variable("turns"))});
-        kernel::For turns{"turn", variable("begin"), variable("end"), 1, kernel::Unroll::none, std::move(turn)};
+        part.push_back(kernel::Declare{Type::i32, "end",
+                                       one_of(begin, variable("plain_begin"), end, variable("turns"))});
+        kernel::For turns{"turn", variable("begin"),    variable("end"),
+                          1,      kernel::Unroll::none, std::move(turn)};
         if (frame_.schedule.unroll > 1) {
             turns.unroll = kernel::Unroll::some;
             turns.turns = frame_.schedule.unroll;
         }
         part.push_back(std::move(turns));
         tile.push_back(kernel::BlankLine{});
-        tile.push_back(kernel::Comment{
-            "Turns near a face of the walk, those of a tile at a side, of one at none, and near a face again."});
+        tile.push_back(
+            kernel::Comment{"Turns near a face of the walk, those of a tile at a side, of one at none, and "
+                            "near a face again."});
         tile.push_back(kernel::For{"part", 0, 4, 1, kernel::Unroll::full, std::move(part)});
     }
 
@@ -370,13 +377,48 @@ private:
 }  // namespace
 
 std::vector<std::string> temporal_roles() {
-    return {"lane",      "warp",       "worker",      "workers",   "tile",           "tiles",
-            "tiles_x",   "share_begin", "share_end",  "first_tile", "end_tile",      "out_begin",
-            "out_end",   "begin_i",    "end_i",       "begin_j",   "end_j",          "tile_i",
-            "tile_j",    "first_row",  "at_first_column", "at_last_column", "at_first_row", "at_last_row",
-            "aligned",   "turns",      "inner_begin", "inner_end", "part",           "near_face", "near_side",  "plain_begin",
-            "begin",     "end",        "turn",        "source",    "s",              "level",
-            "index",     "oldest",     "now",         "earlier"};
+    return {"lane",
+            "warp",
+            "worker",
+            "workers",
+            "tile",
+            "tiles",
+            "tiles_x",
+            "share_begin",
+            "share_end",
+            "first_tile",
+            "end_tile",
+            "out_begin",
+            "out_end",
+            "begin_i",
+            "end_i",
+            "begin_j",
+            "end_j",
+            "tile_i",
+            "tile_j",
+            "first_row",
+            "at_first_column",
+            "at_last_column",
+            "at_first_row",
+            "at_last_row",
+            "aligned",
+            "turns",
+            "inner_begin",
+            "inner_end",
+            "part",
+            "near_face",
+            "near_side",
+            "plain_begin",
+            "begin",
+            "end",
+            "turn",
+            "source",
+            "s",
+            "level",
+            "index",
+            "oldest",
+            "now",
+            "earlier"};
 }
 
 TemporalResult lower_temporal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

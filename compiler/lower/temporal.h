@@ -28,7 +28,7 @@ struct TemporalResult {
 };
 
 // context: of a view of the whole step. Throws UnsupportedError where the pipeline or the schedule cannot be.
-TemporalResult lower_temporal(Context& context, const StageViews& views,
-                              const schedule::Pipeline& pipeline, const schedule::TemporalSchedule& schedule);
+TemporalResult lower_temporal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
+                              const schedule::TemporalSchedule& schedule);
 
 }  // namespace halo::lower

@@ -1,6 +1,5 @@
 #include "compiler/lower/temporal_frame.h"
 
-
 namespace halo::lower {
 
 using kernel::Block;

@@ -55,22 +55,22 @@ struct TemporalFrame {
 
     // Constants of the kernel, by name.
     kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_ring;
-    kernel::Expr lane, warp, row;           // row: of the block's, this thread's first
-    kernel::Expr i, j;                      // first cell of the thread
-    kernel::Expr turn, plane;               // of the walk, and the plane k that belongs to it
-    kernel::Expr oldest;                    // slot of the ring; empty where it is the first
-    kernel::Expr at;                        // offset of plane k
-    kernel::Expr near_face;                 // false where no face of the walked axis is within reach
-    kernel::Expr near_side;                 // false where the tile is at no face of another axis, and aligned
-    kernel::Expr out_begin, out_end;        // planes that come out
+    kernel::Expr lane, warp, row;     // row: of the block's, this thread's first
+    kernel::Expr i, j;                // first cell of the thread
+    kernel::Expr turn, plane;         // of the walk, and the plane k that belongs to it
+    kernel::Expr oldest;              // slot of the ring; empty where it is the first
+    kernel::Expr at;                  // offset of plane k
+    kernel::Expr near_face;           // false where no face of the walked axis is within reach
+    kernel::Expr near_side;           // false where the tile is at no face of another axis, and aligned
+    kernel::Expr out_begin, out_end;  // planes that come out
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out
-    kernel::Expr aligned;                   // the tile's rows start at whole vectors
+    kernel::Expr aligned;                          // the tile's rows start at whole vectors
 
     kernel::Type type_of(ir::FieldId field) const;
     FaceRule face(ir::FieldId field, int axis, int side);
     kernel::Expr own_row(const kernel::Expr& y) const;  // offset of the thread's row y in a plane
     kernel::Expr plane_offset(const kernel::Expr& plane) const;
-    kernel::Expr stride() const;  // of the walked axis, i64
+    kernel::Expr stride() const;                                // of the walked axis, i64
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic
 
     // The place in the ring of a level, of the plane `behind` from the turn's (negative: earlier).
@@ -78,8 +78,12 @@ struct TemporalFrame {
 
     // y and x loops over a thread's cells.
     kernel::Block over_cells(kernel::Block body) const;
-    kernel::Expr y() const { return cells_y > 1 ? kernel::variable("y", kernel::Type::i32) : kernel::Expr(0); }
-    kernel::Expr x() const { return cells_x > 1 ? kernel::variable("x", kernel::Type::i32) : kernel::Expr(0); }
+    kernel::Expr y() const {
+        return cells_y > 1 ? kernel::variable("y", kernel::Type::i32) : kernel::Expr(0);
+    }
+    kernel::Expr x() const {
+        return cells_x > 1 ? kernel::variable("x", kernel::Type::i32) : kernel::Expr(0);
+    }
 };
 
 // `to[0 … cells_x)` from a row in shared memory, and back.

@@ -66,10 +66,9 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
                                    {planes.levels, queue.slots, frame_.cells_y, frame_.cells_x});
         body.push_back(planes.own.declaration(true));
         if (queue.keeps_windows()) {
-            planes.windows =
-                RegisterArray(context.local(name + "_windows"), type,
-                              {steps, queue.windows, frame_.cells_y + lines(queue),
-                               frame_.cells_x + queue.reach[0][0] + queue.reach[0][1]});
+            planes.windows = RegisterArray(context.local(name + "_windows"), type,
+                                           {steps, queue.windows, frame_.cells_y + lines(queue),
+                                            frame_.cells_x + queue.reach[0][0] + queue.reach[0][1]});
             body.push_back(planes.windows.declaration(true));
         }
         if (!frame_.two_rows || lines(queue) == 0) continue;
@@ -83,10 +82,13 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
         body.push_back(std::move(rows));
         // The first turn of a walk reads what no turn has left there.
         const Expr index = kernel::variable("index", Type::i32);
-        body.push_back(kernel::For{"index", frame_.warp * 32 + frame_.lane, elements, 32 * frame_.warps,
-                                   kernel::Unroll::none,
-                                   {kernel::Assign{kernel::element(planes.rows, {index}, type),
-                                                   kernel::real_literal(0, type)}}});
+        body.push_back(kernel::For{
+            "index",
+            frame_.warp * 32 + frame_.lane,
+            elements,
+            32 * frame_.warps,
+            kernel::Unroll::none,
+            {kernel::Assign{kernel::element(planes.rows, {index}, type), kernel::real_literal(0, type)}}});
     }
     return shared;
 }
@@ -216,9 +218,9 @@ void TemporalStages::push(const Queue& queue, const RegisterArray& fresh, Block&
     const bool is_state = queue.role == ir::Role::state;
     const int ahead = is_state ? 1 : 0;
     const Expr level = step() + (ahead + planes.past);
-    Block keep = frame_.over_cells({kernel::Assign{
-        planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()}),
-        fresh.at({frame_.y(), frame_.x()})}});
+    Block keep =
+        frame_.over_cells({kernel::Assign{planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()}),
+                                          fresh.at({frame_.y(), frame_.x()})}});
     const int last_step = planes.levels - 1 - ahead - planes.past;  // whose level is read
     if (last_step < 0) return;
     if (last_step < frame_.steps - 1) keep = {kernel::If{step() <= last_step, std::move(keep), {}}};
@@ -253,7 +255,9 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
         const Expr x = frame_.x();
         const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
         Block cells{kernel::If{
-            inside, {kernel::Assign{kernel::element(array, {offset + x}, type), fresh.at({frame_.y(), x})}}, {}}};
+            inside,
+            {kernel::Assign{kernel::element(array, {offset + x}, type), fresh.at({frame_.y(), x})}},
+            {}}};
         Block row = cells;
         if (frame_.cells_x > 1) {
             const Expr whole = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0];
@@ -266,8 +270,9 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
         }
         if (frame_.two_rows) {
             const Expr at = frame_.j + frame_.y();
-            row = loop_over("y", frame_.k_cells_y,
-                            {kernel::If{at >= frame_.in_begin[1] && at < frame_.in_end[1], std::move(row), {}}});
+            row = loop_over(
+                "y", frame_.k_cells_y,
+                {kernel::If{at >= frame_.in_begin[1] && at < frame_.in_end[1], std::move(row), {}}});
         }
         Expr due = plane >= frame_.out_begin;
         if (lag < frame_.pipeline.last_lag()) due = due && plane < frame_.out_end;

@@ -56,7 +56,8 @@ private:
     // ---- what it leaves
     void push(const Queue& queue, const RegisterArray& fresh, kernel::Block& body);
     void share_rows(const Queue& queue, kernel::Block& body);
-    void store(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh, kernel::Block& body);
+    void store(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh,
+               kernel::Block& body);
     void shift(kernel::Block& body);
 
     kernel::Expr step() const;

@@ -86,8 +86,7 @@ Expr TemporalStages::cell_at(const Use& use, const Queue& queue, int plane, cons
 Expr TemporalStages::read(const Use& use, const Queue& queue, const ir::Offset& offset) {
     const int plane = offset[frame_.walked];
     const int y = frame_.two_rows ? offset[1] : 0;
-    if (!is_within_plane(offset, frame_.walked))
-        return cell_at(use, queue, plane, frame_.y(), frame_.x());
+    if (!is_within_plane(offset, frame_.walked)) return cell_at(use, queue, plane, frame_.y(), frame_.x());
     return window_at(use, queue, plane)(frame_.y() + (y + queue.reach[1][0]),
                                         frame_.x() + (offset[0] + queue.reach[0][0]));
 }
@@ -166,12 +165,11 @@ void TemporalStages::gather_columns(const Queue& queue, const Window& window, Bl
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) + first : Expr(first);
     Block row;
     for (int x = 0; x < left; ++x)
-        row.push_back(kernel::Assign{window(y, x), kernel::call_helper(helper_before(type),
-                                                                      {window(y, x + frame_.cells_x)}, type)});
-    for (int x = 0; x < right; ++x)
         row.push_back(kernel::Assign{
-            window(y, left + frame_.cells_x + x),
-            kernel::call_helper(helper_after(type), {window(y, left + x)}, type)});
+            window(y, x), kernel::call_helper(helper_before(type), {window(y, x + frame_.cells_x)}, type)});
+    for (int x = 0; x < right; ++x)
+        row.push_back(kernel::Assign{window(y, left + frame_.cells_x + x),
+                                     kernel::call_helper(helper_after(type), {window(y, left + x)}, type)});
     if (!row.empty()) append(body, loop_over("y", count, std::move(row)));
 }
 
@@ -196,14 +194,15 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
         for (int past = 1; past <= queue.reach[1][side]; ++past) {
             const int edge = side == 0 ? above : above + frame_.cells_y - 1, out = side == 0 ? -1 : 1;
             const Expr shown = rule.value ? rule.value : window(edge - out * rule.inwards(past), x);
-            append(rows, loop_over("x", frame_.k_cells_x,
-                                   {kernel::Assign{window(edge + out * past, x), shown}}));
+            append(rows,
+                   loop_over("x", frame_.k_cells_x, {kernel::Assign{window(edge + out * past, x), shown}}));
         }
         body.push_back(kernel::If{at_face(1, side), std::move(rows), {}});
     }
 }
 
-void TemporalStages::show_face_columns(const Queue& queue, const Window& window, bool fixed_alone, Block& body) {
+void TemporalStages::show_face_columns(const Queue& queue, const Window& window, bool fixed_alone,
+                                       Block& body) {
     const int left = queue.reach[0][0];
     const int count = frame_.cells_y + lines(queue);
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) : Expr(0);
@@ -232,13 +231,15 @@ void TemporalStages::show_face_planes(const Use& use, const Queue& queue, const 
         for (int from_face = 0; below.makes_images() && from_face < -low; ++from_face) {
             Block images;
             for (int past = 1; past <= -low - from_face; ++past)
-                append(images, face_plane(use, queue, below, -from_face - past, below.inwards(past) - from_face));
+                append(images,
+                       face_plane(use, queue, below, -from_face - past, below.inwards(past) - from_face));
             body.push_back(kernel::If{frame_.near_face && plane == from_face, std::move(images), {}});
         }
         for (int from_face = 0; above.makes_images() && from_face < high; ++from_face) {
             Block images;
             for (int past = 1; past <= high - from_face; ++past)
-                append(images, face_plane(use, queue, above, from_face + past, from_face - above.inwards(past)));
+                append(images,
+                       face_plane(use, queue, above, from_face + past, from_face - above.inwards(past)));
             const Expr last = frame_.context.extent(frame_.walked) - (1 + from_face);
             body.push_back(kernel::If{frame_.near_face && plane == last, std::move(images), {}});
         }

@@ -156,7 +156,8 @@ private:
             Pipeline::Stage entry;
             entry.stage = stage;
             for (const auto& [level, offsets] : reads_of(program_, stage)) {
-                Pipeline::Use use{ir::FieldId{level.first}, level.second, {offsets.begin(), offsets.end()}, 0};
+                Pipeline::Use use{
+                    ir::FieldId{level.first}, level.second, {offsets.begin(), offsets.end()}, 0};
                 entry.uses.push_back(std::move(use));
                 fields.insert(level.first);
             }
@@ -307,7 +308,8 @@ private:
                     if (use.field != queue.field) continue;
                     const int own_oldest = use.distance - own_span(use).low;
                     oldest = std::max(oldest, own_oldest);
-                    if (use.time != queue.window_time) oldest_elsewhere = std::max(oldest_elsewhere, own_oldest);
+                    if (use.time != queue.window_time)
+                        oldest_elsewhere = std::max(oldest_elsewhere, own_oldest);
                     const std::optional<Span> window = window_span(use);
                     if (!window) continue;
                     const int first = use.distance - window->high, last = use.distance - window->low;

@@ -34,8 +34,8 @@ struct Pipeline {
         int lag = 0;  // turns behind the plane's arrival, in step 0
         std::vector<Use> uses;
     };
-    // The planes of one field's levels. One queue for each level: of a state one for the initial ones that are
-    // read and for each step's; of a let one for each step; inputs stay where they arrive.
+    // The planes of one field's levels. One queue for each level: of a state one for the initial ones that
+    // are read and for each step's; of a let one for each step; inputs stay where they arrive.
     struct Queue {
         ir::FieldId field;
         ir::Role role = ir::Role::state;
@@ -65,8 +65,8 @@ struct Pipeline {
     int last_lag() const;                    // of the last step's last stage
     // Turns behind its arrival at which level t + time of step `step` has a plane; may be negative.
     int ready(const Queue& queue, int step, int time) const;
-    // Planes relative to the turn's own that are read where they arrived: [first, last]; of an input or of the
-    // initial levels of a state.
+    // Planes relative to the turn's own that are read where they arrived: [first, last]; of an input or of
+    // the initial levels of a state.
     std::array<int, 2> arrival(const Queue& queue) const;
     std::array<int, 2> arrival() const;  // of all
     // Turns before the output's first plane at which the walk starts, and after its last one where it ends.

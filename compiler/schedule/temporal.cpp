@@ -40,9 +40,10 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
             for (int side = 0; side < 2; ++side) {
                 const int reach = queue.reach[axis][side];
                 if (reach > cells)
-                    return "`" + field.name + "` is read " + std::to_string(reach) + " cells away along " + name +
-                           ", and a thread has " + std::to_string(cells);
-                if (field.boundary[axis][side].kind == ir::BoundaryKind::mirror && reach > 0 && reach >= cells)
+                    return "`" + field.name + "` is read " + std::to_string(reach) + " cells away along " +
+                           name + ", and a thread has " + std::to_string(cells);
+                if (field.boundary[axis][side].kind == ir::BoundaryKind::mirror && reach > 0 &&
+                    reach >= cells)
                     return "the mirror of `" + field.name + "` along " + name + " shows cells " +
                            std::to_string(reach) + " away, and a thread has " + std::to_string(cells);
             }
@@ -58,7 +59,7 @@ int levels_kept(const ir::Program& core, const Pipeline& pipeline, const Pipelin
 }
 
 int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
-    constexpr int kPlaces = 26;       // addresses and counters
+    constexpr int kPlaces = 26;        // addresses and counters
     constexpr int kPlacesOfField = 8;  // addresses of each field
     const int cells = schedule.cells[0] * schedule.cells[1];
     int registers = kPlaces;
@@ -170,18 +171,17 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double cells = schedule.cells[0] * schedule.cells[1];
     for (const Pipeline::Stage& stage : pipeline.stages) {
         const Operations operations = footprint(core, stage.stage).operations;
-        const bool wide = std::ranges::any_of(stage.uses, [&](const Pipeline::Use& use) {
-            return core[use.field].type == ir::Scalar::f64;
-        });
-        instructions += (wide ? 2.0 : 1.0) * (operations.adds + operations.multiplies + operations.fmas +
-                                              operations.comparisons + 8 * operations.divisions +
-                                              8 * operations.roots + 20 * operations.functions);
+        const bool wide = std::ranges::any_of(
+            stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
+        instructions += (wide ? 2.0 : 1.0) *
+                        (operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
+                         8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
     }
     bool meets = false;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
-        const double rows = queue.has_corners ? schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1]
-                                              : schedule.cells[1];
+        const double rows =
+            queue.has_corners ? schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1] : schedule.cells[1];
         // A shuffle takes four issue slots' worth of its unit.
         instructions += 3 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
         instructions += 2 * words * (queue.reach[1][0] + queue.reach[1][1]) * schedule.cells[0] / cells;
@@ -201,17 +201,17 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
     const double starts = (workers + tiles) * (pipeline.lead() + pipeline.tail());
     const double computed = (tiles * walk + starts) * shape.tile[0] * shape.tile[1];
-    const double all = static_cast<double>(extent[0]) * static_cast<double>(extent[1]) *
-                       static_cast<double>(extent[2]);
+    const double all =
+        static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
     const double redundancy = computed / all;
     const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
-    const double used_sms = std::min<double>(
-        target.sms, std::ceil(static_cast<double>(schedule.blocks) / schedule.min_blocks));
+    const double used_sms =
+        std::min<double>(target.sms, std::ceil(static_cast<double>(schedule.blocks) / schedule.min_blocks));
     double issue = resident / (resident + kWarpsToHalfIssue) * used_sms / target.sms;
     if (meets) issue *= kBarrierShare;
     const double compute = redundancy * instructions / (kLanesPerSm * kClock * target.sms * issue);
-    const double memory = (bytes_read * (1 + (redundancy - 1) / 2) + bytes_written) / target.dram_bandwidth /
-                          pipeline.steps;
+    const double memory =
+        (bytes_read * (1 + (redundancy - 1) / 2) + bytes_written) / target.dram_bandwidth / pipeline.steps;
     return std::max(compute, memory) + kOverlap * std::min(compute, memory);
 }
 

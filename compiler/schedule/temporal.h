@@ -33,12 +33,12 @@ struct TemporalShape {
     std::array<int, 2> out{32, 1};      // of these come out right after all steps
     std::array<int, 2> halo_low{0, 0};  // cells before those
     std::array<bool, 3> periodic{};
-    int rows = 1;                       // of a block in the ring
-    int first_plane = 0;                // in the ring, from the turn's own
+    int rows = 1;         // of a block in the ring
+    int first_plane = 0;  // in the ring, from the turn's own
     int ring_planes = 1;
     std::int64_t shared_bytes = 0;
-    int registers = 0;                            // of a thread: an estimate
-    std::array<std::int64_t, 3> least_extent{};   // of a grid
+    int registers = 0;                           // of a thread: an estimate
+    std::array<std::int64_t, 3> least_extent{};  // of a grid
     // Cells computed for each that comes out, on a large grid; without the walk's start.
     double redundancy() const;
 };

@@ -62,8 +62,9 @@ private:
         if (!settle_blocks(shape, schedule)) return;
         for (int axis = 0; axis < core_.rank(); ++axis) {
             if (extent_[static_cast<std::size_t>(axis)] >= shape.least_extent[axis]) continue;
-            why_not_ = "a grid of " + std::to_string(extent_[static_cast<std::size_t>(axis)]) + " cells along " +
-                       core_.axes[static_cast<std::size_t>(axis)].name + " is smaller than the tiles";
+            why_not_ = "a grid of " + std::to_string(extent_[static_cast<std::size_t>(axis)]) +
+                       " cells along " + core_.axes[static_cast<std::size_t>(axis)].name +
+                       " is smaller than the tiles";
             return;
         }
         const double seconds = temporal_seconds(core_, pipeline, shape, schedule, target_, extent_);
@@ -81,7 +82,7 @@ private:
 
     // As many blocks as an SM has registers and shared memory for; false where values would be spilled.
     bool settle_blocks(const TemporalShape& shape, TemporalSchedule& schedule) {
-        constexpr int kWaves = 8;              // of warps' shares in two dimensions: uneven ends do not show
+        constexpr int kWaves = 8;  // of warps' shares in two dimensions: uneven ends do not show
         constexpr std::int64_t kSystemBytes = 1024;
         const int threads = 32 * schedule.warps;
         const int by_registers = target_.registers_per_sm / (threads * std::max(shape.registers + 4, 32));

@@ -42,9 +42,10 @@ public:
 
 private:
     void mistake(std::size_t begin, std::size_t length, std::string message) {
-        result_.mistakes.push_back({{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + length)},
-                                    std::move(message),
-                                    ""});
+        result_.mistakes.push_back(
+            {{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + length)},
+             std::move(message),
+             ""});
     }
 
     void item(std::string_view word, std::size_t begin) {
@@ -78,8 +79,8 @@ private:
         const std::optional<int> columns = to_number(value.substr(0, cross));
         const std::optional<int> rows =
             cross == std::string_view::npos ? std::optional(1) : to_number(value.substr(cross + 1));
-        const bool fits = columns && rows && (*columns == 1 || *columns == 2 || *columns == 4) && *rows <= 16 &&
-                          (rank_ == 3 || *rows == 1);
+        const bool fits = columns && rows && (*columns == 1 || *columns == 2 || *columns == 4) &&
+                          *rows <= 16 && (rank_ == 3 || *rows == 1);
         if (fits) {
             result_.pins.cells = {*columns, *rows};
             return;
@@ -107,7 +108,8 @@ ParsedTemporal parse_temporal(std::string_view text, int rank) {
 
 std::string print(const TemporalSchedule& schedule, int rank) {
     std::string text = std::string(kWord) + " steps=" + std::to_string(schedule.steps) +
-                       " warps=" + std::to_string(schedule.warps) + " cells=" + std::to_string(schedule.cells[0]);
+                       " warps=" + std::to_string(schedule.warps) +
+                       " cells=" + std::to_string(schedule.cells[0]);
     if (rank == 3) text += "x" + std::to_string(schedule.cells[1]);
     text += " ahead=" + std::to_string(schedule.ahead);
     if (schedule.unroll > 1) text += " unroll=" + std::to_string(schedule.unroll);

@@ -129,6 +129,10 @@ std::int64_t Session::steps_done() const {
 KernelInfo Session::kernel_info(int index) const {
     return state_->kernels.at(index)->info();
 }
+std::optional<KernelInfo> Session::time_block_info() const {
+    if (state_->block_kernel == nullptr) return std::nullopt;
+    return state_->block_kernel->info();
+}
 void Session::synchronize() {
     state_->device->synchronize();
 }

@@ -104,6 +104,9 @@ public:
 
     // What the back end made of kernel `index` of the plan.
     KernelInfo kernel_info(int index) const;
+    // The same of the kernel that does several steps; none where the plan has none, or the grid is too small
+    // for it.
+    std::optional<KernelInfo> time_block_info() const;
 
 private:
     struct State;

@@ -1,7 +1,7 @@
 // Stepping by kernels that do several time steps at once (LaunchPlan::time_block).
 //
-// Such a kernel reads and writes cells alone: it makes what lies past a face itself. So halo images are filled
-// only when single steps follow.
+// Such a kernel reads and writes cells alone: it makes what lies past a face itself. So halo images are
+// filled only when single steps follow.
 #include <algorithm>
 #include <numeric>
 
@@ -52,7 +52,8 @@ std::int64_t Session::State::step_in_blocks(std::int64_t count) {
         const bool many = count >= recorded_blocks * block.steps + singles;
         if (replayable && many && modulo(phase(), cycle) == 0 && block_ran) {
             if (block_recording == nullptr) {
-                block_recording = record(recorded_blocks, [&](std::int64_t each) { launch(each * block.levels); });
+                block_recording =
+                    record(recorded_blocks, [&](std::int64_t each) { launch(each * block.levels); });
             }
             device->replay(*block_recording);
             done(recorded_blocks);

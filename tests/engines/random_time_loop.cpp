@@ -69,9 +69,9 @@ private:
                 continue;
             }
             for (const char* side : {"low", "high"})
-                faces += fmt::format("{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
-                                     random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "mirror", "mirror",
-                                                                "free"}));
+                faces += fmt::format(
+                    "{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
+                    random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "mirror", "mirror", "free"}));
         }
         return fmt::format("    field {}: {} {{ boundary {} }}\n", name, type_, faces);
     }
@@ -108,9 +108,9 @@ private:
         if (has_let_) {
             std::string faces;
             for (int axis = 0; axis < rank_; ++axis)
-                faces += fmt::format("{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
-                                     periodic_[axis] ? "periodic"
-                                                     : random_.pick<std::string>({"clamp", "mirror", "fixed p"}));
+                faces += fmt::format(
+                    "{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
+                    periodic_[axis] ? "periodic" : random_.pick<std::string>({"clamp", "mirror", "fixed p"}));
             text += fmt::format("    let g {{ boundary {} }} = {}{}\n", faces, around("a", "", most_),
                                 has_input_ && random_.chance(50) ? " + " + around("c", "", 1) : "");
             source = "g";
@@ -122,7 +122,8 @@ private:
                          : "c*(" + value + ")";
         }
         if (random_.chance(30)) value += fmt::format(" - {}*a[t-1]", number());
-        if (random_.chance(20)) value += fmt::format(" + {}*idx({})/len({})", number(), kAxes[rank_ - 1], kAxes[0]);
+        if (random_.chance(20))
+            value += fmt::format(" + {}*idx({})/len({})", number(), kAxes[rank_ - 1], kAxes[0]);
         if (random_.chance(20)) value = fmt::format("if a > 1/4 then {} else {}", value, around("a", "", 0));
         text += "    a[t+1] = " + value + "\n";
         if (has_second_) {

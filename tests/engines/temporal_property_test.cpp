@@ -1,9 +1,9 @@
 // Time loops by temporal schedules on emulated CUDA: random ones, and the examples'.
 #include <filesystem>
 
+#include "analyzed.h"
 #include "catch.h"
 #include "compare_engines.h"
-#include "analyzed.h"
 #include "compiler/emit/emit.h"
 #include "emulated_device.h"
 #include "random_time_loop.h"
