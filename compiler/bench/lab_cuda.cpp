@@ -10,7 +10,7 @@
 #include "compiler/bench/lab.h"
 #include "compiler/bench/limit_kernels.h"
 #include "compiler/bench/variants.h"
-#include "compiler/driver/machine.h"
+#include "compiler/driver/target_figures.h"
 #include "compiler/emit/emit.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
@@ -51,7 +51,7 @@ public:
           device_(rt::open_cuda_device(ordinal)),
           cache_(rt::DiskCache::in_user_folder()) {
         if (nvrtc_ == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
-        target_ = driver::target_of(device_->info());
+        target_ = driver::target_of(device_->info(), driver::known_limits(device_->info()));
         limits_ = device_->load(compile(limit_kernels(), "bench_limits.cu", true), "bench_limits");
     }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/exit_code.h"
+#include "compiler/driver/progress.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 
@@ -84,12 +85,50 @@ schedule::Pins parse_pins(const Pinned& pinned, int rank) {
                                     : fmt::format("did you mean `{}`?", mend));
 }
 
+// Puts the schedule that was measured to be the fastest in place of the model's, where it still fits.
+void use_tuned(StageChoice& choice, const ir::Program& program, const CodeOptions& options) {
+    if (!options.tuned || !options.extent) return;
+    choice.known = options.tuned->find(program, choice.stage, *options.extent, choice.pinned_text);
+    if (!choice.known || choice.known->schedule.empty()) return;
+    const std::string& compiler = options.tuned->device().compiler;
+    if (choice.known->compiler != compiler) {
+        choice.notes.push_back(
+            fmt::format("a schedule tuned with {} is not used, as this is {}; `haloc tune` measures anew",
+                        choice.known->compiler, compiler));
+        return;
+    }
+    const schedule::ParsedSchedule parsed = schedule::parse(choice.known->schedule, program.rank());
+    const schedule::Schedule tuned = schedule::apply(parsed.pins, schedule::Schedule{});
+    const std::vector<schedule::Reason> reasons =
+        schedule::check(choice.footprint, tuned, options.target, options.extent);
+    if (!parsed.mistakes.empty() || !schedule::is_legal(reasons)) {
+        choice.notes.push_back(
+            fmt::format("the tuned schedule `{}` is not used: {}", choice.known->schedule,
+                        parsed.mistakes.empty() ? reasons.front().text : parsed.mistakes.front().message));
+        return;
+    }
+    choice.tuned = true;
+    choice.schedule = tuned;
+    choice.reason =
+        fmt::format("measured by `haloc tune` as the fastest of {} schedules", choice.known->trials.size());
+    choice.notes.clear();
+    for (const schedule::Reason& reason : reasons)
+        choice.notes.push_back(reason.text);
+}
+
 StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
                          const schedule::Footprint& footprint, const CodeOptions& options,
                          const Pinned& pinned) {
     schedule::Pins pins = parse_pins(pinned, program.rank());
     schedule::Choice choice = schedule::choose(footprint, options.target, options.extent, pins);
-    StageChoice result{stage, footprint, choice.schedule, choice.reason, {}, pins.any()};
+    StageChoice result;
+    result.stage = stage;
+    result.footprint = footprint;
+    result.schedule = choice.schedule;
+    result.reason = choice.reason;
+    result.pinned = pins.any();
+    result.pins = pins;
+    result.pinned_text = pinned.text;
     for (const schedule::Reason& reason :
          schedule::check(result.footprint, result.schedule, options.target, options.extent)) {
         if (reason.limit && pins.any()) {
@@ -99,10 +138,16 @@ StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
         }
         result.notes.push_back(reason.text);
     }
+    use_tuned(result, program, options);
     return result;
 }
 
 }  // namespace
+
+std::string StageChoice::origin() const {
+    if (!tuned) return pinned ? "pinned" : "chosen by the model";
+    return fmt::format("tuned: {} a step with {}", format_step_time(known->seconds), known->compiler);
+}
 
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options) {
     std::vector<ir::Stage> stages = ir::form_stages(program);

@@ -4,11 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/commands.h"
+#include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/target_figures.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/limits/measure.h"
+#include "runtime/limits/store.h"
 #include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
@@ -79,7 +83,57 @@ std::string best_device(bool cuda, bool cpu) {
     return cpu ? "cpu" : "interpreter";
 }
 
-std::string as_text(const std::vector<Finding>& findings, const std::string& best, const Console& console) {
+// The first sentence says where the figures come from, the second what they are.
+std::string explain_figures(const TargetHere& here) {
+    std::string origin;
+    if (!here.device) {
+        origin = "schedules are chosen by figures built in, of an H200, as there is no CUDA device";
+    } else if (here.measured) {
+        origin = fmt::format("schedules are chosen by figures measured on this {}", here.device->name);
+    } else {
+        origin =
+            "schedules are chosen by figures built in, of an H200; `haloc doctor --measure` measures this "
+            "device's own";
+    }
+    return fmt::format("{}:\n  {}\n", origin, describe_figures(here.target));
+}
+
+nlohmann::ordered_json figures_json(const TargetHere& here) {
+    const schedule::Target& target = here.target;
+    return {{"measured", here.measured},
+            {"copy_bytes_per_s", target.dram_bandwidth},
+            {"l2_bytes_per_s", target.l2_bandwidth},
+            {"l1_bytes_per_s", target.l1_bandwidth},
+            {"launch_s", target.launch_seconds},
+            {"graph_launch_s", target.graph_launch_seconds},
+            {"barrier_s", target.barrier_seconds}};
+}
+
+// Measures the device and keeps the figures. Throws rt::Error where there is no device or no NVRTC.
+void measure(const DoctorOptions& options, const Console& console) {
+    const int ordinal = parse_ordinal(options.device);
+    const std::unique_ptr<rt::CudaDevice> device = rt::open_cuda_device(ordinal);
+    rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
+    if (nvrtc == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
+    console.message(fmt::format("measuring {}; nothing else should run on it", device->description()));
+    const rt::DiskCache cache = rt::DiskCache::in_user_folder();
+    rt::NvrtcOptions compile;
+    compile.arch = device->info().arch();
+    const rt::DeviceLimits limits =
+        rt::measure_limits(*device, [&](const std::string& text, const std::string& name) {
+            return nvrtc->compile(text, name, compile, &cache).cubin;
+        });
+    if (limits.barrier_seconds == 0)
+        console.message(
+            "note: a barrier of all blocks did not come through; its figure stays as it is built in");
+    console.message("measured: " + describe_figures(target_of(device->info(), limits)));
+    if (!cache.usable())
+        throw rt::Error(rt::ErrorCode::io, fmt::format("the figures cannot be kept: {}", cache.why()));
+    rt::keep_limits(cache.folder(), identity_of(device->info()), limits);
+}
+
+std::string as_text(const std::vector<Finding>& findings, const std::string& best, const TargetHere& here,
+                    const Console& console) {
     std::string text =
         fmt::format("haloc {}, compiled by {} {}\n\n", HALO_VERSION, HALO_COMPILER, HALO_BUILD_TYPE);
     for (const Finding& finding : findings) {
@@ -94,18 +148,20 @@ std::string as_text(const std::vector<Finding>& findings, const std::string& bes
     }
     text += fmt::format("\n`haloc run` uses: {}\n", best);
     if (best == "interpreter") text += "The interpreter is exact but slow: it suits small grids.\n";
-    return text;
+    return text + '\n' + explain_figures(here);
 }
 
 }  // namespace
 
 ExitCode doctor(const DoctorOptions& options, const Console& console) {
+    if (options.measure) measure(options, console);
     rt::CudaStatus status = rt::cuda_status();
+    const TargetHere here = target_here();
     std::vector<Finding> findings{find_driver(status), find_devices(status), find_nvrtc(), find_cpu(),
                                   find_cache()};
     std::string best = best_device(findings[1].found && findings[2].found, findings[3].found);
     if (!options.json) {
-        console.result(as_text(findings, best, console));
+        console.result(as_text(findings, best, here, console));
         return ExitCode::ok;
     }
     nlohmann::ordered_json json;
@@ -114,6 +170,7 @@ ExitCode doctor(const DoctorOptions& options, const Console& console) {
         json[finding.name] = {{"found", finding.found}, {"detail", finding.detail}};
     }
     json["best_device"] = best;
+    json["figures"] = figures_json(here);
     console.result(json.dump(2) + '\n');
     return ExitCode::ok;
 }

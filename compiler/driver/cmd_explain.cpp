@@ -7,8 +7,10 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
+#include "compiler/driver/engine.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/spec.h"
+#include "compiler/driver/target_figures.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
@@ -113,19 +115,6 @@ std::string describe_operations(const schedule::Operations& operations) {
 }
 
 // The shared memory of a block: a picture of each staged level, and what its accesses cost.
-// The kernel that computes a stage: those of halos and of tables' columns stand between them. Empty: none.
-std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
-    std::size_t stage = 0;
-    for (const rt::KernelPlan& kernel : plan.kernels) {
-        const bool is_of_stage = kernel.domain.kind == rt::Domain::Kind::grid ||
-                                 kernel.domain.kind == rt::Domain::Kind::cells ||
-                                 kernel.domain.kind == rt::Domain::Kind::samples;
-        if (!is_of_stage || kernel.fills_halo) continue;
-        if (stage++ == index) return kernel.name;
-    }
-    return "";
-}
-
 std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
     schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
     if (layout.levels.empty())
@@ -165,13 +154,8 @@ std::optional<rt::CompiledCuda> compile_here(const Code& code, const std::string
     return nvrtc->compile(code.text, name + ".cu", options, &cache);
 }
 
-const rt::KernelUsage* find_usage(const std::optional<rt::CompiledCuda>& compiled,
-                                  const std::string& kernel) {
-    if (!compiled) return nullptr;
-    for (const rt::KernelUsage& usage : compiled->usage) {
-        if (usage.name == kernel) return &usage;
-    }
-    return nullptr;
+const rt::KernelUsage* usage_of(const std::optional<rt::CompiledCuda>& compiled, const std::string& kernel) {
+    return compiled ? find_usage(*compiled, kernel) : nullptr;
 }
 
 std::string describe_usage(const rt::KernelUsage* usage) {
@@ -185,6 +169,7 @@ std::string describe_usage(const rt::KernelUsage* usage) {
 
 struct Explanation {
     const ir::Program& program;
+    const TargetHere& here;
     const CodeOptions& options;
     const std::vector<StageChoice>& stages;
     const Code& code;
@@ -195,7 +180,81 @@ std::string explain_kernel(const Explanation& all, std::size_t index, int width)
     const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
     if (kernel.empty()) return "";
     return entry("kernel", kernel, width) +
-           entry("compiled", describe_usage(find_usage(all.compiled, kernel)), width);
+           entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
+}
+
+constexpr std::size_t kRunnersUp = 3;
+
+// Seconds of a step of the stage, by the model; nullopt where it knows none, or the grid is not known.
+std::optional<double> predicted_seconds(const Explanation& all, const StageChoice& stage) {
+    if (!all.options.extent || stage.footprint.table_sums > 0) return std::nullopt;
+    const schedule::Extent& extent = *all.options.extent;
+    const schedule::Cost cost =
+        schedule::estimate_cost(stage.footprint, stage.schedule, all.options.target, extent);
+    const auto cells = static_cast<double>(cell_count(extent));
+    return cost.seconds_per_cell * cells + all.options.target.graph_launch_seconds;
+}
+
+const char* name_of(schedule::Bound bound) {
+    switch (bound) {
+        case schedule::Bound::dram:
+            return "device memory";
+        case schedule::Bound::l2:
+            return "the L2 cache";
+        case schedule::Bound::l1:
+            return "L1 and shared memory";
+    }
+    return "";
+}
+
+// What the step is bound by: what the model says, or the time from kernel to kernel where that is most of it.
+std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
+    const schedule::Target& target = all.options.target;
+    if (stage.footprint.table_sums > 0) return "bound by arithmetic";
+    if (seconds < 2 * target.graph_launch_seconds) return "bound by the time from one kernel to the next";
+    const schedule::Cost cost =
+        schedule::estimate_cost(stage.footprint, stage.schedule, target, *all.options.extent);
+    return fmt::format("bound by {}, says the model", name_of(cost.bound));
+}
+
+std::string with_prediction(double seconds, const std::optional<double>& predicted) {
+    if (!predicted) return format_step_time(seconds);
+    return fmt::format("{} ({} predicted)", format_step_time(seconds), format_step_time(*predicted));
+}
+
+std::string explain_time(const Explanation& all, const StageChoice& stage, int width) {
+    if (!all.options.extent || stage.footprint.at_points) return "";
+    const std::optional<double> predicted = predicted_seconds(all, stage);
+    if (!stage.tuned) {
+        if (!predicted) return "";
+        return entry("predicted",
+                     fmt::format("{} a step, {}; not measured: `haloc tune` does",
+                                 format_step_time(*predicted), bound_words(all, stage, *predicted)),
+                     width);
+    }
+    const tune::StoredStage& known = *stage.known;
+    const auto cells = static_cast<double>(cell_count(*all.options.extent));
+    std::string text = fmt::format("{} a step", with_prediction(known.seconds, predicted));
+    if (known.stages > 1) {
+        text += fmt::format(" of all {} stages", known.stages);
+    } else {
+        const double rate = static_cast<double>(stage.footprint.bytes()) * cells / known.seconds;
+        text += fmt::format(", {}, {:.2f} TB/s, {:.0f} % of a copy; {}", format_rate(cells / known.seconds),
+                            rate / 1e12, 100 * rate / all.options.target.dram_bandwidth,
+                            bound_words(all, stage, known.seconds));
+    }
+    if (!known.finished) text += "; the search is not at its end";
+    text = entry("measured", text, width);
+    std::size_t shown = 0;
+    for (const tune::StoredTrial& trial : known.trials) {
+        if (trial.outcome.kind != tune::Outcome::Kind::measured || trial.schedule == known.schedule) continue;
+        if (shown++ == kRunnersUp) break;
+        text += entry(
+            shown == 1 ? "runners-up" : "",
+            fmt::format("{}: {}", with_prediction(trial.outcome.seconds, trial.predicted), trial.schedule),
+            width);
+    }
+    return text;
 }
 
 std::string explain_stage(const Explanation& all, std::size_t index, int width) {
@@ -223,10 +282,13 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
                                   all.options.target.dram_bandwidth / 1e12),
                       width);
     }
-    text +=
-        entry("schedule",
-              schedule::print(stage.schedule, all.program.rank()) + (stage.pinned ? " (pinned)" : ""), width);
+    text += entry("schedule",
+                  schedule::print(stage.schedule, all.program.rank()) + (stage.pinned  ? " (pinned)"
+                                                                         : stage.tuned ? " (tuned)"
+                                                                                       : ""),
+                  width);
     text += entry("why", stage.reason, width);
+    text += explain_time(all, stage, width);
     for (const std::string& note : stage.notes)
         text += entry("note", note, width);
     text += explain_shared(all.program, stage, width);
@@ -241,7 +303,8 @@ std::string explain_temporal(const Explanation& all, const schedule::TemporalCho
     text += entry("predicted", fmt::format("{:.0f} GStencil/s", 1e-9 / temporal.seconds_per_cell), width);
     const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
     text += entry("kernel", kernel, width);
-    if (const rt::KernelUsage* usage = find_usage(all.compiled, kernel))
+    const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
+    if (usage != nullptr)
         text += entry("compiled",
                       fmt::format("{} registers, {} bytes spilled", usage->registers,
                                   usage->spill_load_bytes + usage->spill_store_bytes),
@@ -263,15 +326,44 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     json["flops"] = footprint.operations.flops();
     json["bound_gstencil_per_s"] = schedule::cells_per_second_bound(footprint, all.options.target) / 1e9;
     json["shared_bytes"] = layout.bytes;
+    json["tuned"] = stage.tuned;
+    if (const std::optional<double> predicted = predicted_seconds(all, stage))
+        json["predicted_seconds"] = *predicted;
+    if (stage.tuned) {
+        json["measured_seconds_per_step"] = stage.known->seconds;
+        json["search_finished"] = stage.known->finished;
+        json["trials"] = nlohmann::ordered_json::array();
+        for (const tune::StoredTrial& trial : stage.known->trials) {
+            if (trial.outcome.kind != tune::Outcome::Kind::measured) continue;
+            nlohmann::ordered_json each{{"schedule", trial.schedule},
+                                        {"seconds_per_step", trial.outcome.seconds}};
+            if (trial.predicted) each["predicted_seconds"] = *trial.predicted;
+            json["trials"].push_back(std::move(each));
+        }
+    }
     const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
     if (kernel.empty()) return json;
     json["kernel"] = kernel;
-    if (const rt::KernelUsage* usage = find_usage(all.compiled, kernel)) {
+    if (const rt::KernelUsage* usage = usage_of(all.compiled, kernel)) {
         json["registers"] = usage->registers;
         json["spill_bytes"] = usage->spill_load_bytes + usage->spill_store_bytes;
         json["static_shared_bytes"] = usage->static_shared_bytes;
     }
     return json;
+}
+
+}  // namespace
+
+namespace {
+
+std::shared_ptr<const TunedSchedules> tuned_for(const ExplainOptions& options, const TargetHere& here,
+                                                const Console& console) {
+    if (options.no_tuned || !here.device) return nullptr;
+    std::string remark;
+    std::shared_ptr<const TunedSchedules> tuned =
+        open_tuned(options.store, tune_device(*here.device), remark);
+    if (!remark.empty()) console.warning(remark);
+    return tuned;
 }
 
 }  // namespace
@@ -283,6 +375,9 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.schedules = options.schedule;
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.strict_fp = options.strict_fp;
+    const TargetHere here = target_here();
+    code_options.target = here.target;
+    code_options.tuned = tuned_for(options, here, console);
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
@@ -291,7 +386,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     const schedule::TemporalChoice temporal = choose_temporal(program, stages, code_options);
     Code code = cuda_code(program, stages, temporal.schedule);
     std::optional<rt::CompiledCuda> compiled = compile_here(code, program.name, code_options.target.name);
-    Explanation all{program, code_options, stages, code, compiled};
+    Explanation all{program, here, code_options, stages, code, compiled};
 
     if (options.json) {
         nlohmann::ordered_json json;
@@ -316,6 +411,8 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     }
     std::string text = fmt::format("{}({}) for {} on {}\n", program.name, join(axis_names(program), ", "),
                                    code_options.target.name, grid);
+    text += here.measured ? fmt::format("by figures measured on {}\n", here.device->name)
+                          : "by figures of an H200, built in (haloc doctor --measure takes a device's own)\n";
     for (std::size_t i = 0; i < stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
     console.result(text + '\n' + explain_temporal(all, temporal, width));

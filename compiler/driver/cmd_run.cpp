@@ -9,6 +9,7 @@
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/initial_data.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/machine.h"
@@ -146,6 +147,7 @@ std::string as_json(const Report& report) {
     for (const auto& [name, seconds] : parts(report))
         json["seconds"][name] = seconds;
     json["compiled_from_cache"] = report.timings.load.from_cache;
+    json["schedules"] = report.timings.load.schedules;
     return json.dump(2) + '\n';
 }
 
@@ -230,6 +232,17 @@ void announce(const RunRequest& request, const Machine& machine, const Console& 
                                 request.steps == 1 ? "" : "s", machine.kind(), machine.description()));
 }
 
+// Measured schedules, where the machine runs by schedules.
+std::shared_ptr<const TunedSchedules> tuned_for(const RunArguments& arguments, const Machine& machine,
+                                                const Console& console) {
+    const auto* gpu = dynamic_cast<const GpuMachine*>(&machine);
+    if (gpu == nullptr || arguments.no_tuned) return nullptr;
+    std::string remark;
+    std::shared_ptr<const TunedSchedules> tuned = open_tuned(arguments.store, gpu->tune_device(), remark);
+    if (!remark.empty()) console.warning(remark);
+    return tuned;
+}
+
 void set_arguments(Engine& engine, const RunRequest& request) {
     for (const auto& [name, value] : request.params)
         engine.set_param(name, value);
@@ -267,12 +280,17 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.schedules = arguments.schedule;
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     options.strict_fp = arguments.strict_fp;
+    options.tuned = tuned_for(arguments, *machine, console);
     options.steps = request.steps;
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     const std::optional<ir::Program> no_init;
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;
     prepare_initial_data(init, request, *machine);
     std::unique_ptr<Engine> engine = machine->load(stencil.program, request.extent, options, timings.load);
+    if (arguments.verbose) {
+        for (std::size_t i = 0; i < timings.load.schedules.size(); ++i)
+            console.message(fmt::format("stage {}: {}", i + 1, timings.load.schedules[i]));
+    }
     set_arguments(*engine, request);
 
     start = Clock::now();

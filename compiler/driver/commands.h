@@ -49,6 +49,9 @@ struct RunArguments {
     bool strict_fp = false;
     bool timings = false;
     bool json = false;
+    bool verbose = false;   // say how each stage runs
+    bool no_tuned = false;  // leave measured schedules alone
+    std::string store;      // of tuned schedules; empty: the usual one
 };
 ExitCode run(const RunArguments& arguments, const Console& console);
 
@@ -60,8 +63,18 @@ struct ExplainOptions {
     std::vector<std::string> schedule;
     bool strict_fp = false;
     bool json = false;
+    bool no_tuned = false;
+    std::string store;
 };
 ExitCode explain(const ExplainOptions& options, const Console& console);
+
+struct TuneArguments {
+    RunArguments run;    // the file, and what decides the program and its grid; device, store and json, too
+    double budget = 60;  // seconds
+    int jobs = 0;        // threads that compile; 0: as many as there are processors, 8 at most
+    bool again = false;
+};
+ExitCode tune(const TuneArguments& arguments, const Console& console);
 
 struct FormatOptions {
     std::vector<std::string> files;
@@ -72,6 +85,8 @@ ExitCode format(const FormatOptions& options, const Console& console);
 
 struct DoctorOptions {
     bool json = false;
+    bool measure = false;  // the figures of the device that schedules are chosen by
+    std::string device = "cuda";
 };
 ExitCode doctor(const DoctorOptions& options, const Console& console);
 

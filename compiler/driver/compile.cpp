@@ -1,5 +1,7 @@
 #include "compiler/driver/compile.h"
 
+#include <algorithm>
+
 #include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
 #include "compiler/passes/pipeline.h"
@@ -24,6 +26,11 @@ Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stage
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
+    return cuda_code(program, schedules, temporal);
+}
+
+Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
+               const std::optional<schedule::TemporalSchedule>& temporal) {
     Code code;
     Stopwatch watch;
     code.lowered = lower::lower_cuda(program, schedules, temporal);
@@ -43,6 +50,24 @@ Code cpu_code(const ir::Program& program) {
     end_with_newline(code.text);
     code.print_seconds = watch.lap();
     return code;
+}
+
+std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
+    std::size_t stage = 0;
+    for (const rt::KernelPlan& kernel : plan.kernels) {
+        const bool is_of_stage = kernel.domain.kind == rt::Domain::Kind::grid ||
+                                 kernel.domain.kind == rt::Domain::Kind::cells ||
+                                 kernel.domain.kind == rt::Domain::Kind::samples;
+        if (!is_of_stage || kernel.fills_halo) continue;
+        if (stage++ == index) return kernel.name;
+    }
+    return "";
+}
+
+const rt::KernelUsage* find_usage(const rt::CompiledCuda& compiled, const std::string& kernel) {
+    const auto found = std::find_if(compiled.usage.begin(), compiled.usage.end(),
+                                    [&](const rt::KernelUsage& usage) { return usage.name == kernel; });
+    return found == compiled.usage.end() ? nullptr : &*found;
 }
 
 }  // namespace halo::driver

@@ -8,10 +8,12 @@
 //   Code code = cpu_code(program);
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/driver/tuned.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
@@ -19,6 +21,7 @@
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/temporal.h"
+#include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
 
@@ -28,8 +31,9 @@ struct CodeOptions {
     std::string file_schedule;  // of the spec's schedule block; --schedule comes before it
     bool strict_fp = false;     // keep the order of arithmetic as written
     schedule::Target target;
-    std::optional<schedule::Extent> extent;  // of the grid; without one it is taken to be large
-    std::optional<std::int64_t> steps;       // of the run; without it they are taken to be many
+    std::optional<schedule::Extent> extent;       // of the grid; without one it is taken to be large
+    std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many
+    std::shared_ptr<const TunedSchedules> tuned;  // none: the model alone chooses
 };
 
 // How one stage runs, and why.
@@ -40,6 +44,12 @@ struct StageChoice {
     std::string reason;
     std::vector<std::string> notes;  // why it might run better otherwise
     bool pinned = false;             // by the user, in part or whole
+    schedule::Pins pins;
+    std::string pinned_text;                 // what `pins` was read from
+    std::optional<tune::StoredStage> known;  // what was measured of the stage on this grid and device
+    bool tuned = false;                      // the schedule is `known`'s
+
+    std::string origin() const;  // "pinned", "tuned, measured …" or "chosen by the model"
 };
 
 struct Code {
@@ -60,6 +70,14 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt);
+Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
+               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt);
 Code cpu_code(const ir::Program& program);
+
+// The kernel that computes stage `index`: those of halos and of tables' columns stand between them. Empty:
+// none.
+std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index);
+// What the compiler said of a kernel; null where it said nothing.
+const rt::KernelUsage* find_usage(const rt::CompiledCuda& compiled, const std::string& kernel);
 
 }  // namespace halo::driver

@@ -8,18 +8,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
 
-namespace halo::rt {
-struct CudaDeviceInfo;
-}
-
 namespace halo::driver {
-
-// The limits that schedules for this GPU are chosen within.
-schedule::Target target_of(const rt::CudaDeviceInfo& info);
 
 struct LoadTimings {      // seconds
     double optimise = 0;  // the passes
@@ -28,7 +22,8 @@ struct LoadTimings {      // seconds
     double print = 0;
     double compile = 0;  // text to machine code
     bool from_cache = false;
-    double load = 0;  // onto the device, with its arrays
+    double load = 0;                     // onto the device, with its arrays
+    std::vector<std::string> schedules;  // how each stage runs, and why; empty where there is no choice
 };
 
 class Machine {

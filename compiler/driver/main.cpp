@@ -51,6 +51,11 @@ A page that is there keeps what stands outside of the lines `<!-- haloc bench: b
 small grids are measured on the CPU, and the page says what is missing. Exit codes: 3 where there is neither; 5 where a
 result was wrong (the page is written, and names it).)";
 
+constexpr const char* kTuneFooter =
+    R"(  haloc tune heat3d.halo --grid 512,512,512 --budget 120
+What is measured is kept after each schedule: after Ctrl-C, or when the budget is spent, the same command goes on. Each
+schedule that wins has been checked, bit for bit. `haloc explain` shows what was found. See docs/tuning.md.)";
+
 constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
@@ -67,6 +72,7 @@ public:
         add_run();
         add_explain();
         add_bench();
+        add_tune();
         add_format();
         add_doctor();
     }
@@ -143,6 +149,9 @@ private:
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
         sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");
         sub->add_flag("--timings", run_.timings, "say where the time went");
+        sub->add_flag("-v,--verbose", run_.verbose,
+                      "say by which schedule each stage runs on a GPU, and why");
+        tuned(sub, run_.no_tuned, run_.store);
         sub->add_flag("--json", run_.json, "the result as JSON on standard output");
         sub->callback([this] { chosen_ = [this] { return run(run_, console_); }; });
     }
@@ -155,6 +164,7 @@ private:
                         "cells along each axis; the run block's, where it is not given");
         repeatable(sub, "--schedule", explain_.schedule, kScheduleHelp);
         sub->add_flag("--strict-fp", explain_.strict_fp, "keep the order of arithmetic as written");
+        tuned(sub, explain_.no_tuned, explain_.store);
         sub->add_flag("--json", explain_.json, "as JSON");
         sub->callback([this] { chosen_ = [this] { return explain(explain_, console_); }; });
     }
@@ -179,6 +189,38 @@ private:
         sub->add_flag("--growth-alone", bench_.growth_alone, "measure that alone")->excludes(growth);
         sub->callback([this] { chosen_ = [this] { return bench::bench(bench_, console_); }; });
     }
+
+    void add_tune() {
+        CLI::App* sub = command(
+            "tune", "Find the fastest schedules on a GPU by measuring them; run uses them from then on");
+        sub->footer(kTuneFooter);
+        RunArguments& run = tune_.run;
+        run.device = "cuda";
+        sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
+        modules(sub, run.include);
+        sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
+        sub->add_option("--device", run.device, "cuda (default) or cuda:N");
+        sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
+        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--load", run.load, "NAME=FILE: a table's rows, points, or what is injected at them");
+        repeatable(sub, "--schedule", run.schedule, "what stays as it is: only the rest is searched");
+        sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
+        sub->add_option("--budget", tune_.budget, "seconds to search for, 60 where it is not given")
+            ->check(CLI::Range(0.0, 1e6));
+        sub->add_option("--jobs", tune_.jobs,
+                        "threads that compile; as many as there are processors, 8 at most")
+            ->check(CLI::Range(1, 256));
+        sub->add_flag("--again", tune_.again, "forget what was measured before, and begin anew");
+        sub->add_option("--store", run.store,
+                        "file of tuned schedules to use and to add to, instead of the usual one");
+        sub->add_flag("--json", run.json, "the result as JSON on standard output");
+        sub->callback([this] { chosen_ = [this] { return tune(tune_, console_); }; });
+    }
+    static void tuned(CLI::App* sub, bool& none, std::string& store) {
+        auto* no_tuned = sub->add_flag("--no-tuned", none, "leave schedules that haloc tune found alone");
+        sub->add_option("--store", store, "file of tuned schedules to use instead of the usual one")
+            ->excludes(no_tuned);
+    }
     void add_format() {
         CLI::App* sub = command("fmt", "Print a spec in the usual layout");
         sub->add_option("FILE", format_.files, "specs, or - for standard input")->required();
@@ -193,6 +235,11 @@ private:
         CLI::App* sub =
             command("doctor", "Say what is found on this machine, what is missing and how to get it");
         sub->add_flag("--json", doctor_.json, "as JSON");
+        auto* measure = sub->add_flag(
+            "--measure", doctor_.measure,
+            "measure what the GPU delivers, and keep the figures: schedules are chosen by them from then on");
+        sub->add_option("--device", doctor_.device, "cuda (default) or cuda:N: the GPU to measure")
+            ->needs(measure);
         sub->callback([this] { chosen_ = [this] { return doctor(doctor_, console_); }; });
     }
 
@@ -238,6 +285,7 @@ private:
     RunArguments run_;
     ExplainOptions explain_;
     bench::BenchOptions bench_;
+    TuneArguments tune_;
     FormatOptions format_;
     DoctorOptions doctor_;
     std::map<std::string, EmitTarget> targets_{{"cuda", EmitTarget::cuda},

@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace halo::driver {
 
 namespace {
-
-constexpr std::chrono::milliseconds kRedraw{100};
-constexpr std::chrono::seconds kPlainLine{5};
 
 std::string repeat(std::string_view text, int count) {
     std::string result;
@@ -42,6 +38,10 @@ std::string format_seconds(double seconds) {
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string format_step_time(double seconds) {
+    return seconds < 0.9995e-3 ? three_digits(seconds * 1e6) + " µs" : format_seconds(seconds);
+}
+
 std::string format_bytes(double bytes) {
     constexpr std::array<const char*, 6> units{"B", "kB", "MB", "GB", "TB", "PB"};
     std::size_t unit = 0;
@@ -55,53 +55,22 @@ std::string format_bytes(double bytes) {
 
 Progress::Progress(const Console& console, std::string name, std::int64_t cells, std::int64_t steps)
     : console_(console),
+      status_(console),
       name_(std::move(name)),
       cells_(cells),
       steps_(steps),
-      start_(Clock::now()),
-      drawn_(start_) {}
-
-Progress::~Progress() {
-    clear();
-}
+      start_(Clock::now()) {}
 
 void Progress::update(std::int64_t steps_done) {
     done_ = steps_done;
-    if (console_.quiet()) return;
-    Clock::time_point now = Clock::now();
-    bool terminal = console_.error_is_terminal();
-    if (now - drawn_ < (terminal ? Clock::duration(kRedraw) : Clock::duration(kPlainLine))) return;
-    drawn_ = now;
-    double seconds = std::chrono::duration<double>(now - start_).count();
-    if (!terminal) {
-        console_.message(line(seconds, false));
-        return;
-    }
-    int room = console_.width() - 1;  // the last column makes some terminals wrap
-    std::string text = line(seconds, room >= 60);
-    int columns = 0;
-    std::string fitting;
-    for (std::size_t i = 0; i < text.size() && columns < room; ++i) {
-        std::size_t end = i + 1;
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-            ++end;
-        fitting += text.substr(i, end - i);
-        i = end - 1;
-        ++columns;
-    }
-    fitting += std::string(
-        static_cast<std::size_t>(std::clamp(drawn_columns_ - columns, 0, std::max(0, room - columns))), ' ');
-    std::fprintf(stderr, "\r%s", fitting.c_str());
-    std::fflush(stderr);
-    drawn_columns_ = columns;
+    if (!status_.due()) return;
+    constexpr int kRoomForBar = 61;
+    const bool with_bar = console_.error_is_terminal() && console_.width() >= kRoomForBar;
+    status_.show(line(std::chrono::duration<double>(Clock::now() - start_).count(), with_bar));
 }
 
 void Progress::clear() {
-    if (drawn_columns_ == 0) return;
-    int columns = std::min(drawn_columns_, console_.width() - 1);
-    std::fprintf(stderr, "\r%s\r", std::string(static_cast<std::size_t>(std::max(0, columns)), ' ').c_str());
-    std::fflush(stderr);
-    drawn_columns_ = 0;
+    status_.clear();
 }
 
 std::string Progress::line(double seconds, bool with_bar) const {

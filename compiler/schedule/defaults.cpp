@@ -317,4 +317,14 @@ Choice choose(const ir::Program& program, const ir::Stage& stage, const Target& 
     return choose(footprint(program, stage), target, extent, pins);
 }
 
+int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target) {
+    return footprint.table_sums > 0 ? blocks_for_tables(schedule, target)
+                                    : blocks_for_budget(footprint, schedule, target);
+}
+
+double rank_table_sums(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                       const Extent& grid) {
+    return table_weight(footprint, schedule, target, grid);
+}
+
 }  // namespace halo::schedule

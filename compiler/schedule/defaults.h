@@ -22,4 +22,11 @@ Choice choose(const ir::Program& program, const ir::Stage& stage, const Target& 
 Choice choose(const Footprint& footprint, const Target& target,
               const std::optional<Extent>& extent = std::nullopt, const Pins& pins = {});
 
+// Blocks an SM that choose() limits registers for, with the schedule's threads and cells.
+int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target);
+
+// What choose() orders schedules of stages that sum over tables by: least first; no unit.
+double rank_table_sums(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                       const Extent& grid);
+
 }  // namespace halo::schedule

@@ -49,13 +49,18 @@ struct Target {
     std::int64_t shared_bytes_per_sm = 233472;  // of all blocks of an SM, 1 KB of each taken by the system
     std::int64_t max_blocks[3] = {2147483647, 65535, 65535};
 
-    // What the memories deliver, in bytes a second, measured on an H200: copies of large arrays, copies
-    // within the L2 cache, and what loads of all SMs get from L1 or shared memory. For choosing and
-    // explaining; no limit.
+    // What the memories deliver, in bytes a second: copies of large arrays, copies within the L2 cache, and
+    // what loads of all SMs get from L1 or shared memory; and what it takes from one kernel to the next,
+    // launched one by one or replayed as a graph, and for all blocks to wait for each other. These are of an
+    // H200; `haloc doctor --measure` puts a device's own in their place. For choosing and explaining; no
+    // limit.
     double dram_bandwidth = 4.29e12;
     double l2_bandwidth = 7.2e12;
     double l1_bandwidth = 2.0e13;
     std::int64_t l2_bytes = 62914560;
+    double launch_seconds = 2.9e-6;
+    double graph_launch_seconds = 0.72e-6;
+    double barrier_seconds = 1.0e-6;
 };
 
 }  // namespace halo::schedule

@@ -24,6 +24,8 @@ struct CudaDeviceInfo {
     double core_clock_ghz = 0;  // the highest; what it runs at is another thing
     double memory_clock_ghz = 0;
     int memory_bus_bits = 0;
+    std::int64_t l2_bytes = 0;  // 0: the driver does not say
+    int driver_version = 0;     // of CUDA that the driver supports: 13000 for 13.0
     std::string arch() const { return "sm_" + std::to_string(major * 10 + minor); }
 };
 

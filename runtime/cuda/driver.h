@@ -68,6 +68,7 @@ enum DeviceAttribute : int {
     kMultiprocessors = 16,
     kMemoryClockKhz = 36,
     kMemoryBusBits = 37,
+    kL2Bytes = 38,
     kCapabilityMajor = 75,
     kCapabilityMinor = 76,
     kRegistersPerMultiprocessor = 82,

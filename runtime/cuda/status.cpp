@@ -35,6 +35,8 @@ CudaDeviceInfo read_device_info(const Driver& driver, int ordinal) {
     info.core_clock_ghz = attribute(kCoreClockKhz) / 1e6;
     info.memory_clock_ghz = attribute(kMemoryClockKhz) / 1e6;
     info.memory_bus_bits = attribute(kMemoryBusBits);
+    info.l2_bytes = attribute(kL2Bytes);
+    info.driver_version = driver.version;
     return info;
 }
 

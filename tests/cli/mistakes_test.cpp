@@ -108,7 +108,7 @@ TEST_CASE("help is there for the command and each of its parts") {
     Outcome all = folder.haloc({"--help"});
     CHECK(all.code == 0);
     CHECK(all.out.find("Exit codes") != std::string::npos);
-    for (const char* command : {"check", "emit", "run", "explain", "fmt", "doctor"}) {
+    for (const char* command : {"check", "emit", "run", "explain", "tune", "fmt", "doctor"}) {
         INFO(command);
         CHECK(all.out.find(command) != std::string::npos);
         CHECK(folder.haloc({command, "--help"}).code == 0);

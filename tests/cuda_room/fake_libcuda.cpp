@@ -2,6 +2,7 @@
 // kernels are functions here. Work of a stream is done at once, except while it is captured.
 #include "fake_libcuda.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,7 @@ constexpr int kCapturing = 900;   // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 thread_local bool context_is_current = false;
 bool capturing = false;
 std::vector<std::function<void()>> captured;
+std::size_t last_blocks = 0;  // of the kernel that runs, along its first axis
 
 int told(const char* name) {
     const auto found = state.fail_next.find(name);
@@ -97,6 +99,27 @@ void heat_line(void* const* a) {
         next[x] = now[x] + rate * (now[x - 1] - 2 * now[x] + now[x + 1]);
 }
 
+// Those of runtime/limits/kernels.cu.
+void copy_limits(void* const* a, std::size_t bytes) {
+    std::memset(get<void*>(a, 0), 0, bytes);
+    if (!state.copies_are_wrong) std::memcpy(get<void*>(a, 0), get<const void*>(a, 1), bytes);
+}
+void copy_vectors(void* const* a) {
+    copy_limits(a, static_cast<std::size_t>(get<std::int64_t>(a, 2)) * 16);
+}
+void copy_in_l2(void* const* a) {
+    copy_limits(a, last_blocks * 256 * 4 * 16);
+}
+void load_l1(void* const* a) {
+    const auto* words = get<const std::uint32_t*>(a, 1);
+    const std::uint32_t sum =
+        (words[0] + words[1] + words[2] + words[3]) * 4 * static_cast<std::uint32_t>(get<std::int32_t>(a, 2));
+    std::fill_n(get<std::uint32_t*>(a, 0), last_blocks * 256, sum);
+}
+void grid_barriers(void* const* a) {
+    *get<std::uint32_t*>(a, 1) = state.barriers_hang ? 1 : 0;
+}
+
 struct FakeModule {
     std::map<std::string, Kernel> kernels;
     bool has_constants = false;
@@ -116,6 +139,11 @@ FakeModule* make_module(std::string_view code) {
     } else {
         module->kernels["heat_line"] = {{8, 8, 4, 8}, heat_line};
         module->kernels["nothing"] = {{}, [](void* const*) {}, 1024};
+        module->kernels["empty_kernel"] = {{}, [](void* const*) {}};
+        module->kernels["copy_vectors"] = {{8, 8, 8}, copy_vectors};
+        module->kernels["copy_in_l2"] = {{8, 8, 4}, copy_in_l2};
+        module->kernels["load_l1"] = {{8, 8, 4}, load_l1};
+        module->kernels["grid_barriers"] = {{8, 8, 4}, grid_barriers};
         module->has_constants = true;
     }
     return module;
@@ -180,6 +208,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
             break;
         case kCapabilityMajor:
             *value = state.capability_major;
+            break;
+        case kL2Bytes:
+            *value = 50 << 20;
             break;
         case kCapabilityMinor:
             *value = 0;
@@ -331,7 +362,7 @@ int cuFuncSetAttribute(Function, int attribute, int value) {
     state.allowed_dynamic_shared_bytes = value;
     return kSuccess;
 }
-int cuLaunchKernel(Function function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+int cuLaunchKernel(Function function, unsigned blocks_x, unsigned, unsigned, unsigned, unsigned, unsigned,
                    unsigned shared_bytes, Stream, void** arguments, void**) {
     ENTER(cuLaunchKernel);
     const Kernel* kernel = as_kernel(function);
@@ -339,8 +370,9 @@ int cuLaunchKernel(Function function, unsigned, unsigned, unsigned, unsigned, un
     for (std::size_t i = 0; i < values.size(); ++i)
         std::memcpy(&values[i], arguments[i], kernel->sizes[i]);
     state.last_dynamic_shared_bytes = static_cast<int>(shared_bytes);
-    return in_stream([kernel, values]() mutable {
+    return in_stream([kernel, values, blocks_x]() mutable {
         ++state.launches;
+        last_blocks = blocks_x;
         std::vector<void*> pointers;
         for (auto& value : values)
             pointers.push_back(&value);

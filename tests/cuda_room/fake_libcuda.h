@@ -12,6 +12,8 @@ struct FakeLibcuda {
     std::int64_t total_bytes = std::int64_t{1} << 30;
     std::map<std::string, int> fail_next;  // by full name: the next call's result
     int capability_major = 9;
+    bool barriers_hang = false;     // of all blocks (runtime/limits): as where not all of them run at once
+    bool copies_are_wrong = false;  // of the same kernels
     // Seen.
     std::int64_t used_bytes = 0;
     int live_allocations = 0;

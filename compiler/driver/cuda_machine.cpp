@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <future>
+
+#include "compiler/driver/exit_code.h"
+#include "compiler/driver/gpu_machine.h"
+#include "compiler/driver/stopwatch.h"
+#include "compiler/driver/target_figures.h"
+#include "compiler/schedule/print.h"
+#include "runtime/core/disk_cache.h"
+#include "runtime/cuda/cuda.h"
+
+namespace halo::driver {
+
+namespace {
+
+class CudaMachine final : public GpuMachine {
+public:
+    explicit CudaMachine(int ordinal)
+        : nvrtc_(rt::Nvrtc::find()),
+          device_(rt::open_cuda_device(ordinal)),
+          cache_(rt::DiskCache::in_user_folder()) {
+        if (nvrtc_ == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
+        target_ = target_of(device_->info(), known_limits(device_->info()));
+    }
+
+    std::string kind() const override { return fmt::format("cuda:{}", device_->info().ordinal); }
+    std::string description() const override { return device_->description(); }
+    schedule::Target target() const override { return target_; }
+    TuneDevice tune_device() const override { return driver::tune_device(device_->info()); }
+
+    rt::CompiledCuda compile(const Code& code) const override {
+        rt::NvrtcOptions options;
+        options.arch = device_->info().arch();
+        return nvrtc_->compile(code.text, code.lowered.plan.name + ".cu", options, &cache_);
+    }
+
+    std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
+                                  const rt::CompiledCuda& compiled) override {
+        std::vector<std::unique_ptr<rt::Module>> modules;
+        modules.push_back(device_->load(compiled.cubin, code.lowered.plan.name));
+        return make_session_engine(rt::Session(code.lowered.plan, extent, *device_, std::move(modules)));
+    }
+
+    std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
+                                 LoadTimings& timings) override {
+        const Made made =
+            is_prepared(program, extent, options) ? prepared_.result.get() : make(program, extent, options);
+        timings = made.timings;
+        Stopwatch watch;
+        std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled);
+        timings.load = watch.lap();
+        return engine;
+    }
+
+    void prepare(const ir::Program& program, const Extent& extent, const CodeOptions& options) override {
+        prepared_.program = &program;
+        prepared_.extent = extent;
+        prepared_.strict_fp = options.strict_fp;
+        prepared_.result = std::async(
+            std::launch::async, [this, program, extent, options] { return make(program, extent, options); });
+    }
+
+private:
+    struct Made {
+        Code code;
+        rt::CompiledCuda compiled;
+        LoadTimings timings;
+    };
+    struct Prepared {
+        const ir::Program* program = nullptr;  // known by its place
+        Extent extent{};
+        bool strict_fp = false;
+        std::future<Made> result;
+    };
+
+    bool is_prepared(const ir::Program& program, const Extent& extent, const CodeOptions& options) const {
+        return prepared_.result.valid() && prepared_.program == &program && prepared_.extent == extent &&
+               prepared_.strict_fp == options.strict_fp && options.schedules.empty() &&
+               options.file_schedule.empty();
+    }
+
+    // Touches nothing of the device but its figures: it may run beside other work.
+    Made make(const ir::Program& program, const Extent& extent, const CodeOptions& options) const {
+        Made made;
+        LoadTimings& timings = made.timings;
+        Stopwatch watch;
+        CodeOptions on_device = options;
+        on_device.target = target_;
+        on_device.extent = extent;
+        const ir::Program optimized = optimize(program, on_device);
+        timings.optimise = watch.lap();
+        const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
+        const schedule::TemporalChoice temporal = choose_temporal(optimized, stages, on_device);
+        timings.choose = watch.lap();
+        for (const StageChoice& stage : stages)
+            timings.schedules.push_back(schedule::print(stage.schedule, optimized.rank()) + "; " +
+                                        stage.origin());
+        if (temporal.schedule)
+            timings.schedules.push_back(schedule::print(*temporal.schedule, optimized.rank()) + "; " +
+                                        temporal.reason);
+        made.code = cuda_code(optimized, stages, temporal.schedule);
+        timings.lower = made.code.lower_seconds;
+        timings.print = made.code.print_seconds;
+        watch.lap();
+        made.compiled = compile(made.code);
+        timings.compile = watch.lap();
+        timings.from_cache = made.compiled.from_cache;
+        return made;
+    }
+
+    rt::Nvrtc* nvrtc_;
+    std::unique_ptr<rt::CudaDevice> device_;
+    rt::DiskCache cache_;
+    schedule::Target target_;
+    Prepared prepared_;  // goes first: its thread uses the others
+};
+
+}  // namespace
+
+std::unique_ptr<GpuMachine> open_gpu(int ordinal) {
+    return std::make_unique<CudaMachine>(ordinal);
+}
+
+int parse_ordinal(const std::string& device) {
+    if (device == "cuda") return 0;
+    std::string_view digits = std::string_view(device).substr(5);
+    int ordinal = -1;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+    if (error != std::errc() || end != digits.data() + digits.size() || ordinal < 0) {
+        throw CommandError(ExitCode::usage, fmt::format("--device cuda:N wants a number, not `{}`", digits),
+                           "`haloc doctor` lists the devices");
+    }
+    return ordinal;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,33 @@
+// GpuMachine: a Machine whose stages run by schedules, and what the tuner needs of it: code that is compiled
+// apart from being run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "compiler/driver/machine.h"
+#include "compiler/driver/tuned.h"
+#include "runtime/nvrtc/nvrtc.h"
+
+namespace halo::driver {
+
+class GpuMachine : public Machine {
+public:
+    virtual schedule::Target target() const = 0;
+    virtual TuneDevice tune_device() const = 0;
+
+    // From any thread. Throws rt::Error.
+    virtual rt::CompiledCuda compile(const Code& code) const = 0;
+    // What compile() made of the code, on the device with its arrays. Throws rt::Error.
+    virtual std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
+                                          const rt::CompiledCuda& compiled) = 0;
+};
+
+// Throws rt::Error: no_device where there is no such GPU, or no NVRTC.
+std::unique_ptr<GpuMachine> open_gpu(int ordinal);
+
+// The number of "cuda" or "cuda:N"; throws CommandError (usage).
+int parse_ordinal(const std::string& device);
+
+}  // namespace halo::driver

@@ -1,0 +1,255 @@
+#include "compiler/driver/tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "compiler/driver/progress.h"
+#include "compiler/driver/status_line.h"
+#include "compiler/driver/tune_check.h"
+#include "compiler/driver/tune_measure.h"
+#include "compiler/schedule/print.h"
+#include "compiler/schedule/space.h"
+
+namespace halo::driver {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = tune::Outcome::Kind;
+using Stop = tune::SearchResult::Stop;
+
+Extent awkward_grid(int rank) {
+    if (rank == 3) return {67, 35, 21};
+    return rank == 2 ? Extent{301, 77, 1} : Extent{1031, 1, 1};
+}
+
+// One stage: its candidates, its entry in the store, and the search.
+class StageTuner {
+public:
+    StageTuner(const TunerInput& input, const tune::Store& store, const TunerSettings& settings,
+               const Console& console, const MeasureContext& context,
+               std::vector<schedule::Schedule>& schedules, std::size_t index, Clock::time_point deadline)
+        : input_(input),
+          store_(store),
+          settings_(settings),
+          console_(console),
+          context_(context),
+          schedules_(schedules),
+          index_(index),
+          deadline_(deadline),
+          status_(console) {
+        const StageChoice& stage = input.stages[index];
+        const schedule::Target target = input.machine.target();
+        candidates_ = schedule::list_candidates(stage.footprint, target, context.extent, stage.pins);
+        for (const schedule::Candidate& candidate : candidates_)
+            texts_.push_back(schedule::print(candidate.schedule, input.program.rank()));
+        predict(target);
+        key_ = stage_key(input.program, stage.stage, context.extent, stage.pinned_text,
+                         input.machine.tune_device());
+        begin_entry();
+    }
+
+    StageReport run() {
+        StageReport report;
+        report.schedule = report.model_schedule =
+            schedule::print(input_.stages[index_].schedule, input_.program.rank());
+        if (candidates_.empty()) {
+            report.kind = StageReport::Kind::no_choice;
+            return report;
+        }
+        if (entry_.finished && use_known(report)) return report;
+        entry_.finished = false;
+        const std::vector<std::optional<tune::Outcome>> known = known_outcomes(report);
+        MeasureSettings measure;
+        measure.jobs = settings_.jobs;
+        measure.sample_seconds = settings_.sample_seconds;
+        measure.deadline = deadline_;
+        StageMeasure device(context_, candidates_, schedules_, index_, measure,
+                            [this](std::size_t candidate, const tune::Outcome& outcome,
+                                   std::optional<std::size_t> best) { tried(candidate, outcome, best); });
+        const tune::SearchResult result = tune::search(candidates_, input_.program.rank(), device, known);
+        status_.clear();
+        finish(result, report);
+        return report;
+    }
+
+private:
+    void predict(const schedule::Target& target) {
+        const auto cells = static_cast<double>(cell_count(context_.extent));
+        for (const schedule::Candidate& candidate : candidates_) {
+            predicted_.push_back(std::nullopt);
+            if (candidate.seconds_per_cell)
+                predicted_.back() = *candidate.seconds_per_cell * cells + target.graph_launch_seconds;
+        }
+    }
+
+    // What the store has, where it was found with the same compiler.
+    void begin_entry() {
+        const TuneDevice device = input_.machine.tune_device();
+        if (!settings_.again) {
+            if (std::optional<tune::StoredStage> found = store_.find(key_);
+                found && found->compiler == device.compiler)
+                entry_ = std::move(*found);
+        }
+        entry_.stencil = input_.program.name;
+        entry_.device = device.text();
+        entry_.compiler = device.compiler;
+        entry_.stage = static_cast<int>(index_);
+        entry_.stages = static_cast<int>(input_.stages.size());
+        entry_.grid.assign(context_.extent.begin(), context_.extent.begin() + input_.program.rank());
+    }
+
+    std::optional<std::size_t> candidate_of(const std::string& text) const {
+        const auto found = std::find(texts_.begin(), texts_.end(), text);
+        if (found == texts_.end()) return std::nullopt;
+        return static_cast<std::size_t>(found - texts_.begin());
+    }
+
+    bool use_known(StageReport& report) {
+        const std::optional<std::size_t> winner = candidate_of(entry_.schedule);
+        if (!winner) return false;  // of another space: what is pinned has changed
+        report.kind = StageReport::Kind::known;
+        report.schedule = entry_.schedule;
+        report.seconds = entry_.seconds;
+        report.model_seconds = entry_.model_seconds;
+        report.predicted = entry_.predicted;
+        report.known_trials = static_cast<int>(entry_.trials.size());
+        schedules_[index_] = candidates_[*winner].schedule;
+        return true;
+    }
+
+    std::vector<std::optional<tune::Outcome>> known_outcomes(StageReport& report) const {
+        std::vector<std::optional<tune::Outcome>> known(candidates_.size());
+        for (const tune::StoredTrial& trial : entry_.trials) {
+            const std::optional<std::size_t> candidate = candidate_of(trial.schedule);
+            if (!candidate) continue;
+            known[*candidate] = trial.outcome;
+            ++report.known_trials;
+        }
+        return known;
+    }
+
+    void tried(std::size_t candidate, const tune::Outcome& outcome, std::optional<std::size_t> best) {
+        ++tried_;
+        const std::string& text = texts_[candidate];
+        std::erase_if(entry_.trials, [&](const tune::StoredTrial& trial) { return trial.schedule == text; });
+        entry_.trials.push_back({text, outcome, predicted_[candidate]});
+        sort_trials();
+        const bool is_new_best = best == candidate && outcome.kind == Kind::measured;
+        if (is_new_best) {
+            entry_.schedule = text;
+            entry_.seconds = outcome.seconds;
+            entry_.predicted = predicted_[candidate];
+            status_.clear();
+            console_.message(fmt::format("stage {}: {} by {}", index_ + 1, rate(outcome.seconds), text));
+        } else if (outcome.kind == Kind::wrong) {
+            status_.clear();
+            console_.warning(fmt::format("`{}` gives wrong results and is left out: {}", text, outcome.why));
+        }
+        store_.put(key_, entry_);
+        const double left = std::max(0.0, std::chrono::duration<double>(deadline_ - Clock::now()).count());
+        status_.show(fmt::format(
+            "stage {} of {}: {} tried, best {}, {} left", index_ + 1, input_.stages.size(), tried_,
+            entry_.schedule.empty() ? "none yet" : rate(entry_.seconds), format_seconds(left)));
+    }
+
+    void sort_trials() {
+        std::stable_sort(entry_.trials.begin(), entry_.trials.end(), [](const auto& a, const auto& b) {
+            const auto order = [](const tune::Outcome& outcome) {
+                return outcome.kind == Kind::measured ? 0 : outcome.kind == Kind::slower ? 1 : 2;
+            };
+            if (order(a.outcome) != order(b.outcome)) return order(a.outcome) < order(b.outcome);
+            return a.outcome.seconds < b.outcome.seconds;
+        });
+    }
+
+    std::string rate(double seconds) const {
+        return format_rate(static_cast<double>(cell_count(context_.extent)) / seconds);
+    }
+
+    void finish(const tune::SearchResult& result, StageReport& report) {
+        report.trials = result.trials;
+        report.stop = result.stop;
+        count_dropped(result, report);
+        if (!result.winner) {
+            report.kind = StageReport::Kind::failed;
+            entry_.schedule.clear();
+            entry_.seconds = 0;
+            store_.put(key_, entry_);
+            return;
+        }
+        entry_.schedule = report.schedule = texts_[*result.winner];
+        entry_.seconds = report.seconds = result.seconds;
+        entry_.predicted = report.predicted = predicted_[*result.winner];
+        entry_.model_seconds = report.model_seconds = result.first_seconds;
+        entry_.finished = result.stop == Stop::exhausted || result.stop == Stop::settled;
+        schedules_[index_] = candidates_[*result.winner].schedule;
+        store_.put(key_, entry_);
+    }
+
+    void count_dropped(const tune::SearchResult& result, StageReport& report) const {
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            const std::optional<tune::Outcome>& outcome = result.outcomes[i];
+            if (!outcome || outcome->timed()) continue;
+            int& count = outcome->kind == Kind::spilled   ? report.spilled
+                         : outcome->kind == Kind::refused ? report.refused
+                                                          : report.wrong;
+            if (count++ == 0 || outcome->kind == Kind::wrong)
+                report.dropped.push_back(fmt::format("{}: {}", texts_[i], outcome->why));
+        }
+    }
+
+    const TunerInput& input_;
+    const tune::Store& store_;
+    const TunerSettings& settings_;
+    const Console& console_;
+    const MeasureContext& context_;
+    std::vector<schedule::Schedule>& schedules_;
+    std::size_t index_;
+    Clock::time_point deadline_;
+    StatusLine status_;
+    std::vector<schedule::Candidate> candidates_;
+    std::vector<std::string> texts_;
+    std::vector<std::optional<double>> predicted_;
+    std::string key_;
+    tune::StoredStage entry_;
+    int tried_ = 0;
+};
+
+}  // namespace
+
+RunRequest request_for_tuning(RunArguments arguments, const CheckedSpec& spec,
+                              const sema::AnalyzedStencil& stencil, const Console& console) {
+    const sema::RunSpec* const run = spec.analysis.find_run(stencil.program.name);
+    if (!arguments.steps && (run == nullptr || !run->steps)) arguments.steps = 1;
+    arguments.no_files = true;
+    return make_request(arguments, spec, stencil, console);
+}
+
+std::vector<StageReport> tune_program(const TunerInput& input, const tune::Store& store,
+                                      const TunerSettings& settings, const Console& console) {
+    const TuneInputs inputs = run_inputs(input.program, input.run, input.request, input.machine);
+    TuneCheck check(input.machine, input.program, inputs, input.request.extent,
+                    settings.awkward.value_or(awkward_grid(input.program.rank())));
+    const MeasureContext context{input.machine, input.program, inputs, input.request.extent, check};
+    std::vector<schedule::Schedule> schedules;
+    for (const StageChoice& stage : input.stages)
+        schedules.push_back(stage.schedule);
+    const Clock::time_point start = Clock::now();
+    const auto budget = std::chrono::duration<double>(settings.budget_seconds);
+    std::vector<StageReport> reports;
+    for (std::size_t i = 0; i < input.stages.size(); ++i) {
+        // What a stage leaves of its share the later ones have.
+        const auto spent = std::chrono::duration<double>(Clock::now() - start);
+        const auto share = (budget - spent) / static_cast<double>(input.stages.size() - i);
+        const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
+        reports.push_back(StageTuner(input, store, settings, console, context, schedules, i, deadline).run());
+        if (reports.back().stop == Stop::interrupted) break;
+    }
+    return reports;
+}
+
+}  // namespace halo::driver

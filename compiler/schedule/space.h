@@ -1,0 +1,48 @@
+// The schedules that a stage can run by, for a tuner that measures them. A new strategy joins by adding its
+// candidates to list_candidates() and, where one launch computes several time steps, to steps_of().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/schedule/defaults.h"
+
+namespace halo::schedule {
+
+struct Candidate {
+    Schedule schedule;
+    // What orders candidates of one strategy, least first; no unit. Of shapes that differ in their limit of
+    // registers alone the usual one comes first.
+    double rank = 0;
+    // Seconds a cell and time step by the model (cost.h); nullopt where it knows none: sums over tables.
+    std::optional<double> seconds_per_cell;
+};
+
+// Legal schedules without repetition. First what choose() gives, then the rest by rank, of each strategy
+// `most` at most. Empty where there is nothing to choose: a stage at points, or that changes a field in
+// place. What is pinned stays as it is.
+std::vector<Candidate> list_candidates(const Footprint& footprint, const Target& target, const Extent& extent,
+                                       const Pins& pins = {}, int most = 1000);
+
+// Where a schedule lies among others: its settings, from its text (print.h), so that a new setting counts
+// without being named here.
+struct Place {
+    Strategy strategy = Strategy::direct;
+    std::vector<std::pair<std::string, std::vector<double>>> settings;  // by name; lengths as powers of two
+};
+Place place_of(const Schedule& schedule, int rank);
+
+// How far two schedules are apart: over all settings, the doublings between their lengths; a setting that one
+// of them alone has counts one and its doublings from 1. Infinite between strategies.
+double distance(const Place& a, const Place& b);
+
+// Time steps that one launch computes.
+int steps_of(const Schedule& schedule);
+
+// One cell a thread, direct: what others are checked against. What choose() gives where there is nothing to
+// choose.
+Schedule plain_schedule(const Footprint& footprint, const Target& target);
+
+}  // namespace halo::schedule

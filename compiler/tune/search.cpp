@@ -1,0 +1,284 @@
+#include "compiler/tune/search.h"
+
+#include <algorithm>
+#include <map>
+
+namespace halo::tune {
+
+namespace {
+
+constexpr std::size_t kLookAhead = 16;  // candidates that are named to be compiled meanwhile
+constexpr int kExploreEvery = 3;
+constexpr int kDroppedForSlow = 4;
+
+class Search {
+public:
+    Search(const std::vector<schedule::Candidate>& candidates, int rank, Measure& measure,
+           const std::vector<std::optional<Outcome>>& known, const SearchOptions& options)
+        : candidates_(candidates), measure_(measure), options_(options) {
+        result_.outcomes = known;
+        result_.outcomes.resize(candidates.size());
+        for (const schedule::Candidate& candidate : candidates)
+            places_.push_back(schedule::place_of(candidate.schedule, rank));
+        prune();
+        beside_tried_.assign(candidates.size(), 1);
+        for (std::size_t i = 0; i < candidates.size(); ++i)
+            if (result_.outcomes[i]) mark_tried(i);
+    }
+
+    SearchResult run() {
+        if (candidates_.empty()) return std::move(result_);
+        take_best_known();
+        if (!result_.outcomes[0]) try_one(0);
+        result_.stop = walk();
+        if (best_ && result_.stop != SearchResult::Stop::interrupted) finish();
+        if (best_ && !result_.winner) {
+            result_.winner = best_;
+            result_.seconds = best_seconds_;
+            result_.first_seconds = seconds_of(0);
+        }
+        return std::move(result_);
+    }
+
+private:
+    // Left out: what its own strategy's best candidate is ranked far better than. The first is never left
+    // out.
+    void prune() {
+        std::map<schedule::Strategy, double> least;
+        for (const schedule::Candidate& candidate : candidates_) {
+            const auto [entry, is_new] = least.try_emplace(candidate.schedule.strategy, candidate.rank);
+            if (!is_new) entry->second = std::min(entry->second, candidate.rank);
+        }
+        pruned_.resize(candidates_.size());
+        for (std::size_t i = 1; i < candidates_.size(); ++i) {
+            pruned_[i] = candidates_[i].rank > options_.prune * least[candidates_[i].schedule.strategy];
+        }
+    }
+
+    std::vector<bool> near(std::size_t i) const {
+        std::vector<bool> is_near(candidates_.size());
+        for (std::size_t n = 0; n < candidates_.size(); ++n)
+            is_near[n] = schedule::distance(places_[i], places_[n]) <= options_.near;
+        return is_near;
+    }
+
+    // Raises the factors of what is near the candidate.
+    void mark(std::vector<double>& factors, std::size_t i, double factor) const {
+        const std::vector<bool> is_near = near(i);
+        for (std::size_t n = 0; n < factors.size(); ++n)
+            if (is_near[n]) factors[n] = std::max(factors[n], factor);
+    }
+    void mark_tried(std::size_t i) {
+        mark(beside_tried_, i, result_.outcomes[i]->timed() ? options_.beside : options_.beside_dropped);
+    }
+
+    std::optional<double> seconds_of(std::size_t i) const {
+        const std::optional<Outcome>& outcome = result_.outcomes[i];
+        if (!outcome || outcome->kind != Outcome::Kind::measured) return std::nullopt;
+        return outcome->seconds;
+    }
+
+    void take_best_known() {
+        while (const std::optional<std::size_t> best = fastest()) {
+            if (accept(*best)) return;
+        }
+    }
+
+    std::optional<std::size_t> fastest() const {
+        std::optional<std::size_t> best;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            if (seconds_of(i) && (!best || *seconds_of(i) < *seconds_of(*best))) best = i;
+        }
+        return best;
+    }
+
+    // Makes it the best where its results are right.
+    bool accept(std::size_t i) {
+        const std::string wrong = measure_.verify(i);
+        if (!wrong.empty()) {
+            result_.outcomes[i] = Outcome{Outcome::Kind::wrong, 0, wrong};
+            measure_.tried(i, *result_.outcomes[i], best_);
+            return false;
+        }
+        best_ = i;
+        best_seconds_ = *seconds_of(i);
+        is_near_ = near(i);
+        return true;
+    }
+
+    void try_one(std::size_t i) {
+        const Outcome outcome = measure_.measure(i, best_seconds_);
+        result_.outcomes[i] = outcome;
+        mark_tried(i);
+        ++result_.trials;
+        ++since_better_;
+        const bool first_or_less = outcome.kind == Outcome::Kind::measured && outcome.seconds < best_seconds_;
+        if (!first_or_less) return measure_.tried(i, outcome, best_);
+        const double before = best_seconds_;
+        if (!accept(i)) return;
+        if (best_seconds_ < (1 - options_.better) * before) since_better_ = 0;
+        measure_.tried(i, outcome, best_);
+    }
+
+    SearchResult::Stop walk() {
+        for (int turn = 1;; ++turn) {
+            if (measure_.interrupted()) return SearchResult::Stop::interrupted;
+            if (measure_.time_is_up()) return SearchResult::Stop::budget;
+            if (since_better_ >= options_.patience) return SearchResult::Stop::settled;
+            const std::vector<std::size_t> next = upcoming(turn);
+            if (next.empty()) return SearchResult::Stop::exhausted;
+            measure_.expect(next);
+            try_one(next.front());
+        }
+    }
+
+    // The next candidates as they would be tried if none of them became the best.
+    std::vector<std::size_t> upcoming(int turn) const {
+        std::vector<std::size_t> near = neighbours(), others = by_strategy(turn);
+        std::vector<std::size_t> next;
+        std::vector<bool> named(candidates_.size());
+        const auto take = [&](std::vector<std::size_t>& from, std::size_t& at) {
+            while (at < from.size() && named[from[at]])
+                ++at;
+            if (at == from.size()) return false;
+            next.push_back(from[at]);
+            named[from[at++]] = true;
+            return true;
+        };
+        std::size_t at_near = 0, at_others = 0;
+        for (; next.size() < kLookAhead; ++turn) {
+            const bool explore = turn % kExploreEvery == 0;
+            if (explore ? take(others, at_others) || take(near, at_near)
+                        : take(near, at_near) || take(others, at_others))
+                continue;
+            break;
+        }
+        return next;
+    }
+
+    bool open(std::size_t i) const {
+        return !result_.outcomes[i] && !pruned_[i] && !given_up(candidates_[i].schedule.strategy);
+    }
+
+    // Untried ones near the best, by rank.
+    std::vector<std::size_t> neighbours() const {
+        std::vector<std::size_t> near;
+        if (!best_) return near;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            if (is_near_[i] && open(i)) near.push_back(i);
+        }
+        std::stable_sort(near.begin(), near.end(), [&](std::size_t a, std::size_t b) {
+            return candidates_[a].rank < candidates_[b].rank;
+        });
+        return near;
+    }
+
+    // Untried ones, of the strategies in turn, each strategy's by rank, those beside something tried or named
+    // later.
+    std::vector<std::size_t> by_strategy(int turn) const {
+        std::map<schedule::Strategy, std::vector<std::size_t>> each;
+        for (std::size_t i = 0; i < candidates_.size(); ++i)
+            if (open(i)) each[candidates_[i].schedule.strategy].push_back(i);
+        std::vector<std::vector<std::size_t>> lists;
+        for (auto& [strategy, list] : each)
+            lists.push_back(std::move(list));
+        std::vector<double> factors = beside_tried_;
+        std::vector<std::size_t> all;
+        auto next = static_cast<std::size_t>(turn / kExploreEvery);
+        while (all.size() < kLookAhead / kExploreEvery + 1 && !lists.empty()) {
+            std::vector<std::size_t>& list = lists[next % lists.size()];
+            const auto weight = [&](std::size_t i) { return candidates_[i].rank * factors[i]; };
+            const auto best = std::min_element(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
+                return weight(a) < weight(b);
+            });
+            all.push_back(*best);
+            mark(factors, *best, options_.beside);
+            list.erase(best);
+            if (list.empty()) {
+                lists.erase(lists.begin() + static_cast<std::ptrdiff_t>(next % lists.size()));
+            } else {
+                ++next;
+            }
+        }
+        return all;
+    }
+
+    bool given_up(schedule::Strategy strategy) const {
+        if (!best_ || candidates_[*best_].schedule.strategy == strategy) return false;
+        int slow = 0, dropped = 0;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            const std::optional<Outcome>& outcome = result_.outcomes[i];
+            if (!outcome || candidates_[i].schedule.strategy != strategy) continue;
+            ++(outcome->timed() ? slow : dropped);
+            if (outcome->timed() && outcome->seconds < options_.far * best_seconds_) return false;
+        }
+        // That some cannot be built says less of the others than that some are slow.
+        return slow >= options_.first_of_strategy || dropped >= kDroppedForSlow * options_.first_of_strategy;
+    }
+
+    // The best few, and the model's choice, in one comparison.
+    void finish() {
+        std::vector<std::size_t> finalists;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            if (i != 0 && seconds_of(i) && *seconds_of(i) <= options_.in_reach * best_seconds_)
+                finalists.push_back(i);
+        }
+        std::stable_sort(finalists.begin(), finalists.end(),
+                         [&](std::size_t a, std::size_t b) { return *seconds_of(a) < *seconds_of(b); });
+        if (std::ssize(finalists) > options_.finalists)
+            finalists.resize(static_cast<std::size_t>(options_.finalists));
+        const bool with_first = seconds_of(0).has_value();
+        if (with_first) finalists.insert(finalists.begin(), 0);
+        if (finalists.size() < 2) return;
+        const std::vector<double> seconds = measure_.compare(finalists);
+        if (seconds.size() != finalists.size()) return;
+        if (with_first) result_.first_seconds = seconds[0];
+        choose_of(finalists, seconds);
+    }
+
+    void choose_of(const std::vector<std::size_t>& finalists, const std::vector<double>& seconds) {
+        std::vector<std::size_t> order(finalists.size());
+        for (std::size_t n = 0; n < order.size(); ++n)
+            order[n] = n;
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
+        // Within noise the model's choice is as good, and needs no store.
+        if (finalists[0] == 0 && seconds[0] * (1 - options_.better) <= seconds[order[0]])
+            std::stable_partition(order.begin(), order.end(), [](std::size_t n) { return n == 0; });
+        for (const std::size_t n : order) {
+            const std::size_t i = finalists[n];
+            if (i != *best_) {
+                const std::string wrong = measure_.verify(i);
+                if (!wrong.empty()) {
+                    result_.outcomes[i] = Outcome{Outcome::Kind::wrong, 0, wrong};
+                    measure_.tried(i, *result_.outcomes[i], best_);
+                    continue;
+                }
+            }
+            result_.winner = i;
+            result_.seconds = seconds[n];
+            return;
+        }
+    }
+
+    const std::vector<schedule::Candidate>& candidates_;
+    Measure& measure_;
+    const SearchOptions options_;
+    SearchResult result_;
+    std::vector<bool> pruned_;
+    std::optional<std::size_t> best_;
+    double best_seconds_ = std::numeric_limits<double>::infinity();
+    std::vector<schedule::Place> places_;
+    std::vector<bool> is_near_;         // to the best
+    std::vector<double> beside_tried_;  // what each one's rank is multiplied by where that is asked
+    int since_better_ = 0;
+};
+
+}  // namespace
+
+SearchResult search(const std::vector<schedule::Candidate>& candidates, int rank, Measure& measure,
+                    const std::vector<std::optional<Outcome>>& known, const SearchOptions& options) {
+    return Search(candidates, rank, measure, known, options).run();
+}
+
+}  // namespace halo::tune

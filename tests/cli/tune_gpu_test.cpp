@@ -1,0 +1,80 @@
+// tune, and run and explain after it, on a GPU: as a user types them.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/nvrtc/nvrtc.h"
+#include "skip.h"
+
+using namespace halo::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const SkipUnless gpu(halo::rt::cuda_status().why.empty(), halo::rt::cuda_status().why);
+const SkipUnless compiler(halo::rt::Nvrtc::find() != nullptr, halo::rt::Nvrtc::why_missing());
+
+Outcome haloc(const Folder& folder, std::vector<std::string> arguments) {
+    Invocation invocation;
+    invocation.arguments = std::move(arguments);
+    invocation.folder = folder.path();
+    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache"};
+    return run_haloc(invocation);
+}
+
+constexpr const char* kHeat = R"(stencil heat(x, y, z) {
+    param k = 0.1
+    field u: f32 { boundary fixed 1 }
+    u[t+1] = u + k * laplacian(u)
+}
+
+run heat {
+    grid 192, 160, 128
+    steps 50
+    init u = if x < 3 then 1 else 0
+}
+)";
+
+}  // namespace
+
+TEST_CASE("a spec that was tuned runs by what was found, with the same result") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    const Outcome measured = haloc(folder, {"doctor", "--measure"});
+    INFO(measured.err);
+    REQUIRE(measured.code == 0);
+    WARN(measured.out);
+    const Outcome before = haloc(folder, {"run", "heat.halo", "--json", "--save", "u=before.npy"});
+    INFO(before.err);
+    REQUIRE(before.code == 0);
+    CHECK(Json::parse(before.out)["schedules"][0].get<std::string>().find("chosen by the model") !=
+          std::string::npos);
+
+    const Outcome tuned = haloc(folder, {"tune", "heat.halo", "--budget", "8", "--json"});
+    INFO(tuned.err);
+    REQUIRE(tuned.code == 0);
+    WARN(tuned.out);
+    const Json stage = Json::parse(tuned.out)["stages"][0];
+    CHECK(stage["wrong"] == 0);
+    CHECK(stage["trials"] >= 2);
+
+    const Outcome after = haloc(folder, {"run", "heat.halo", "--json", "-v", "--save", "u=after.npy"});
+    INFO(after.err);
+    REQUIRE(after.code == 0);
+    const std::string schedule = Json::parse(after.out)["schedules"][0];
+    CHECK(schedule.find(stage["schedule"].get<std::string>()) == 0);
+    CHECK(schedule.find("tuned") != std::string::npos);
+    CHECK(after.err.find("stage 1: " + schedule) != std::string::npos);
+    CHECK(folder.read("after.npy") == folder.read("before.npy"));
+
+    const Outcome without = haloc(folder, {"run", "heat.halo", "--json", "--no-tuned"});
+    CHECK(Json::parse(without.out)["schedules"][0].get<std::string>().find("chosen by the model") !=
+          std::string::npos);
+    const Outcome explained = haloc(folder, {"explain", "heat.halo"});
+    WARN(explained.out);
+    CHECK(explained.out.find("(tuned)") != std::string::npos);
+    CHECK(explained.out.find("measured") != std::string::npos);
+}

@@ -1,0 +1,288 @@
+// The whole tuner on emulated kernels: built, checked against the interpreter and one cell a thread, kept,
+// resumed, and used by what chooses schedules for a run. Which of them is fastest on an emulator means
+// nothing and is not looked at.
+#include "emulated_device.h"
+#include "tuning.h"
+
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "compiler/driver/exit_code.h"
+#include "compiler/schedule/print.h"
+
+using namespace halo;
+using namespace halo::test;
+using driver::StageReport;
+
+namespace {
+
+class EmulatedMachine final : public driver::GpuMachine {
+public:
+    std::string kind() const override { return "emulated"; }
+    std::string description() const override { return device_.description(); }
+    schedule::Target target() const override { return {}; }
+    driver::TuneDevice tune_device() const override { return {"emulated", "sm_90", 132, compiler}; }
+
+    rt::CompiledCuda compile(const driver::Code& code) const override {
+        const std::lock_guard lock(mutex_);
+        ++compiled;
+        rt::CompiledCuda result;
+        result.cubin = code.text;
+        rt::KernelUsage usage;
+        usage.name = driver::kernel_of_stage(code.lowered.plan, 0);
+        usage.registers = 32;
+        if (spill(code)) usage.spill_load_bytes = 8;
+        result.usage = {usage};
+        return result;
+    }
+    std::unique_ptr<driver::Engine> start(const driver::Code& code, const driver::Extent& extent,
+                                          const rt::CompiledCuda& made) override {
+        if (fail_start(code, extent)) throw rt::Error(rt::ErrorCode::launch_failed, "an illegal address");
+        std::vector<std::unique_ptr<rt::Module>> modules;
+        std::string text = made.cubin;
+        if (break_start(code, extent)) negate(text);
+        modules.push_back(device_.load(text, code.lowered.plan.name));
+        return driver::make_session_engine(
+            rt::Session(code.lowered.plan, extent, device_, std::move(modules)));
+    }
+    std::unique_ptr<driver::Engine> load(const ir::Program& program, const driver::Extent& extent,
+                                         const driver::CodeOptions& options, driver::LoadTimings&) override {
+        const ir::Program optimized = driver::optimize(program, options);
+        const driver::Code code = driver::cuda_code(optimized, driver::choose_schedules(optimized, options));
+        return start(code, extent, compile(code));
+    }
+
+    std::string compiler = "an emulator";
+    std::function<bool(const driver::Code&)> spill = [](const driver::Code&) { return false; };
+    using OnGrid = std::function<bool(const driver::Code&, const driver::Extent&)>;
+    OnGrid break_start = [](const driver::Code&, const driver::Extent&) { return false; };  // wrong results
+    OnGrid fail_start = break_start;
+    mutable int compiled = 0;
+
+private:
+    // A mistake of the compiler, so to speak.
+    static void negate(std::string& text) {
+        const std::size_t at = text.find("fmaf(");
+        REQUIRE(at != std::string::npos);
+        text.replace(at, 5, "-fmaf(");
+    }
+
+    emulator::EmulatedDevice device_;
+    mutable std::mutex mutex_;
+};
+
+driver::TunerSettings quick() {
+    driver::TunerSettings settings;
+    settings.budget_seconds = 0;  // the model's choice, and what it is compared with
+    settings.jobs = 2;
+    settings.awkward = driver::Extent{19, 7, 5};
+    settings.sample_seconds = 1e-4;
+    return settings;
+}
+
+// Of candidates registers are limited, of what they are checked against they are not.
+bool is_candidate(const driver::Code& code) {
+    return code.text.find("__launch_bounds__(128, ") != std::string::npos;
+}
+
+constexpr const char* kFewChoices = "direct cells=1x1x1 min_blocks=1";  // so that all are soon tried
+
+}  // namespace
+
+TEST_CASE("a winner is checked, kept and taken by the next run") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, kHeat3d, "40,12,9", "direct threads=32x4x1 cells=1x1x1");
+    driver::TunerSettings settings = quick();
+    settings.budget_seconds = 60;
+    const std::vector<StageReport> reports = tuning.tune(folder, settings);
+    REQUIRE(reports.size() == 1);
+    const StageReport& report = reports.front();
+    CHECK(report.kind == StageReport::Kind::tuned);
+    CHECK(report.stop == tune::SearchResult::Stop::exhausted);
+    CHECK(report.trials >= 3);  // min_blocks alone was left to choose
+    CHECK(report.wrong == 0);
+    CHECK(report.refused == 0);
+    CHECK(report.seconds > 0);
+    CHECK(report.model_seconds);
+    const std::vector<driver::StageChoice> choices = tuning.choices(folder, machine.tune_device());
+    REQUIRE(choices.size() == 1);
+    CHECK(choices[0].tuned);
+    CHECK(schedule::print(choices[0].schedule, 3) == report.schedule);
+    CHECK(choices[0].known->finished);
+    CHECK(std::ssize(choices[0].known->trials) == report.trials);
+    CHECK(choices[0].known->trials.front().outcome.registers == 32);
+
+    // Tuned once, it is not measured again, unless that is asked for.
+    const int before = machine.compiled;
+    CHECK(tuning.tune(folder, settings).front().kind == StageReport::Kind::known);
+    CHECK(machine.compiled == before);
+    settings.again = true;
+    CHECK(tuning.tune(folder, settings).front().kind == StageReport::Kind::tuned);
+
+    // What was tuned around pinned values is not taken where nothing is pinned, nor with another compiler.
+    CHECK_FALSE(Tuning(machine, kHeat3d, "40,12,9").choices(folder, machine.tune_device())[0].tuned);
+    driver::TuneDevice other = machine.tune_device();
+    other.compiler = "another";
+    const driver::StageChoice choice = tuning.choices(folder, other)[0];
+    CHECK_FALSE(choice.tuned);
+    CHECK(choice.notes.back().find("tuned with an emulator") != std::string::npos);
+    other = machine.tune_device();
+    other.name = "another device";
+    CHECK_FALSE(tuning.choices(folder, other)[0].known);
+    CHECK_FALSE(Tuning(machine, kHeat3d, "40,12,10", "direct threads=32x4x1 cells=1x1x1")
+                    .choices(folder, machine.tune_device())[0]
+                    .known);
+}
+
+TEST_CASE("a search whose budget is spent goes on the next time") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, kHeat3d, "40,12,9", kFewChoices);
+    const StageReport first = tuning.tune(folder, quick()).front();
+    CHECK(first.stop == tune::SearchResult::Stop::budget);
+    CHECK(first.trials == 1);
+    CHECK(first.schedule == first.model_schedule);
+    CHECK(tuning.choices(folder, machine.tune_device())[0].tuned);
+    CHECK_FALSE(tuning.choices(folder, machine.tune_device())[0].known->finished);
+    const StageReport second = tuning.tune(folder, quick()).front();
+    CHECK(second.known_trials == 1);
+    CHECK(second.trials == 0);
+}
+
+TEST_CASE("code that is wrong or spills does not win") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, kHeat3d, "40,12,9", "direct threads=32x4x1 cells=1x1x1");
+    driver::TunerSettings settings = quick();
+    settings.budget_seconds = 60;
+    SECTION("wrong on every grid") {
+        machine.break_start = [](const driver::Code& code, const driver::Extent&) {
+            return is_candidate(code);
+        };
+        const StageReport report = tuning.tune(folder, settings).front();
+        CHECK(report.kind == StageReport::Kind::failed);
+        CHECK(report.wrong >= 3);
+        REQUIRE_FALSE(report.dropped.empty());
+        CHECK(report.dropped.front().find("against the interpreter") != std::string::npos);
+        CHECK_FALSE(tuning.choices(folder, machine.tune_device())[0].tuned);
+    }
+    SECTION("wrong on the run's grid alone") {
+        machine.break_start = [](const driver::Code& code, const driver::Extent& extent) {
+            return is_candidate(code) && extent[0] == 40;
+        };
+        const StageReport report = tuning.tune(folder, settings).front();
+        CHECK(report.kind == StageReport::Kind::failed);
+        CHECK(report.dropped.front().find("against one cell a thread") != std::string::npos);
+    }
+    SECTION("spilled, all of it") {
+        machine.spill = [](const driver::Code&) { return true; };
+        const StageReport report = tuning.tune(folder, settings).front();
+        CHECK(report.kind == StageReport::Kind::failed);
+        CHECK(report.spilled >= 3);
+        CHECK(report.dropped.front().find("spilled") != std::string::npos);
+    }
+}
+
+TEST_CASE("a schedule that the device fails with is not tried again") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, kHeat3d, "40,12,9", "direct threads=32x4x1 cells=1x1x1");
+    driver::TunerSettings settings = quick();
+    settings.budget_seconds = 60;
+    bool failed = false;
+    machine.fail_start = [&](const driver::Code& code, const driver::Extent&) {
+        return is_candidate(code) && !std::exchange(failed, true);
+    };
+    try {
+        tuning.tune(folder, settings);
+        FAIL("nothing was thrown");
+    } catch (const driver::CommandError& trouble) {
+        CHECK(trouble.code() == driver::ExitCode::device);
+        CHECK(std::string(trouble.what()).find("an illegal address") != std::string::npos);
+    }
+    const StageReport report = tuning.tune(folder, settings).front();
+    CHECK(report.kind == StageReport::Kind::tuned);
+    CHECK(report.known_trials == 1);
+    CHECK(report.refused == 1);
+    CHECK(report.schedule != report.model_schedule);  // the first to be tried
+}
+
+TEST_CASE("each stage is tuned, and stages without a choice are passed over") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, R"(stencil two(x, y) {
+    field u: f64 { boundary periodic }
+    field v: f64 { boundary periodic }
+    let w { boundary periodic } = u[x+1] - u[x-1]
+    u[t+1] = u + 0.1 * (w[y+1] - w[y-1])
+    v[t+1] = v + w[x+1]
+}
+)",
+                  "24,17");
+    driver::TunerSettings settings = quick();
+    settings.awkward = driver::Extent{13, 9, 1};
+    const std::vector<StageReport> reports = tuning.tune(folder, settings);
+    CHECK(reports.size() >= 2);
+    for (const StageReport& report : reports)
+        CHECK(report.kind == StageReport::Kind::tuned);
+    for (const driver::StageChoice& choice : tuning.choices(folder, machine.tune_device()))
+        CHECK(choice.tuned);
+}
+
+TEST_CASE("what tables and points are given is part of what is timed and checked") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, R"(stencil sums(x, y) {
+    spacing x = 1, y = 1
+    field u: f32 { boundary periodic }
+    table atoms { p, q: f32 }
+    points phones: linear
+    u[t+1] = u + sum(a in atoms) { a.q * (a.p - u) }
+    sample u[t+1] at phones into phones.trace[t]
+}
+
+run sums {
+    grid 24, 17
+    steps 5
+    rows atoms = 50
+    init atoms.p = row / 50
+    init atoms.q = 0.001 * row
+    phones at [3.5 + i, 2] for i in 0..4
+}
+)",
+                  "");
+    driver::TunerSettings settings = quick();
+    settings.awkward = driver::Extent{13, 9, 1};
+    const std::vector<StageReport> reports = tuning.tune(folder, settings);
+    REQUIRE(reports.size() == 2);
+    CHECK(reports[0].kind == StageReport::Kind::tuned);
+    CHECK(reports[1].kind == StageReport::Kind::no_choice);
+}
+
+// Reductions that steps read, complex fields, noise, integers, narrow types, several stages.
+TEST_CASE("the model's choice for examples of all kinds passes the check") {
+    for (const char* name :
+         {"burgers2d", "schroedinger2d", "cahn_hilliard_cook", "game_of_life", "heat_f16"}) {
+        std::ifstream file(std::string(HALO_SOURCE_DIR "/dsl_examples/") + name + ".halo");
+        REQUIRE(file);
+        const std::string text(std::istreambuf_iterator<char>(file), {});
+        INFO(name);
+        const driver::CheckedSpec spec = driver::check_text("spec.halo", text);
+        const int rank = driver::choose_stencil(spec, "").program.rank();
+        EmulatedMachine machine;
+        const StoreFolder folder;
+        Tuning tuning(machine, text, rank == 3 ? "20,13,9" : rank == 2 ? "26,17" : "70");
+        driver::TunerSettings settings = quick();
+        settings.awkward = rank == 3   ? driver::Extent{19, 11, 10}
+                           : rank == 2 ? driver::Extent{23, 19, 1}
+                                       : driver::Extent{67, 1, 1};
+        for (const StageReport& report : tuning.tune(folder, settings)) {
+            for (const std::string& each : report.dropped)
+                UNSCOPED_INFO(each);
+            CHECK((report.kind == StageReport::Kind::tuned || report.kind == StageReport::Kind::no_choice));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+#include "compiler/schedule/space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "catch.h"
+#include "compiler/schedule/print.h"
+#include "stencils.h"
+
+using namespace halo;
+using namespace halo::schedule;
+using namespace halo::test;
+
+namespace {
+
+constexpr Extent kGrid{256, 192, 128};
+
+Schedule read(const std::string& text, int rank) {
+    return apply(parse(text, rank).pins, Schedule{});
+}
+
+double apart(const Schedule& a, const Schedule& b) {
+    return distance(place_of(a, 3), place_of(b, 3));
+}
+
+}  // namespace
+
+TEST_CASE("candidates are legal, each once, and begin with what would be chosen", "[space]") {
+    for (const int rank : {1, 2, 3}) {
+        for (const ir::Scalar type : {ir::Scalar::f32, ir::Scalar::f64}) {
+            const Footprint f = footprint_of(sum_stencil(rank, type, star(rank, 2)));
+            const std::vector<Candidate> candidates = list_candidates(f, Target{}, kGrid);
+            REQUIRE(candidates.size() > 20);
+            CHECK(candidates.front().schedule == choose(f, Target{}, kGrid).schedule);
+            std::set<std::string> texts;
+            std::set<Strategy> strategies;
+            for (const Candidate& candidate : candidates) {
+                CHECK(is_legal(check(f, candidate.schedule, Target{}, kGrid)));
+                CHECK(candidate.seconds_per_cell > 0.0);
+                const std::string text = print(candidate.schedule, rank);
+                CHECK(texts.insert(text).second);
+                CHECK(read(text, rank) == candidate.schedule);  // a store keeps the text
+                strategies.insert(candidate.schedule.strategy);
+            }
+            CHECK(strategies.size() == (rank == 1 ? 2 : 3));
+            CHECK(std::is_sorted(candidates.begin() + 1, candidates.end(),
+                                 [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; }));
+        }
+    }
+}
+
+TEST_CASE("what is pinned stays in every candidate", "[space]") {
+    const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
+    const Pins pins = parse("direct threads=64x2x1", 3).pins;
+    const std::vector<Candidate> candidates = list_candidates(f, Target{}, kGrid, pins);
+    REQUIRE(candidates.size() > 10);
+    for (const Candidate& candidate : candidates) {
+        CHECK(candidate.schedule.strategy == Strategy::direct);
+        CHECK(candidate.schedule.threads == std::array<int, 3>{64, 2, 1});
+    }
+    const std::vector<Candidate> one =
+        list_candidates(f, Target{}, kGrid, parse("direct threads=32x4x1 cells=4x1x1 min_blocks=4", 3).pins);
+    CHECK(one.size() == 1);
+}
+
+TEST_CASE("the number of candidates of a strategy is bounded", "[space]") {
+    const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
+    const std::vector<Candidate> candidates = list_candidates(f, Target{}, kGrid, {}, 10);
+    CHECK(candidates.size() > 20);
+    CHECK(candidates.size() <= 31);
+}
+
+TEST_CASE("where nothing can be chosen there are no candidates", "[space]") {
+    Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, star(2, 1)));
+    f.in_place = true;
+    CHECK(list_candidates(f, Target{}, kGrid).empty());
+    f.in_place = false;
+    f.at_points = true;
+    CHECK(list_candidates(f, Target{}, kGrid).empty());
+}
+
+TEST_CASE("distance counts doublings, and settings that one schedule alone has", "[space]") {
+    const Schedule a = read("direct threads=32x4x1 cells=4x2x4 min_blocks=4", 3);
+    CHECK(apart(a, a) == 0);
+    CHECK(apart(a, read("direct threads=64x4x1 cells=4x2x4 min_blocks=4", 3)) == 1);
+    CHECK(apart(a, read("direct threads=64x2x1 cells=4x2x4 min_blocks=4", 3)) == 2);
+    CHECK(apart(a, read("direct threads=32x4x1 cells=4x2x4", 3)) == 3);  // 1 and two doublings
+    CHECK(apart(a, read("tile threads=32x4x1 cells=4x2x4 min_blocks=4", 3)) == INFINITY);
+    const Schedule walk = read("stream threads=32x4 cells=4x2", 3),
+                   far = read("stream threads=32x4 cells=4x2 planes=8", 3);
+    CHECK(apart(walk, far) == 4);
+    CHECK(apart(far, walk) == 4);
+}
+
+TEST_CASE("the plain schedule has one cell a thread", "[space]") {
+    for (const int rank : {1, 2, 3}) {
+        const Footprint f = footprint_of(sum_stencil(rank, ir::Scalar::f64, box(rank, 1)));
+        const Schedule plain = plain_schedule(f, Target{});
+        CHECK(plain.strategy == Strategy::direct);
+        CHECK(plain.cells == std::array<int, 3>{1, 1, 1});
+        CHECK(is_legal(check(f, plain, Target{})));
+        CHECK(steps_of(plain) == 1);
+    }
+}
