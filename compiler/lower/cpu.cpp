@@ -1,5 +1,6 @@
-// The CPU's one strategy: plain loops, the slowest axis split over threads by the runtime, the contiguous
-// axis vectorised. Halos are filled by the runtime after each kernel.
+// The CPU's one strategy: plain loops over a range of rows or planes, which the runtime gives to threads and
+// cuts into time tiles (runtime/core/time_tiles.h), the contiguous axis vectorised. Halos are filled by the
+// runtime after each kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,13 +34,23 @@ constexpr int kStrip = 256;
 // Rows of a table whose columns one block computes.
 constexpr int kBlockOfRows = 1024;
 
-// Along all other axes one block has all cells, so that blocks, and reductions' partials, count along one
-// axis.
+// Along all other axes one block has all cells, so that blocks count along one axis; but see
+// has_blocks_of_rows().
 constexpr int kWholeAxis = std::numeric_limits<int>::max();
 
 // C++ has no min without a header.
 Expr least(const Expr& a, const Expr& b) {
     return kernel::select(a < b, a, b);
+}
+
+Expr larger(const Expr& a, const Expr& b) {
+    return kernel::select(a > b, a, b);
+}
+
+// Whether a block is a row of the three-dimensional grid, so that a part of it can be a few rows of each
+// plane. Partial results of reductions are by plane, and regions have rows of their own.
+bool has_blocks_of_rows(const StageView& stage) {
+    return stage.rank() == 3 && stage.reductions.empty() && stage.in_place == nullptr;
 }
 
 class CpuLoops {
@@ -66,6 +77,10 @@ public:
         } else {
             row.push_back(inner_loop());
         }
+        if (has_blocks_of_rows(context_.stage())) {
+            loop_over_rows(std::move(row));
+            return std::move(result_);
+        }
         Block block;
         begin_reductions(context_, block);
         if (rank == 3) {
@@ -87,6 +102,25 @@ public:
 private:
     Block& body() { return result_.function.body; }
     Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
+
+    // Blocks count the rows of all planes, one plane after the other; in the first and the last plane of a
+    // range not all of its rows may be there.
+    void loop_over_rows(Block row) {
+        result_.tile[1] = 1;
+        const Expr begin = kernel::variable("begin", Type::i64), end = kernel::variable("end", Type::i64);
+        const Expr rows = kernel::variable("per_plane", Type::i64),
+                   before = kernel::variable("before", Type::i64);
+        const auto row_of = [&](const Expr& number) { return kernel::convert(number, Type::i32); };
+        Block plane;
+        plane.push_back(kernel::Declare{Type::i64, "before", kernel::convert(index_[2], Type::i64) * rows});
+        plane.push_back(kernel::For{"j", row_of(larger(begin - before, kernel::int_literal(0, Type::i64))),
+                                    row_of(least(end - before, rows)), 1, kernel::Unroll::leave,
+                                    std::move(row)});
+        const Expr one = kernel::int_literal(1, Type::i64);
+        body().push_back(kernel::Declare{Type::i64, "per_plane", kernel::convert(bounds_[1].end, Type::i64)});
+        body().push_back(kernel::For{"k", row_of(begin / rows), row_of((end - one) / rows) + 1, 1,
+                                     kernel::Unroll::leave, std::move(plane)});
+    }
 
     // A pointer to the row at (j + y, k + z) for each row that is read or written.
     std::string row_name(const Level& level, int y, int z) {
@@ -278,9 +312,41 @@ void add_column_kernels(const ir::Program& program, const ProgramLayout& layout,
     }
 }
 
+// How the cells of a stage use the arrays among its arguments; what goes through lists of points, or changes
+// cells in place, is left open.
+void describe_uses(const StageView& stage, const ProgramLayout& layout,
+                   std::vector<rt::Argument>& arguments) {
+    if (is_at_points(stage) || stage.in_place != nullptr) return;
+    const auto use_of = [&](const Level& level) -> rt::ArrayUse* {
+        // Components side by side are in one argument, of the first of them.
+        const ir::Group* group = ir::interleave(*stage.program, level.field).group;
+        const ir::FieldId owner = group == nullptr ? level.field : group->fields.front();
+        for (rt::Argument& argument : arguments) {
+            if (argument.kind != rt::Argument::Kind::field || argument.time != level.time ||
+                argument.field != layout.plan_field[owner.index])
+                continue;
+            if (!argument.use) argument.use.emplace();
+            return &*argument.use;
+        }
+        return nullptr;
+    };
+    for (const Read& read : stage.reads) {
+        rt::ArrayUse* use = use_of(read.level);
+        if (use == nullptr) continue;
+        use->read = true;
+        for (int axis = 0; axis < stage.rank(); ++axis)
+            use->reach[axis] = std::max({use->reach[axis], -read.low[axis], read.high[axis]});
+    }
+    for (const Write& write : stage.writes)
+        if (rt::ArrayUse* use = use_of(write.level)) use->written = true;
+}
+
 std::vector<std::string> roles_of(const StageView& stage) {
     if (is_at_points(stage)) return point_roles();
-    return has_table_sums(stage) ? table_roles() : std::vector<std::string>{"begin", "end", "block"};
+    std::vector<std::string> roles = {"begin", "end", "block"};
+    if (has_table_sums(stage)) roles = table_roles();
+    if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "before"});
+    return roles;
 }
 
 }  // namespace
@@ -290,8 +356,7 @@ Lowered lower_cpu(const ir::Program& program) {
     const ProgramLayout layout = make_layout(program, views);
     Lowered lowered;
     lowered.plan = begin_plan(program, views, layout);
-    lowered.kernels.header = {
-        fmt::format("{}: loops over a range of blocks of the slowest axis.", program.name)};
+    lowered.kernels.header = {fmt::format("{}: loops over a range of blocks.", program.name)};
     Names kernel_names;
     HaloKernels halo_kernels(program, layout, Machine::cpu, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
@@ -308,6 +373,7 @@ Lowered lower_cpu(const ir::Program& program) {
         kernel.tile = result.tile;
         kernel.domain = is_at_points(stage) ? point_domain(stage) : launch_domain(stage);
         kernel.arguments = context.arguments(reductions);
+        describe_uses(stage, layout, kernel.arguments);
         for (const Write& write : stage.writes) {
             if (!Images::needed(context, write)) continue;
             kernel.refresh_halos.push_back({layout.plan_field[write.level.field.index], write.level.time});

@@ -29,7 +29,7 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
                    const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt);
 
 // C++ for the CPU: every kernel is `void NAME(void* const* args, long begin, long end)` over a range of
-// blocks along the slowest axis.
+// blocks: rows or planes, of points and tables what the plan's domain says.
 Lowered lower_cpu(const ir::Program& program);
 
 }  // namespace halo::lower

@@ -16,7 +16,7 @@ constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still s
 constexpr double kOverlap = 0.05;  // of the other memories' time that is not hidden behind the slowest
 constexpr double kWarpsToHideLatency = 12;
 constexpr double kFewWarpsCost = 0.6;
-constexpr double kBarrierCost = 1.15;  // staging waits for the whole block
+constexpr double kBarrierCost = 2.2;  // staging waits for the whole block at every plane or tile
 constexpr std::int64_t kSystemSharedBytes = 1024;
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t step) {

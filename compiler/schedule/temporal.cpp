@@ -74,7 +74,9 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         } else {
             registers += levels * (queue.slots - 1) * cells * words;
         }
-        registers += kPlacesOfField + (queue.has_window ? window : cells * words);
+        // Of a wide window only a part is there at a time.
+        const int at_once = std::min(window, (2 * cells + kPlaces) * words);
+        registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);
     }
     return registers;
 }
@@ -162,10 +164,12 @@ ir::Program state_core(const ir::Program& program) {
 
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
                         const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
-    constexpr double kWarpsToHalfIssue = 4;  // an SM with so many issues in half of its cycles
-    constexpr double kBarrierShare = 0.8;    // of the issue slots that remain where warps wait for each other
-    constexpr double kOverlap = 0.15;        // of the lesser time that is not hidden
-    constexpr double kTurn = 30;             // instructions of a turn beside the cells'
+    // Share of its issue slots that an SM uses: by the warps that run there; where they wait for each other
+    // at every turn, by what all of them hold.
+    constexpr double kWarpsToHalfIssue = 2;
+    constexpr double kMeetingIssue = 0.53, kCellsToMeet = 128;
+    constexpr double kOverlap = 0.25;  // of the lesser time that is not hidden
+    constexpr double kTurn = 30;       // instructions of a turn beside the cells'
     constexpr double kLanesPerSm = 128, kClock = 1.9e9;
     double instructions = 0, bytes_read = 0, bytes_written = 0;
     const double cells = schedule.cells[0] * schedule.cells[1];
@@ -182,9 +186,8 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
         const double words = bytes_of(core, queue.field) / 4.0;
         const double rows =
             queue.has_corners ? schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1] : schedule.cells[1];
-        // A shuffle takes four issue slots' worth of its unit.
-        instructions += 3 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
-        instructions += 2 * words * (queue.reach[1][0] + queue.reach[1][1]) * schedule.cells[0] / cells;
+        instructions += 1.2 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
+        instructions += words * (queue.reach[1][0] + queue.reach[1][1]) * schedule.cells[0] / cells;
         meets = meets || queue.reach[1][0] + queue.reach[1][1] > 0;
         if (queue.role == ir::Role::intermediate) continue;
         const double bytes = bytes_of(core, queue.field);
@@ -207,8 +210,9 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
     const double used_sms =
         std::min<double>(target.sms, std::ceil(static_cast<double>(schedule.blocks) / schedule.min_blocks));
-    double issue = resident / (resident + kWarpsToHalfIssue) * used_sms / target.sms;
-    if (meets) issue *= kBarrierShare;
+    double issue = resident / (resident + kWarpsToHalfIssue);
+    if (meets) issue = kMeetingIssue * std::min(1.0, resident * cells / kCellsToMeet);
+    issue *= used_sms / target.sms;
     const double compute = redundancy * instructions / (kLanesPerSm * kClock * target.sms * issue);
     const double memory =
         (bytes_read * (1 + (redundancy - 1) / 2) + bytes_written) / target.dram_bandwidth / pipeline.steps;

@@ -19,7 +19,7 @@ public:
         : core_(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
 
     TemporalChoice run() {
-        const int first = pins_.steps.value_or(2), last = pins_.steps.value_or(kMostSteps);
+        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             const auto formed = form_pipeline(core_, steps);
             if (const auto* why = std::get_if<std::string>(&formed)) {
@@ -49,10 +49,16 @@ private:
         schedule.cells = pins_.cells.value_or(cells);
         schedule.warps = pins_.warps.value_or(warps);
         schedule.ahead = pins_.ahead.value_or(4);
+        // So many turns bring a queue's registers round; in three dimensions they would be too many.
         int slots = 1;
-        for (const Pipeline::Queue& queue : pipeline.queues)
-            if (queue.role != ir::Role::input) slots = std::max(slots, queue.slots);
-        schedule.unroll = pins_.unroll.value_or(core_.rank() == 2 ? std::min(slots, 5) : 2);
+        bool keeps_windows = false;
+        for (const Pipeline::Queue& queue : pipeline.queues) {
+            if (queue.role == ir::Role::input) continue;
+            slots = std::max({slots, queue.slots, queue.windows});
+            keeps_windows = keeps_windows || queue.keeps_windows();
+        }
+        const int unroll = core_.rank() == 2 ? std::min(slots, 5) : keeps_windows ? 1 : 2;
+        schedule.unroll = pins_.unroll.value_or(unroll);
         const auto shaped = temporal_shape(core_, pipeline, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
             if (why_not_.empty()) why_not_ = *why;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "runtime/core/geometry.h"
 #include "runtime/core/halo_fill.h"
 #include "runtime/core/launch_plan.h"
+#include "runtime/core/time_tiles.h"
 
 namespace halo::rt {
 
@@ -90,6 +92,10 @@ public:
     // int64. The values are copied before the call returns.
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
     virtual void synchronize() = 0;
+
+    // Optional: several steps at once (time_tiles.h); nothing where the device cannot.
+    virtual std::optional<CacheShare> cache_share() const { return std::nullopt; }
+    virtual void run_time_tiles(const TimeTiles&) {}
 
     // Optional. The least or largest of `count` partial results to *result, both on the device; a NaN counts
     // only where there is nothing else, as for fmin and fmax. op is min or max: sums are combined in block

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "runtime/core/element.h"
@@ -63,6 +64,8 @@ void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int
     const auto& faces = field_.boundary[axis];
     const HaloSource source = halo_source(faces[0].kind, faces[1].kind, index, geometry_.extent[axis]);
     HaloPass::Layer layer;
+    layer.to = index;
+    layer.from = source.cell;
     layer.destination = start + index * stride_[axis];
     if (source.kind == HaloSource::Kind::fixed && constants) {
         layer.constant = true;
@@ -76,6 +79,7 @@ void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int
 
 HaloPass PassMaker::make(int axis, bool constants) const {
     HaloPass pass;
+    pass.axis = axis;
     // The other two axes; the faster one is the row where it is x.
     const int first = axis == 0 ? 1 : 0;
     const int second = axis == 2 ? 1 : 2;
@@ -90,6 +94,7 @@ HaloPass PassMaker::make(int axis, bool constants) const {
         pass.inner_stride = stride_[first];
     }
     pass.outer_units = outer.count;
+    pass.outer_low = outer.low;
     pass.outer_stride = stride_[second];
     const auto& halo = field_.halo[axis];
     for (std::int64_t index = -halo[0]; index < 0; ++index)
@@ -100,14 +105,17 @@ HaloPass PassMaker::make(int axis, bool constants) const {
     return pass;
 }
 
+using Layers = std::span<const HaloPass::Layer>;
+
 template <class Element>
-void run_units(const HaloPass& pass, ElementType type, void* start, std::int64_t begin, std::int64_t end) {
+void run_units(const HaloPass& pass, Layers layers, ElementType type, void* start, std::int64_t begin,
+               std::int64_t end) {
     auto* const array = static_cast<Element*>(start);
     for (std::int64_t unit = begin; unit < end; ++unit) {
         const std::int64_t inner = unit % pass.inner_units;
         const std::int64_t outer = unit / pass.inner_units;
         Element* base = array + inner * pass.inner_stride + outer * pass.outer_stride;
-        for (const HaloPass::Layer& layer : pass.layers) {
+        for (const HaloPass::Layer& layer : layers) {
             Element* destination = base + layer.destination;
             if (layer.constant) {
                 Element value;
@@ -119,6 +127,42 @@ void run_units(const HaloPass& pass, ElementType type, void* start, std::int64_t
                 std::memcpy(destination, base + layer.source, pass.row_length * sizeof(Element));
             }
         }
+    }
+}
+
+void run_layers(const HaloPass& pass, Layers layers, ElementType type, void* array, std::int64_t begin,
+                std::int64_t end) {
+    // Elements are moved as they lie in memory, whatever they mean.
+    switch (size_of(type)) {
+        case 1:
+            return run_units<std::uint8_t>(pass, layers, type, array, begin, end);
+        case 2:
+            return run_units<std::uint16_t>(pass, layers, type, array, begin, end);
+        case 4:
+            return run_units<std::uint32_t>(pass, layers, type, array, begin, end);
+        default:
+            return run_units<std::uint64_t>(pass, layers, type, array, begin, end);
+    }
+}
+
+// Images past the faces of the slowest axis, of the piece's planes. `across_rows` has already put images of
+// its rows past the faces of the middle axis, and those rows have images, too.
+void fill_planes(const HaloPass& pass, const HaloPass* across_rows, ElementType type, int rank, void* array,
+                 const HaloPiece& piece) {
+    for (const HaloPass::Layer& layer : pass.layers) {
+        if (layer.from < piece.begin || layer.from >= piece.end) continue;
+        const auto fill_rows = [&](std::int64_t begin, std::int64_t end) {
+            run_layers(pass, {&layer, 1}, type, array, (begin - pass.outer_low) * pass.inner_units,
+                       (end - pass.outer_low) * pass.inner_units);
+        };
+        if (rank == 2) {
+            run_layers(pass, {&layer, 1}, type, array, 0, pass.units());
+            continue;
+        }
+        fill_rows(piece.row_begin, piece.row_end);
+        if (across_rows == nullptr) continue;
+        for (const HaloPass::Layer& row : across_rows->layers)
+            if (row.from >= piece.row_begin && row.from < piece.row_end) fill_rows(row.to, row.to + 1);
     }
 }
 
@@ -179,16 +223,33 @@ std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& g
 
 void run_halo_pass(const HaloPass& pass, ElementType type, void* array, std::int64_t begin,
                    std::int64_t end) {
-    // Elements are moved as they lie in memory, whatever they mean.
-    switch (size_of(type)) {
-        case 1:
-            return run_units<std::uint8_t>(pass, type, array, begin, end);
-        case 2:
-            return run_units<std::uint16_t>(pass, type, array, begin, end);
-        case 4:
-            return run_units<std::uint32_t>(pass, type, array, begin, end);
-        default:
-            return run_units<std::uint64_t>(pass, type, array, begin, end);
+    run_layers(pass, pass.layers, type, array, begin, end);
+}
+
+void fill_images(const std::vector<HaloPass>& passes, ElementType type, const Geometry& geometry, void* array,
+                 const HaloPiece& piece) {
+    const int slowest = geometry.rank - 1;
+    const HaloPass* across_rows = nullptr;  // of three axes: the one along the middle axis
+    for (const HaloPass& pass : passes) {
+        if (pass.axis == slowest) {
+            fill_planes(pass, across_rows, type, geometry.rank, array, piece);
+        } else if (pass.axis == 0) {
+            // Its units are the rows of the grid.
+            const std::int64_t rows = geometry.rank == 2 ? 1 : geometry.extent[1];
+            if (piece.row_end - piece.row_begin == rows) {
+                run_layers(pass, pass.layers, type, array, piece.begin * rows, piece.end * rows);
+                continue;
+            }
+            for (std::int64_t plane = piece.begin; plane < piece.end; ++plane)
+                run_layers(pass, pass.layers, type, array, plane * rows + piece.row_begin,
+                           plane * rows + piece.row_end);
+        } else {
+            across_rows = &pass;
+            for (const HaloPass::Layer& layer : pass.layers)
+                if (layer.from >= piece.row_begin && layer.from < piece.row_end)
+                    run_layers(pass, {&layer, 1}, type, array, piece.begin * pass.inner_units,
+                               piece.end * pass.inner_units);
+        }
     }
 }
 

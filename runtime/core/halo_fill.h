@@ -32,8 +32,11 @@ struct HaloPass {
         std::int64_t source = 0;  // where `constant` is false
         double value = 0;         // where it is true; rounded to the field's type when stored
         bool constant = false;
+        std::int64_t to = 0, from = 0;  // cells along `axis`: those of destination and source
     };
     std::vector<Layer> layers;
+    int axis = 0;                  // whose faces these are
+    std::int64_t outer_low = 0;    // cell along the outer axis that outer unit 0 is
     std::int64_t row_length = 1;   // contiguous elements that a layer sets per unit
     std::int64_t inner_units = 1;  // units are numbered inner + inner_units * outer
     std::int64_t outer_units = 1;
@@ -55,6 +58,18 @@ std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& g
 // Runs units [begin, end) of one pass on an array in host memory; `array` is its first element, not cell
 // (0,0,0).
 void run_halo_pass(const HaloPass& pass, ElementType type, void* array, std::int64_t begin, std::int64_t end);
+
+// The cells of a level that a kernel has just written: planes [begin, end) of the slowest axis and, of three
+// axes, rows [row_begin, row_end) of each plane.
+struct HaloPiece {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t row_begin = 0, row_end = 1;
+};
+
+// The images of those cells alone. Once each cell of a level has been in a piece, its halo is as the whole
+// passes (HaloPart::images) leave it wherever images are read. At least two axes.
+void fill_images(const std::vector<HaloPass>& passes, ElementType type, const Geometry& geometry, void* array,
+                 const HaloPiece& piece);
 
 // All passes, one after the other, on the calling thread.
 void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);

@@ -171,6 +171,12 @@ struct PointsPlan {
     int radius = 1;
 };
 
+// How a cell of a kernel uses an array.
+struct ArrayUse {
+    bool read = false, written = false;  // written: the cell itself alone
+    std::array<int, kMaxRank> reach{};   // cells along each axis that it reads past itself, either way
+};
+
 // What one kernel argument is, in the order of the kernel's parameters.
 struct Argument {
     enum class Kind : std::uint8_t {
@@ -193,6 +199,7 @@ struct Argument {
     int part = 0;
     HostScalar scalar;
     ElementType type = ElementType::f32;
+    std::optional<ArrayUse> use;  // of a field's array; where it is not told, the kernel may do anything
 };
 
 // What a kernel's blocks are laid over.

@@ -66,6 +66,9 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
         switch (argument.kind) {
             case Argument::Kind::field:
                 check_level(plan, kernel, argument.field, argument.time, true);
+                for (int axis = 0; argument.use && axis < kMaxRank; ++axis)
+                    require(argument.use->reach[axis] >= 0, "kernel '{}' reads {} cells past its own",
+                            kernel.name, argument.use->reach[axis]);
                 break;
             case Argument::Kind::scalar:
                 check_scalar(plan, argument.scalar);

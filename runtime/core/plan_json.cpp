@@ -177,6 +177,10 @@ Json argument_json(const Argument& argument) {
         case Argument::Kind::field:
             json["field"] = argument.field;
             json["time"] = argument.time;
+            if (argument.use)
+                json["use"] = {{"read", argument.use->read},
+                               {"written", argument.use->written},
+                               {"reach", argument.use->reach}};
             break;
         case Argument::Kind::scalar:
             json["type"] = name_of(argument.type, kElementTypes);
@@ -208,6 +212,11 @@ Argument argument_from(const Json& json) {
         case Argument::Kind::field:
             argument.field = json.at("field");
             argument.time = json.at("time");
+            if (json.contains("use")) {
+                const Json& use = json.at("use");
+                argument.use = ArrayUse{use.at("read"), use.at("written"),
+                                        use.at("reach").get<std::array<int, kMaxRank>>()};
+            }
             break;
         case Argument::Kind::scalar:
             argument.type = value_of<ElementType>(json.at("type"), kElementTypes, "element type");

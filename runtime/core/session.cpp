@@ -123,6 +123,10 @@ std::int64_t Session::cells() const {
 std::int64_t Session::array_bytes() const {
     return state_->array_bytes();
 }
+int Session::steps_at_once() const {
+    return state_->time_tiles ? state_->time_tiles->shape.steps : 1;
+}
+
 std::int64_t Session::steps_done() const {
     return state_->steps_done;
 }

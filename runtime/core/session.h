@@ -27,6 +27,8 @@ struct SessionOptions {
     // halos alone, as a value that stands out.
     bool poison = false;
     bool record = true;  // replay recorded steps where the device can
+    // Steps that are done at once on pieces of the grid, where the device and the plan can (time_tiles.h).
+    TimeTileOptions time_tiles{};
 };
 
 struct RunOptions {
@@ -96,6 +98,8 @@ public:
     // Throws bad_argument before the first step where a param has no value yet.
     void step(std::int64_t count = 1);
     RunResult run(const RunOptions& options);
+    int steps_at_once()
+        const;  // at most, in time tiles (time_tiles.h); 1 where there are none, or no step yet
     void synchronize();
 
     double reduction(const std::string& name);                  // of the last step; throws before the first

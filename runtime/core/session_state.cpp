@@ -403,6 +403,9 @@ void Session::State::step_singly(std::int64_t count) {
             device->replay(*recording);
             steps_done += recorded_steps;
             count -= recorded_steps;
+        } else if (const std::int64_t together = step_time_tiles(count); together > 0) {
+            steps_done += together;
+            count -= together;
         } else {
             run_step(steps_done, phase());
             ++steps_done;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/core/session.h"
+#include "runtime/core/time_tiles.h"
 
 namespace halo::rt {
 
@@ -127,6 +128,11 @@ struct Session::State {
     bool block_ran = false;                        // once, outside of a recording
     std::int64_t recorded_blocks = 0;              // of a recording of time blocks, from phase 0
     std::unique_ptr<Recording> block_recording;
+    struct ChosenTiles {
+        TileShape shape;
+        Lags lags;  // of the sweeps of the most steps done at once
+    };
+    std::optional<ChosenTiles> time_tiles;  // once looked at
 
     State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
           std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
@@ -164,6 +170,14 @@ struct Session::State {
     void find_time_block();
     void prepare_blocks(const std::vector<double>& values);
     std::int64_t step_in_blocks(std::int64_t count);  // as many as it can; returns how many are left
+
+    // session_time_tiles.cpp
+    bool can_tile_time() const;
+    std::array<bool, kMaxRank> periodic_axes() const;
+    void choose_time_tiles();
+    Sweep sweep_of(int kernel, PreparedLaunch& launch) const;
+    std::vector<Sweep> sweeps_of(std::int64_t count, std::vector<PreparedLaunch>& own);
+    std::int64_t step_time_tiles(std::int64_t count);  // steps done, of `count` at most; 0 where it cannot
 
     // session_cells.cpp: the cells of a field from and to dense arrays of its element type
     std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }

@@ -185,7 +185,38 @@ public:
     }
     void synchronize() override {}
 
+    std::optional<CacheShare> cache_share() const override {
+        CacheShare share;
+        share.threads = pool_.threads();
+        share.own_bytes = caches_.own_bytes;
+        share.common_bytes = caches_.common_bytes / std::clamp(caches_.sharing, 1, share.threads);
+        return share;
+    }
+    void run_time_tiles(const TimeTiles& tiles) override {
+        const VisitPiece visit = [&](const Sweep& sweep, const HaloPiece& piece) {
+            run_piece(tiles.geometry, sweep, piece);
+        };
+        for (int phase = 0; phase < 2; ++phase) {
+            pool_.run(tiles.shape.chunks, [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t chunk = begin; chunk < end; ++chunk)
+                    order_pieces(tiles, static_cast<int>(chunk), phase, visit);
+            });
+        }
+    }
+
 private:
+    static void run_piece(const Geometry& geometry, const Sweep& sweep, const HaloPiece& piece) {
+        Entry* const entry = static_cast<CpuKernel*>(sweep.kernel)->entry();
+        const std::int64_t rows = geometry.rank == 3 && sweep.rows ? geometry.extent[1] : 1;
+        if (piece.row_end - piece.row_begin == rows || !sweep.rows) {
+            entry(sweep.arguments, piece.begin * rows, piece.end * rows);
+        } else {
+            for (std::int64_t plane = piece.begin; plane < piece.end; ++plane)
+                entry(sweep.arguments, plane * rows + piece.row_begin, plane * rows + piece.row_end);
+        }
+        for (const Sweep::Refresh& refresh : sweep.refresh)
+            fill_images(*refresh.images, refresh.type, geometry, refresh.array, piece);
+    }
     static void run_blocks(Entry* entry, void** arguments, std::int64_t begin, std::int64_t end) {
         if (begin < end) entry(arguments, begin, end);
     }
@@ -218,6 +249,7 @@ private:
     }
 
     ThreadPool pool_;
+    CacheSizes caches_ = cache_sizes();
 };
 
 }  // namespace

@@ -5,8 +5,9 @@
 //     extern "C" void NAME(void* const* arguments, long begin, long end)
 //
 // where arguments[i] points at the value of argument i, as for a GPU, and [begin, end) are blocks out of
-// blocks[0] * blocks[1] * blocks[2]. The plan's tile covers the whole grid along all axes but the slowest, so
-// that blocks count along that axis alone; each thread takes one contiguous range of them.
+// blocks[0] * blocks[1] * blocks[2]. The plan's tile covers the whole grid along all axes but the slowest, or
+// but the two slowest, so that blocks are planes or rows, one plane's after the other's; each thread takes
+// one contiguous range of them.
 #pragma once
 
 #include <memory>

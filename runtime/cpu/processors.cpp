@@ -114,6 +114,41 @@ int default_threads() {
     return static_cast<int>(threads);
 }
 
+CacheSizes cache_sizes() {
+    const std::vector<int> usable = usable_processors();
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu" + std::to_string(usable.front()) + "/cache/index";
+    CacheSizes sizes;
+    for (int index = 0;; ++index) {
+        const std::string cache = folder + std::to_string(index);
+        const std::string type = first_line(cache + "/type");
+        if (type.empty()) break;
+        if (type == "Instruction") continue;
+        const std::int64_t bytes = parse_cache_size(first_line(cache + "/size"));
+        const std::vector<int> sharers = parse_processor_list(first_line(cache + "/shared_cpu_list"));
+        const auto sharing = std::count_if(usable.begin(), usable.end(), [&](int processor) {
+            return std::find(sharers.begin(), sharers.end(), processor) != sharers.end();
+        });
+        // On a machine of one core nobody shares; the last cache is still not as fast as the one before it.
+        if (first_line(cache + "/level") == "3" || sharing > 1) {
+            sizes.common_bytes = bytes;
+            sizes.sharing = std::max(1, static_cast<int>(sharing));
+        } else {
+            sizes.own_bytes = std::max(sizes.own_bytes, bytes);
+        }
+    }
+    return sizes;
+}
+
+std::int64_t parse_cache_size(const std::string& text) {
+    std::istringstream input(text);
+    std::int64_t size = 0;
+    char unit = 'B';
+    if (!(input >> size) || size < 0 || size > 1 << 30) return 0;
+    input >> unit;
+    return unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size;
+}
+
 std::string processor_model() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {

@@ -1,6 +1,7 @@
 // Which processors this process may use.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,18 @@ std::vector<int> usable_processors();
 // Error where that is no such number.
 int default_threads();
 
+// Bytes of the caches of the first usable processor; 0 where there is none or it is not told.
+struct CacheSizes {
+    std::int64_t own_bytes = 0;     // the largest that only siblings of its core share
+    std::int64_t common_bytes = 0;  // the last, where others share it
+    int sharing = 1;                // usable processors that do
+};
+CacheSizes cache_sizes();
+
 std::string processor_model();  // "AMD EPYC 9654", or "unknown processor"
+
+// "1024K" or "32M" as the kernel writes sizes of caches; 0 where the text is no such size.
+std::int64_t parse_cache_size(const std::string& text);
 
 // "0-3,8" as the kernel writes sets of processors; empty where the text is no such list.
 std::vector<int> parse_processor_list(const std::string& text);

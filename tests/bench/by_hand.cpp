@@ -20,6 +20,20 @@ void diffuse(const T* __restrict u, T* __restrict next, int n, T k) {
     }
 }
 
+template <class T>
+void diffuse_plane(const T* __restrict u, T* __restrict next, int n, T k) {
+    const std::ptrdiff_t pitch = n + 2;
+#pragma omp parallel for schedule(static)
+    for (int y = 1; y <= n; ++y) {
+        const T* __restrict c = u + y * pitch;
+        T* __restrict d = next + y * pitch;
+        for (int x = 1; x <= n; ++x)
+            d[x] = c[x] + k * (c[x - 1] + c[x + 1] + c[x - pitch] + c[x + pitch] - 4 * c[x]);
+    }
+}
+
+template void diffuse_plane(const float*, float*, int, float);
+template void diffuse_plane(const double*, double*, int, double);
 template void diffuse(const float*, float*, int, float);
 template void diffuse(const double*, double*, int, double);
 

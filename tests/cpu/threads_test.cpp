@@ -57,6 +57,11 @@ TEST_CASE("threads: processors and the number asked for") {
     CHECK(parse_processor_list("").empty());
     CHECK(parse_processor_list("x").empty());
     CHECK(parse_processor_list("3-1").empty());
+    CHECK(parse_cache_size("1024K\n") == 1 << 20);
+    CHECK(parse_cache_size("32M") == 32 << 20);
+    CHECK(parse_cache_size("64") == 64);
+    CHECK(parse_cache_size("") == 0);
+    CHECK(parse_cache_size("-1K") == 0);
     const std::vector<int> processors = usable_processors();
     REQUIRE_FALSE(processors.empty());
     CHECK(std::set<int>(processors.begin(), processors.end()).size() == processors.size());

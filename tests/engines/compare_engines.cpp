@@ -173,9 +173,11 @@ double Reference::reduction(const std::string& name) const {
 }
 
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
-                       const Load& load, double tolerance) {
+                       const Load& load, double tolerance, const rt::TimeTileOptions& time_tiles,
+                       int* steps_at_once) {
     rt::SessionOptions options;
     options.poison = true;
+    options.time_tiles = time_tiles;
     rt::Session session(lowered.plan, reference.extent, device, load(lowered, device), options);
     const ir::Program& program = reference.program;
     for (std::size_t n = 0; n < program.params.size(); ++n) {
@@ -197,6 +199,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
         }
     }
     session.step(reference.steps);
+    if (steps_at_once != nullptr) *steps_at_once = session.steps_at_once();
     const auto [nx, ny, nz] = reference.extent;
     for (const Reference::Level& level : reference.levels()) {
         const bool wide = is_wide(program, level.field);

@@ -13,6 +13,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
 #include "runtime/core/device.h"
+#include "runtime/core/session.h"
 
 namespace halo::test {
 
@@ -65,8 +66,10 @@ using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower:
 // Empty where all fields agree bit for bit (a cell that is NaN in the reference has no value) and all
 // reductions within rounding; else what differs first. tolerance: how far values may differ, relative to 1
 // and to themselves, where functions are the device's own.
+// time_tiles: as SessionOptions has them; steps_at_once: what Session says then.
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
-                       const Load& load, double tolerance = 0);
+                       const Load& load, double tolerance = 0, const rt::TimeTileOptions& time_tiles = {},
+                       int* steps_at_once = nullptr);
 
 // For an emulated GPU: the emitted CUDA.
 std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device);

@@ -113,6 +113,8 @@ TEST_CASE("examples give the interpreter's bits on the CPU") {
             INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
             const test::Reference reference(program, extent, 3, 1);
             CHECK(test::difference(reference, lowered, *device, test::load_cpp) == "");
+            // Two steps at once, and the third by itself.
+            CHECK(test::difference(reference, lowered, *device, test::load_cpp, 0, {2, 2}) == "");
         }
     }
 }

@@ -5,11 +5,9 @@
 namespace halo::test {
 namespace {
 
-constexpr int kSteps = 3;
-
-std::string complaint_of(const RandomProgram& source, const Complaint& complaint) {
+std::string complaint_of(const RandomProgram& source, const Complaint& complaint, int steps) {
     const ir::Program program = load_program(source.text());
-    const Reference reference(program, {source.grid[0], source.grid[1], source.grid[2]}, kSteps, source.seed);
+    const Reference reference(program, {source.grid[0], source.grid[1], source.grid[2]}, steps, source.seed);
     try {
         return complaint(source, program, reference);
     } catch (const std::exception& error) {
@@ -19,10 +17,10 @@ std::string complaint_of(const RandomProgram& source, const Complaint& complaint
 
 }  // namespace
 
-void check_engine(const GeneratorOptions& options, Seeds seeds, const Complaint& complaint) {
+void check_engine(const GeneratorOptions& options, Seeds seeds, const Complaint& complaint, int steps) {
     const auto still_fails = [&](const RandomProgram& source) {
         try {
-            return !complaint_of(source, complaint).empty();
+            return !complaint_of(source, complaint, steps).empty();
         } catch (const std::runtime_error&) {
             return false;  // refused by sema: a mistake of the shrinker's making
         } catch (const std::invalid_argument&) {
@@ -32,10 +30,10 @@ void check_engine(const GeneratorOptions& options, Seeds seeds, const Complaint&
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const RandomProgram source = random_program(seed, options);
         INFO(source.describe());
-        const std::string wrong = complaint_of(source, complaint);
+        const std::string wrong = complaint_of(source, complaint, steps);
         if (wrong.empty()) continue;
         const RandomProgram small = shrink(source, still_fails, 300);
-        INFO("shrunk to: " << small.describe() << "\n" << complaint_of(small, complaint));
+        INFO("shrunk to: " << small.describe() << "\n" << complaint_of(small, complaint, steps));
         FAIL(wrong);
     }
 }

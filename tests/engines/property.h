@@ -14,6 +14,6 @@ namespace halo::test {
 using Complaint = std::function<std::string(const RandomProgram&, const ir::Program&, const Reference&)>;
 
 // Draws programs and fails with the smallest one that an engine gets wrong.
-void check_engine(const GeneratorOptions& options, Seeds seeds, const Complaint& complaint);
+void check_engine(const GeneratorOptions& options, Seeds seeds, const Complaint& complaint, int steps = 3);
 
 }  // namespace halo::test

@@ -1,4 +1,6 @@
 // Random programs on the CPU and on emulated CUDA, by every strategy.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "catch.h"
@@ -42,6 +44,35 @@ TEST_CASE("random programs on the CPU") {
                  [&](const RandomProgram&, const ir::Program& program, const Reference& reference) {
                      return difference(reference, lower::lower_cpu(program), *device, load_cpp);
                  });
+}
+
+TEST_CASE("random programs in time tiles on the CPU") {
+    const std::unique_ptr<rt::Device> devices[] = {rt::make_cpu_device(1), rt::make_cpu_device(2),
+                                                   rt::make_cpu_device(3)};
+    const Seeds seeds = seeds_from_environment(8001, 150);
+    std::uint64_t tiled = 0;
+    GeneratorOptions options = small_programs();
+    options.points = false;
+    options.max_statements = 3;
+    check_engine(
+        options, seeds,
+        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+            const lower::Lowered lowered = lower::lower_cpu(program);
+            Random random(source.seed + 1);
+            for (const auto& device : devices) {
+                const rt::TimeTileOptions tiles{random.pick<int>({2, 3, 4}), random.pick<int>({0, 1, 2, 5})};
+                int steps_at_once = 1;
+                const std::string wrong =
+                    difference(reference, lowered, *device, load_cpp, 0, tiles, &steps_at_once);
+                tiled += steps_at_once > 1 ? 1 : 0;
+                if (!wrong.empty())
+                    return fmt::format("{} steps at once, strips of {} rows: {}", tiles.steps, tiles.rows,
+                                       wrong);
+            }
+            return std::string();
+        },
+        7);
+    CHECK(tiled * 2 >= seeds.count);
 }
 
 TEST_CASE("random programs on emulated CUDA, direct") {

@@ -90,10 +90,41 @@ TEST_CASE("stream walks along the slowest axis with a queue and a ring") {
 TEST_CASE("the CPU's kernel loops over rows of its range") {
     check_lines(kernel::print(lower::lower_cpu(test::load_program(kPlain)).kernels),
                 {"kernel plain_step(const float* u, float* u_next, int nx, int ny, int pitch, ",
-                 "for (int k = static_cast<int>(begin); k < static_cast<int>(end); ++k) {",
-                 "for (int j = 0; j < ny; ++j) {", "float* u_next_row = u_next + ",
-                 "const float* u_zm1_row = u + (k - 1) * slice", "#pragma vectorize",
-                 "for (int i = 0; i < nx; ++i) {", "u_next_row[i] = u_new;"});
+                 "const long long per_plane = static_cast<long long>(ny);",
+                 "for (int k = static_cast<int>(begin / per_plane); k < ",
+                 "const long long before = static_cast<long long>(k) * per_plane;", "for (int j = ",
+                 "float* u_next_row = u_next + ", "const float* u_zm1_row = u + (k - 1) * slice",
+                 "#pragma vectorize", "for (int i = 0; i < nx; ++i) {", "u_next_row[i] = u_new;"});
+}
+
+TEST_CASE("the CPU's partial results are by plane, so its blocks are planes there") {
+    const lower::Lowered lowered =
+        lower::lower_cpu(test::load_program("stencil s(x, y, z) { field u: f32 { boundary clamp }\n u[t+1] = "
+                                            "0.5 * u[x-1]\n reduce r = max(u) }"));
+    check_lines(kernel::print(lowered.kernels),
+                {"for (int k = static_cast<int>(begin); k < static_cast<int>(end); ++k) {",
+                 "for (int j = 0; j < ny; ++j) {"});
+}
+
+TEST_CASE("the CPU's plan says how cells use the arrays") {
+    const lower::Lowered lowered = lower::lower_cpu(test::load_program(
+        "stencil s(x, y) { field u: f32 { boundary clamp }\n field v: f32 { boundary clamp }\n"
+        " u[t+1] = u[y+2] + v[x-1, y-1]\n v[t+1] = u[t+1, x+3] }"));
+    REQUIRE(lowered.plan.kernels.size() == 2);
+    std::vector<std::string> uses;
+    for (const rt::KernelPlan& kernel : lowered.plan.kernels) {
+        for (const rt::Argument& argument : kernel.arguments) {
+            if (argument.kind != rt::Argument::Kind::field) continue;
+            REQUIRE(argument.use);
+            uses.push_back(lowered.plan.fields[static_cast<std::size_t>(argument.field)].name +
+                           (argument.time > 0 ? "'" : "") + (argument.use->written ? " written" : "") +
+                           (argument.use->read ? " read" : "") + " " +
+                           std::to_string(argument.use->reach[0]) + " " +
+                           std::to_string(argument.use->reach[1]));
+        }
+    }
+    CHECK(uses == std::vector<std::string>{"u read 0 2", "v read 1 1", "u' written 0 0", "u' read 3 0",
+                                           "v' written 0 0"});
 }
 
 TEST_CASE("a plan names the kernel, its tile and its arguments in the kernel's order") {

@@ -23,6 +23,7 @@ LaunchPlan full_plan() {
     coefs.kind = Argument::Kind::coefs;
     plan.kernels[0].arguments.push_back(coefs);
     plan.kernels[0].dynamic_shared_bytes = std::int64_t{1} << 40;
+    plan.kernels[0].arguments[0].use = ArrayUse{true, false, {4, 0, 2}};
     plan.reductions.push_back({"norm", ReductionPlan::Op::min, true, 0});
     HostScalar all;  // never run: every operation by name
     for (int op = 0; op <= static_cast<int>(HostScalar::Op::round_f32); ++op)
@@ -97,6 +98,11 @@ TEST_CASE("a plan survives the way through JSON") {
     CHECK(copy.kernels[0].arguments.size() == plan.kernels[0].arguments.size());
     CHECK(copy.kernels[0].arguments[1].time == 0);
     CHECK(copy.kernels[0].arguments[0].time == 1);
+    REQUIRE(copy.kernels[0].arguments[0].use);
+    CHECK(copy.kernels[0].arguments[0].use->read);
+    CHECK_FALSE(copy.kernels[0].arguments[0].use->written);
+    CHECK(copy.kernels[0].arguments[0].use->reach == std::array<int, kMaxRank>{4, 0, 2});
+    CHECK_FALSE(copy.kernels[0].arguments[1].use);
     CHECK(copy.kernels[0].refresh_halos[0].time == 1);
     CHECK(copy.reductions[2].square_root);
     CHECK(copy.reductions[0].op == ReductionPlan::Op::max);

@@ -98,6 +98,9 @@ TEST_CASE("plans that do not hold together are refused") {
     CHECK(has(refused([](Sample& s) { s.plan.halo = {}; }), "halo wider than its array"));
     CHECK(has(refused([](Sample& s) { s.plan.params.clear(); }), "reads parameter"));
     CHECK(has(refused([](Sample& s) { s.plan.rank = 0; }), "0 axes"));
+    CHECK(has(
+        refused([](Sample& s) { s.plan.kernels[0].arguments[0].use = ArrayUse{true, false, {0, -1, 0}}; }),
+        "reads -1 cells past its own"));
     CHECK(has(refused([](Sample& s) { s.plan.kernels[0].refresh_halos[0].field = -1; }), "takes field -1"));
     CHECK(device.live_allocations == 0);
 }

@@ -39,12 +39,18 @@ TEST_CASE("cells are shared along the axes that are read", "[defaults]") {
     CHECK(along_z.cells[2] > 1);
 }
 
-TEST_CASE("a far star walks planes on a large grid", "[defaults]") {
+// Measured on an H200, 512³: 242 GStencil/s from registers, 119 by walking planes.
+TEST_CASE("a far star is read from registers on a large grid, and walks planes where that is asked for",
+          "[defaults]") {
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
     const Choice choice = choose(f, Target{});
-    CHECK(choice.schedule.strategy == Strategy::stream);
+    CHECK(choice.schedule.strategy == Strategy::direct);
     CHECK(choice.reason.find("a star of radius 4") != std::string::npos);
-    CHECK(choice.reason.find("bank conflict") != std::string::npos);
+    Pins pins;
+    pins.strategy = Strategy::stream;
+    const Choice walking = choose(f, Target{}, std::nullopt, pins);
+    CHECK(walking.reason.find("a star of radius 4") != std::string::npos);
+    CHECK(walking.reason.find("bank conflict") != std::string::npos);
 }
 
 TEST_CASE("small grids are spread over the device", "[defaults]") {

@@ -1,4 +1,4 @@
-// heat3d: loops over a range of blocks of the slowest axis.
+// heat3d: loops over a range of blocks.
 
 extern "C" void heat3d_step(void* const* args, long begin, long end) {
     const float* const __restrict u = *static_cast<const float* const*>(args[0]);
@@ -9,8 +9,11 @@ extern "C" void heat3d_step(void* const* args, long begin, long end) {
     const long long slice = *static_cast<const long long*>(args[5]);
     const float lambda_dt = *static_cast<const float*>(args[6]);
 
-    for (int k = static_cast<int>(begin); k < static_cast<int>(end); ++k) {
-        for (int j = 0; j < ny; ++j) {
+    const long long per_plane = static_cast<long long>(ny);
+    for (int k = static_cast<int>(begin / per_plane); k < static_cast<int>((end - 1) / per_plane) + 1; ++k) {
+        const long long before = static_cast<long long>(k) * per_plane;
+        for (int j = static_cast<int>(begin - before > 0 ? begin - before : 0);
+             j < static_cast<int>(end - before < per_plane ? end - before : per_plane); ++j) {
             float* u_next_row = u_next + k * slice + static_cast<long long>(j) * pitch;
             const float* u_row = u + k * slice + static_cast<long long>(j) * pitch;
             const float* u_ym1_row = u + k * slice + static_cast<long long>(j - 1) * pitch;

@@ -1,0 +1,149 @@
+// Time tiles on the CPU give the interpreter's bits: all boundaries, awkward grids, numbers of steps that
+// they do not divide, and programs that must not be tiled.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/emit/emit.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cpu/jit.h"
+
+namespace {
+
+using namespace halo;
+
+constexpr int kSteps = 7;
+
+class Engines {
+public:
+    Engines() {
+        for (const int threads : {1, 2, 3})
+            devices_.push_back(rt::make_cpu_device(threads));
+    }
+
+    // The most steps that were done at once, of all tiles and threads.
+    int check(const std::string& text, const test::Extent& extent) {
+        const ir::Program program = test::load_program(text);
+        const lower::Lowered lowered = lower::lower_cpu(program);
+        const test::Reference reference(program, extent, kSteps, 1);
+        rt::JitOptions options;
+        options.use_cache = false;
+        const rt::CompiledObject object = rt::compile_object(emit::print_cpp(lowered.kernels), options);
+        const test::Load load = [&](const lower::Lowered&, rt::Device& device) {
+            std::vector<std::unique_ptr<rt::Module>> modules;
+            modules.push_back(device.load(object.bytes, "tiled"));
+            return modules;
+        };
+        int most = 1;
+        for (const auto& device : devices_) {
+            for (const rt::TimeTileOptions& tiles : {rt::TimeTileOptions{2, 1}, rt::TimeTileOptions{3, 4},
+                                                     rt::TimeTileOptions{4, 0}, rt::TimeTileOptions{7, 2}}) {
+                INFO(text << "on " << extent[0] << " x " << extent[1] << " x " << extent[2] << ", "
+                          << tiles.steps << " steps at once, strips of " << tiles.rows << " rows, "
+                          << device->description());
+                int steps = 1;
+                CHECK(test::difference(reference, lowered, *device, load, 0, tiles, &steps) == "");
+                most = std::max(most, steps);
+            }
+        }
+        return most;
+    }
+
+private:
+    std::vector<std::unique_ptr<rt::Device>> devices_;
+};
+
+std::string diffusion(int rank, const std::string& boundary, int reach) {
+    std::string sum;
+    for (const char* axis : {"x", "y", "z"})
+        if (axis[0] - 'x' < rank) sum += fmt::format(" + u[{0}-{1}] + u[{0}+{1}] + u[{0}-1]", axis, reach);
+    return fmt::format(
+        "stencil diffusion({}) {{\n    field u: f32 {{ boundary {} }}\n    u[t+1] = 0.1 * (u{})\n}}\n",
+        rank == 2 ? "x, y" : "x, y, z", boundary, sum);
+}
+
+}  // namespace
+
+TEST_CASE("time tiles: every boundary on awkward grids") {
+    Engines engines;
+    for (const char* boundary :
+         {"fixed 1", "clamp", "mirror", "periodic", "free", "x periodic, y.low mirror, y.high fixed 2",
+          "x.low clamp, x.high mirror, y periodic"}) {
+        for (const int reach : {1, 2}) {
+            const std::string plane = diffusion(2, boundary, reach);
+            CHECK(engines.check(plane, {5, 47, 1}) == 7);
+            engines.check(plane, {1, 9, 1});
+            engines.check(plane, {9, 1, 1});
+            for (const char* last : {", z periodic", ", z.low clamp, z.high fixed 3"}) {
+                const bool all = std::string(boundary).find('x') == std::string::npos;
+                const std::string volume = diffusion(3, boundary + std::string(all ? "" : last), reach);
+                CHECK(engines.check(volume, {3, 19, 31}) == 7);
+                engines.check(volume, {4, 1, 8});
+                engines.check(volume, {2, 8, 1});
+                if (all) break;
+            }
+        }
+    }
+}
+
+TEST_CASE("time tiles: levels of the past, several kernels, reductions, and what changes with the step") {
+    Engines engines;
+    const char* wave = R"(stencil wave(x, y) {
+    param c = 0.1
+    field u: f64 { boundary x mirror, y clamp }
+    u[t+1] = 2*u - u[t-1] + c * (u[x-1] + u[x+1] + u[y-1] + u[y+1] - 4*u) + 0.01 * step
+}
+)";
+    CHECK(engines.check(wave, {9, 40, 1}) == 7);
+    const char* coupled = R"(stencil coupled(x, y, z) {
+    field p: f32 { boundary fixed 0 }
+    field v: f32 { boundary fixed 0 }
+    field w: f32 { boundary periodic }
+    field flow: f32 { boundary clamp }
+    v[t+1] = v + 0.1 * (p[x+1] - p[y-1])
+    w[t+1] = w + 0.1 * (p[z+1] - p)
+    flow = v[t+1] - v[t+1, x-1] + w[t+1, y-1] - w[t+1, z-2]
+    p[t+1] = p + 0.1 * (flow[y-2] + flow[z+1])
+    reduce most = max(abs(p[t+1]))
+    reduce all = sum(p[t+1])
+}
+)";
+    CHECK(engines.check(coupled, {5, 6, 90}) == 7);
+}
+
+TEST_CASE("time tiles: none where they are not known to be safe") {
+    Engines engines;
+    const char* formula = R"(stencil formula(x, y) {
+    field u: f32 { boundary antimirror }
+    u[t+1] = 0.25 * (u[x-1] + u[x+1] + u[y-1] + u[y+1])
+}
+)";
+    CHECK(engines.check(formula, {9, 40, 1}) == 1);
+    const char* feedback = R"(stencil feedback(x, y) {
+    field u: f32 { boundary clamp }
+    reduce most = max(abs(u))
+    u[t+1] = 0.25 * (u[x-1] + u[x+1] + u[y-1] + u[y+1]) / (1 + most)
+}
+)";
+    CHECK(engines.check(feedback, {9, 40, 1}) == 1);
+    const char* region = R"(stencil region(x, y) {
+    field u: f32 { boundary clamp }
+    u[t+1] = 0.25 * (u[x-1] + u[x+1] + u[y-1] + u[y+1])
+    where idx(y) < 3 {
+    u[t+1] = 1
+    }
+}
+)";
+    engines.check(region, {9, 40, 1});
+    const char* line = R"(stencil line(x) {
+    field u: f32 { boundary clamp }
+    u[t+1] = 0.5 * (u[x-1] + u[x+1])
+}
+)";
+    CHECK(engines.check(line, {90, 1, 1}) == 1);
+}
