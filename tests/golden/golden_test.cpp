@@ -53,9 +53,10 @@ void compare(const std::string& name, const std::string& text) {
 }
 
 void compare_cuda(const std::string& name, const test::Example& example,
-                  const std::vector<schedule::Schedule>& schedules) {
+                  const std::vector<schedule::Schedule>& schedules,
+                  const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt) {
     REQUIRE(!schedules.empty());
-    const lower::Lowered lowered = lower::lower_cuda(example.program, schedules);
+    const lower::Lowered lowered = lower::lower_cuda(example.program, schedules, temporal);
     compare(name + ".cu", emit::print_cuda(lowered.kernels));
     compare(name + ".plan.json", rt::plan_to_json(lowered.plan));
 }
@@ -72,6 +73,11 @@ TEST_CASE("heat3d by the other strategies, and on the CPU") {
         if (example.name != "heat3d") continue;
         compare_cuda("heat3d_tile", example, test::chosen(example, schedule::Strategy::tile));
         compare_cuda("heat3d_stream", example, test::chosen(example, schedule::Strategy::stream));
+        schedule::TemporalSchedule several;
+        several.cells = {4, 4};
+        several.warps = 8;
+        several.unroll = 2;
+        compare_cuda("heat3d_temporal", example, test::chosen(example), several);
         compare("heat3d.cpp", emit::print_cpp(lower::lower_cpu(example.program).kernels));
     }
 }

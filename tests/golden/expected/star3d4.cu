@@ -14,157 +14,114 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+#else
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+#endif
 }
 
 // Reads u, writes u_next.
-// Schedule: streaming along the slowest axis, blocks of 64x4x1 threads, 4x2x1 cells a thread.
+// Schedule: direct, blocks of 32x4x4 threads, 4x2x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(512, 1)
     star3d4_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                  long long slice) {
     constexpr int kCellsX = 4;
     constexpr int kCellsY = 2;
-    constexpr int kThreadsX = 64;
+    constexpr int kThreadsX = 32;
     constexpr int kThreadsY = 4;
+    constexpr int kThreadsZ = 4;
 
-    const int tile_i = blockIdx.x * kThreadsX * kCellsX;
-    const int i = tile_i + threadIdx.x * kCellsX;
-    const int tile_j = blockIdx.y * kThreadsY * kCellsY;
-    const int j = tile_j + threadIdx.y * kCellsY;
-    alignas(16) __shared__ float u_ring[2][16][264];
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
+    const int k = blockIdx.z * kThreadsZ + threadIdx.z;
+    if (i >= nx || j >= ny || k >= nz) return;
 
-    // Where this thread's cells lie in a plane; past the halo, its last cells again.
-    const int column = min(i, (nx + 3) / kCellsX * kCellsX);
-    long long row[kCellsY];
+    // Where the rows of this thread's window start.
+    long long row[kCellsY + 8];
+#pragma unroll
+    for (int y = 0; y < kCellsY + 8; ++y) {
+        row[y] = static_cast<long long>(min(j + y - 4, ny + 3)) * pitch;
+    }
+    long long plane[9];
+#pragma unroll
+    for (int z = 0; z < 9; ++z) {
+        plane[z] = (k + z - 4) * slice;
+    }
+
+    float u_cells[9][kCellsY + 8][kCellsX + 8];
+#pragma unroll
+    for (int z = 0; z < 4; ++z) {
+#pragma unroll
+        for (int y = 4; y < 6; ++y) {
+            load4(&u_cells[z][y][4], u + plane[z] + row[y] + i);
+        }
+    }
+#pragma unroll
+    for (int y = 0; y < 4; ++y) {
+        load4(&u_cells[4][y][4], u + plane[4] + row[y] + i);
+    }
+#pragma unroll
+    for (int y = 4; y < 6; ++y) {
+        const float* u_row = u + plane[4] + row[y] + i;
+        load4(u_cells[4][y], u_row - 4);
+        load4(&u_cells[4][y][4], u_row);
+        load4(&u_cells[4][y][8], u_row + 4);
+    }
+#pragma unroll
+    for (int y = 6; y < 10; ++y) {
+        load4(&u_cells[4][y][4], u + plane[4] + row[y] + i);
+    }
+#pragma unroll
+    for (int z = 5; z < 9; ++z) {
+#pragma unroll
+        for (int y = 4; y < 6; ++y) {
+            load4(&u_cells[z][y][4], u + plane[z] + row[y] + i);
+        }
+    }
+
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
-        row[y] = static_cast<long long>(min(j + y, ny + 3)) * pitch;
-    }
-    float u_queue[9][kCellsY][kCellsX];
+        float u_next_result[kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[0][y], u + -4 * slice + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[1][y], u + -3 * slice + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[2][y], u + -2 * slice + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[3][y], u + -1 * slice + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[4][y], u + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[5][y], u + slice + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[6][y], u + 2 * slice + row[y] + column);
-    }
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        load4(u_queue[7][y], u + 3 * slice + row[y] + column);
-    }
-
-    for (int k = 0; k < nz; ++k) {
-#pragma unroll
-        for (int y = 0; y < 2; ++y) {
-            load4(u_queue[8][y], u + (k + 4) * slice + row[y] + column);
+        for (int x = 0; x < kCellsX; ++x) {
+            float u_new = fmaf(0.061f, u_cells[4][y + 4][x + 3], 0.23f * u_cells[4][y + 4][x + 4]);
+            u_new = fmaf(0.063f, u_cells[4][y + 4][x + 5], u_new);
+            u_new = fmaf(0.065f, u_cells[4][y + 3][x + 4], u_new);
+            u_new = fmaf(0.067f, u_cells[4][y + 5][x + 4], u_new);
+            u_new = fmaf(0.069f, u_cells[3][y + 4][x + 4], u_new);
+            u_new = fmaf(0.071f, u_cells[5][y + 4][x + 4], u_new);
+            u_new = fmaf(0.031f, u_cells[4][y + 4][x + 2], u_new);
+            u_new = fmaf(0.033f, u_cells[4][y + 4][x + 6], u_new);
+            u_new = fmaf(0.035f, u_cells[4][y + 2][x + 4], u_new);
+            u_new = fmaf(0.037f, u_cells[4][y + 6][x + 4], u_new);
+            u_new = fmaf(0.039f, u_cells[2][y + 4][x + 4], u_new);
+            u_new = fmaf(0.041f, u_cells[6][y + 4][x + 4], u_new);
+            u_new = fmaf(0.016f, u_cells[4][y + 4][x + 1], u_new);
+            u_new = fmaf(0.017f, u_cells[4][y + 4][x + 7], u_new);
+            u_new = fmaf(0.018f, u_cells[4][y + 1][x + 4], u_new);
+            u_new = fmaf(0.019f, u_cells[4][y + 7][x + 4], u_new);
+            u_new = fmaf(0.021f, u_cells[1][y + 4][x + 4], u_new);
+            u_new = fmaf(0.022f, u_cells[7][y + 4][x + 4], u_new);
+            u_new = fmaf(0.005f, u_cells[4][y + 4][x], u_new);
+            u_new = fmaf(0.006f, u_cells[4][y + 4][x + 8], u_new);
+            u_new = fmaf(0.007f, u_cells[4][y][x + 4], u_new);
+            u_new = fmaf(0.008f, u_cells[4][y + 8][x + 4], u_new);
+            u_new = fmaf(0.009f, u_cells[0][y + 4][x + 4], u_new);
+            u_new = fmaf(0.01f, u_cells[8][y + 4][x + 4], u_new);
+            u_next_result[x] = u_new;
         }
-        // A plane of u for the neighbours, with its halo.
-        {
-            const int slot = k % 2;
-#pragma unroll
-            for (int y = 0; y < 2; ++y) {
+        if (j + y < ny) {
+            if (i + kCellsX <= nx) {
+                store4(u_next + plane[4] + row[y + 4] + i, u_next_result);
+            } else {
 #pragma unroll
                 for (int x = 0; x < kCellsX; ++x) {
-                    u_ring[slot][j - tile_j + y + 4][i - tile_i + x + 4] = u_queue[4][y][x];
-                }
-            }
-            for (int y = threadIdx.y; y < 8; y += kThreadsY) {
-                const int halo_row = y < 4 ? y : y + 8;
-                for (int x = threadIdx.x; x < 264; x += kThreadsX) {
-                    if (tile_i + x - 4 < nx + 7 && tile_j + halo_row - 4 < ny + 4) {
-                        u_ring[slot][halo_row][x] =
-                            u[k * slice + static_cast<long long>(tile_j + halo_row - 4) * pitch + tile_i + x -
-                              4];
-                    }
-                }
-            }
-            for (int y = threadIdx.y; y < 8; y += kThreadsY) {
-                for (int x = threadIdx.x; x < 8; x += kThreadsX) {
-                    const int halo_column = x < 4 ? x : x + 256;
-                    if (tile_i + halo_column - 4 < nx + 7 && tile_j + y < ny + 4) {
-                        u_ring[slot][y + 4][halo_column] =
-                            u[k * slice + static_cast<long long>(tile_j + y) * pitch + tile_i + halo_column -
-                              4];
-                    }
-                }
-            }
-        }
-        __syncthreads();
-
-        if (i < nx && j < ny) {
-#pragma unroll
-            for (int y = 0; y < 2; ++y) {
-                if (j + y < ny) {
-                    float u_next_result[kCellsX];
-#pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
-                        float u_new = fmaf(0.061f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 3],
-                                           0.23f * u_queue[4][y][x]);
-                        u_new = fmaf(0.063f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 5], u_new);
-                        u_new = fmaf(0.065f, u_ring[k % 2][j - tile_j + y + 3][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.067f, u_ring[k % 2][j - tile_j + y + 5][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.069f, u_queue[3][y][x], u_new);
-                        u_new = fmaf(0.071f, u_queue[5][y][x], u_new);
-                        u_new = fmaf(0.031f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 2], u_new);
-                        u_new = fmaf(0.033f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 6], u_new);
-                        u_new = fmaf(0.035f, u_ring[k % 2][j - tile_j + y + 2][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.037f, u_ring[k % 2][j - tile_j + y + 6][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.039f, u_queue[2][y][x], u_new);
-                        u_new = fmaf(0.041f, u_queue[6][y][x], u_new);
-                        u_new = fmaf(0.016f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 1], u_new);
-                        u_new = fmaf(0.017f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 7], u_new);
-                        u_new = fmaf(0.018f, u_ring[k % 2][j - tile_j + y + 1][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.019f, u_ring[k % 2][j - tile_j + y + 7][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.021f, u_queue[1][y][x], u_new);
-                        u_new = fmaf(0.022f, u_queue[7][y][x], u_new);
-                        u_new = fmaf(0.005f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x], u_new);
-                        u_new = fmaf(0.006f, u_ring[k % 2][j - tile_j + y + 4][i - tile_i + x + 8], u_new);
-                        u_new = fmaf(0.007f, u_ring[k % 2][j - tile_j + y][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.008f, u_ring[k % 2][j - tile_j + y + 8][i - tile_i + x + 4], u_new);
-                        u_new = fmaf(0.009f, u_queue[0][y][x], u_new);
-                        u_new = fmaf(0.01f, u_queue[8][y][x], u_new);
-                        u_next_result[x] = u_new;
-                    }
-                    if (i + kCellsX <= nx) {
-                        store4(u_next + k * slice + row[y] + column, u_next_result);
-                    } else {
-#pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
-                            if (i + x < nx) u_next[k * slice + row[y] + column + x] = u_next_result[x];
-                        }
-                    }
-                }
-            }
-        }
-#pragma unroll
-        for (int slot = 0; slot < 8; ++slot) {
-#pragma unroll
-            for (int y = 0; y < 2; ++y) {
-#pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
-                    u_queue[slot][y][x] = u_queue[slot + 1][y][x];
+                    if (i + x < nx) u_next[plane[4] + row[y + 4] + i + x] = u_next_result[x];
                 }
             }
         }
