@@ -67,6 +67,7 @@ TemporalStages::Window TemporalStages::window_at(const Use& use, const Queue& qu
         return [array, slot = plane - first](const Expr& y, const Expr& x) { return array.at({slot, y, x}); };
     }
     const int slot = queue.windows - 1 - (use.distance - plane - queue.window_distance);
+    if (slot < 0 || slot >= queue.windows) throw InternalError("a window is read that is not kept");
     if (queue.keeps_windows()) {
         return [array = planes_.at(use.field).windows, step = step(), slot](const Expr& y, const Expr& x) {
             return array.at({step, slot, y, x});
@@ -185,7 +186,10 @@ Expr TemporalStages::at_face(int axis, int side) const {
 // Rows past a face, before the columns beside them are gathered: a corner is decided by the first axis.
 void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bool fixed_alone, Block& body) {
     const int above = queue.reach[1][0];
-    const Expr x = frame_.x() + queue.reach[0][0];
+    // In a plane past a face nothing is gathered any more: there the columns beside are filled, too.
+    const int columns = fixed_alone ? frame_.cells_x + queue.reach[0][0] + queue.reach[0][1] : frame_.cells_x;
+    const Expr along = columns > 1 ? kernel::variable("x", Type::i32) : Expr(0);
+    const Expr x = fixed_alone ? along : along + queue.reach[0][0];
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.two_rows ? frame_.face(queue.field, 1, side) : FaceRule{};
         if (!rule.makes_images() || queue.reach[1][side] == 0) continue;
@@ -194,8 +198,8 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
         for (int past = 1; past <= queue.reach[1][side]; ++past) {
             const int edge = side == 0 ? above : above + frame_.cells_y - 1, out = side == 0 ? -1 : 1;
             const Expr shown = rule.value ? rule.value : window(edge - out * rule.inwards(past), x);
-            append(rows,
-                   loop_over("x", frame_.k_cells_x, {kernel::Assign{window(edge + out * past, x), shown}}));
+            append(rows, loop_over("x", fixed_alone ? Expr(columns) : frame_.k_cells_x,
+                                   {kernel::Assign{window(edge + out * past, x), shown}}));
         }
         body.push_back(kernel::If{at_face(1, side), std::move(rows), {}});
     }

@@ -51,6 +51,8 @@ public:
         place_stages();
         size_queues();
         find_halo();
+        if (const auto [first, last] = pipeline_.arrival(); last < first)
+            return std::string("a step reads nothing of the one before");
         return std::move(pipeline_);
     }
 
@@ -245,16 +247,23 @@ private:
         return span;
     }
 
-    // Of what is read within planes; empty where nothing is.
+    // Planes whose neighbours within the plane are read, and the stage's own; empty where none are. A window
+    // of another plane alone would not know what lies past a face of the walk: it is kept from plane to
+    // plane.
     std::optional<Span> window_span(const Pipeline::Use& use) const {
         std::optional<Span> span;
         for (const ir::Offset& offset : use.offsets) {
             if (!within_plane(offset, pipeline_.walked())) continue;
-            if (!span) span.emplace(Span{offset[pipeline_.walked()], offset[pipeline_.walked()]});
-            span->low = std::min(span->low, offset[pipeline_.walked()]);
-            span->high = std::max(span->high, offset[pipeline_.walked()]);
+            if (!span) span.emplace();
+            span->add(offset[pipeline_.walked()]);
         }
-        if (span && (span->low != 0 || span->high != 0) && reflects(use.field)) span->reflect();
+        if (span && (span->low != 0 || span->high != 0) && reflects(use.field)) {
+            // Whole planes are shown past the face, those that are read along the walk alone, too.
+            const Span own = own_span(use);
+            span->add(own.low);
+            span->add(own.high);
+            span->reflect();
+        }
         return span;
     }
 

@@ -167,7 +167,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     // Share of its issue slots that an SM uses: by the warps that run there; where they wait for each other
     // at every turn, by what all of them hold.
     constexpr double kWarpsToHalfIssue = 2;
-    constexpr double kMeetingIssue = 0.53, kCellsToMeet = 128;
+    constexpr double kMeetingIssue = 0.58, kWordsToMeet = 128;
     constexpr double kOverlap = 0.25;  // of the lesser time that is not hidden
     constexpr double kTurn = 30;       // instructions of a turn beside the cells'
     constexpr double kLanesPerSm = 128, kClock = 1.9e9;
@@ -182,6 +182,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
                          8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
     }
     bool meets = false;
+    double widest = 1;  // words of a cell
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
         const double rows =
@@ -192,6 +193,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
         if (queue.role == ir::Role::intermediate) continue;
         const double bytes = bytes_of(core, queue.field);
         const int levels = queue.role == ir::Role::state ? 1 + core[queue.field].history : 1;
+        widest = std::max(widest, words);
         bytes_read += bytes * levels;
         if (queue.role == ir::Role::state) bytes_written += bytes * std::min(levels, pipeline.steps);
     }
@@ -211,7 +213,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double used_sms =
         std::min<double>(target.sms, std::ceil(static_cast<double>(schedule.blocks) / schedule.min_blocks));
     double issue = resident / (resident + kWarpsToHalfIssue);
-    if (meets) issue = kMeetingIssue * std::min(1.0, resident * cells / kCellsToMeet);
+    if (meets) issue = kMeetingIssue * std::min(1.0, resident * cells * widest / kWordsToMeet);
     issue *= used_sms / target.sms;
     const double compute = redundancy * instructions / (kLanesPerSm * kClock * target.sms * issue);
     const double memory =

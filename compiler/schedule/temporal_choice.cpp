@@ -10,7 +10,7 @@ namespace halo::schedule {
 namespace {
 
 constexpr int kMostSteps = 16;
-constexpr double kWorthwhile = 0.9;  // of a single step's time, at most
+constexpr double kWorthwhile = 1.0;  // of a single step's time, at most
 
 class TemporalChooser {
 public:
