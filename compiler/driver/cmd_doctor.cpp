@@ -103,7 +103,6 @@ nlohmann::ordered_json figures_json(const TargetHere& here) {
     return {{"measured", here.measured},
             {"copy_bytes_per_s", target.dram_bandwidth},
             {"l2_bytes_per_s", target.l2_bandwidth},
-            {"l1_bytes_per_s", target.l1_bandwidth},
             {"launch_s", target.launch_seconds},
             {"graph_launch_s", target.graph_launch_seconds},
             {"barrier_s", target.barrier_seconds}};

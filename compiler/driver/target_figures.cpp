@@ -35,7 +35,6 @@ schedule::Target target_of(const rt::CudaDeviceInfo& device, const std::optional
     };
     use(target.dram_bandwidth, limits->copy_bandwidth);
     use(target.l2_bandwidth, limits->l2_bandwidth);
-    use(target.l1_bandwidth, limits->l1_bandwidth);
     use(target.launch_seconds, limits->launch_seconds);
     use(target.graph_launch_seconds, limits->graph_launch_seconds);
     use(target.barrier_seconds, limits->barrier_seconds);
@@ -52,11 +51,11 @@ TargetHere target_here() {
 
 std::string describe_figures(const schedule::Target& target) {
     return fmt::format(
-        "copy {:.2f} TB/s, L2 copy {:.2f} TB/s, L1 loads {:.2f} TB/s, kernel to kernel {:.2f} µs, in a graph "
+        "copy {:.2f} TB/s, L2 copy {:.2f} TB/s, kernel to kernel {:.2f} µs, in a graph "
         "{:.2f} µs, "
         "grid barrier {:.2f} µs",
-        target.dram_bandwidth / 1e12, target.l2_bandwidth / 1e12, target.l1_bandwidth / 1e12,
-        target.launch_seconds * 1e6, target.graph_launch_seconds * 1e6, target.barrier_seconds * 1e6);
+        target.dram_bandwidth / 1e12, target.l2_bandwidth / 1e12, target.launch_seconds * 1e6,
+        target.graph_launch_seconds * 1e6, target.barrier_seconds * 1e6);
 }
 
 }  // namespace halo::driver

@@ -50,15 +50,17 @@ CompilePool::~CompilePool() {
 void CompilePool::expect(const std::vector<std::size_t>& next) {
     {
         const std::lock_guard lock(mutex_);
-        waiting_.clear();
+        // What another thread waits for stays in front.
+        std::erase_if(waiting_, [&](std::size_t number) { return !asked_.contains(number); });
         for (const std::size_t number : next)
-            if (!built_.contains(number)) waiting_.push_back(number);
+            if (!built_.contains(number) && !asked_.contains(number)) waiting_.push_back(number);
     }
     changed_.notify_all();
 }
 
 std::shared_ptr<const BuiltCode> CompilePool::get(std::size_t number) {
     std::unique_lock lock(mutex_);
+    const auto asked = asked_.insert(number);
     if (!built_.contains(number)) {
         std::erase(waiting_, number);
         waiting_.push_front(number);
@@ -68,6 +70,7 @@ std::shared_ptr<const BuiltCode> CompilePool::get(std::size_t number) {
         const auto found = built_.find(number);
         return found != built_.end() && found->second != nullptr;
     });
+    asked_.erase(asked);
     return built_.at(number);
 }
 

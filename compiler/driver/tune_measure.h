@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,6 +48,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::size_t> waiting_;
+    std::multiset<std::size_t> asked_;                               // by threads in get()
     std::map<std::size_t, std::shared_ptr<const BuiltCode>> built_;  // null: under way
     bool stopping_ = false;
     std::vector<std::thread> threads_;

@@ -14,15 +14,6 @@ __device__ Vector load_through_l2(const Vector* from) {
     return value;
 }
 
-__device__ Vector load_through_l1(const Vector* from) {
-    Vector value;
-    asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(value.a), "=r"(value.b), "=r"(value.c), "=r"(value.d)
-                 : "l"(from)
-                 : "memory");
-    return value;
-}
-
 __device__ void store_in_l2(Vector* to, Vector value) {
     asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};"
                  :
@@ -50,21 +41,6 @@ extern "C" __global__ void copy_in_l2(Vector* to, const Vector* from, int repeat
         for (int k = 0; k < 4; ++k)
             store_in_l2(to + first + k * stride, values[k]);
     }
-}
-
-// Each block reads 1024 vectors of its own, again and again; a thread leaves the sum of the words that it
-// read.
-extern "C" __global__ void load_l1(unsigned* sums, const Vector* from, int repeats) {
-    const Vector* mine = from + blockIdx.x * 1024LL + threadIdx.x;
-    unsigned sum = 0;
-    for (int repeat = 0; repeat < repeats; ++repeat) {
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            const Vector value = load_through_l1(mine + k * 256);
-            sum += (value.a + value.b) + (value.c + value.d);
-        }
-    }
-    sums[blockIdx.x * 256 + threadIdx.x] = sum;
 }
 
 // Barriers of all blocks by a counter, which begins at 0. Where the blocks do not all run at once nobody

@@ -14,14 +14,12 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kVectorBytes = 16;
 constexpr std::int64_t kMostCopyBytes = std::int64_t{4} << 30;
 constexpr std::int64_t kLeastCopyBytes = std::int64_t{1} << 20;
-constexpr std::int64_t kVectorsAThread = 4;  // of copy_in_l2 and load_l1
-constexpr std::int64_t kL1Vectors = 1024;    // of a block of load_l1
+constexpr std::int64_t kVectorsAThread = 4;  // of copy_in_l2
 constexpr int kBlocksAnSm = 4;
 constexpr double kL2Share = 0.4;            // of the cache that both arrays fill
 constexpr std::int64_t kSmallL2 = 4 << 20;  // where the driver does not say how large it is
 constexpr int kSamples = 9;
 constexpr int kPattern = 0x3c;
-constexpr std::uint32_t kPatternWord = 0x3c3c3c3c;
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -39,7 +37,6 @@ public:
         DeviceLimits limits;
         limits.copy_bandwidth = copy();
         limits.l2_bandwidth = copy_in_l2();
-        limits.l1_bandwidth = load_l1();
         limits.launch_seconds = launch();
         limits.graph_launch_seconds = launch_in_graph();
         limits.barrier_seconds = barrier();
@@ -120,26 +117,6 @@ private:
         const double seconds = time([&] { device_.launch(work, {blocks, 1, 1}, arguments); });
         check_copy(to, bytes);
         return 2.0 * static_cast<double>(bytes) * repeats / seconds;
-    }
-
-    double load_l1() {
-        const std::int64_t blocks = kBlocksAnSm * sms();
-        const std::int64_t bytes = blocks * kL1Vectors * kVectorBytes;
-        const DeviceMemory from(device_, bytes), sums(device_, blocks * kThreads * 4);
-        device_.set_bytes(from.address(), kPattern, bytes);
-        void* sums_address = sums.address();
-        void* from_address = from.address();
-        int repeats = 500;
-        void* arguments[] = {&sums_address, &from_address, &repeats};
-        Kernel& work = kernel("load_l1");
-        const double seconds = time([&] { device_.launch(work, {blocks, 1, 1}, arguments); });
-        std::vector<std::uint32_t> found(static_cast<std::size_t>(blocks * kThreads));
-        device_.copy_to_host(found.data(), sums.address(), sums.bytes());
-        const std::uint32_t expected =
-            kPatternWord * 4 * static_cast<std::uint32_t>(kVectorsAThread * repeats);
-        if (std::any_of(found.begin(), found.end(), [&](std::uint32_t sum) { return sum != expected; }))
-            throw Error(ErrorCode::launch_failed, "the device read other values than it was given");
-        return static_cast<double>(bytes) * repeats / seconds;
     }
 
     static constexpr int kLaunches = 1000, kRecordedLaunches = 200;

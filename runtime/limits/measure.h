@@ -13,7 +13,6 @@ namespace halo::rt {
 struct DeviceLimits {
     double copy_bandwidth = 0;        // large arrays, one element of 16 bytes a thread
     double l2_bandwidth = 0;          // copies within the L2 cache
-    double l1_bandwidth = 0;          // loads of all SMs that L1 answers
     double launch_seconds = 0;        // from one empty kernel to the next
     double graph_launch_seconds = 0;  // the same, replayed as a graph
     double barrier_seconds = 0;       // of all blocks, one an SM, by a counter in memory

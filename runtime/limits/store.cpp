@@ -21,9 +21,8 @@ struct Figure {
     const char* name;
     double DeviceLimits::* value;
 };
-constexpr std::array<Figure, 6> kFigures{{{"copy_bytes_per_s", &DeviceLimits::copy_bandwidth},
+constexpr std::array<Figure, 5> kFigures{{{"copy_bytes_per_s", &DeviceLimits::copy_bandwidth},
                                           {"l2_bytes_per_s", &DeviceLimits::l2_bandwidth},
-                                          {"l1_bytes_per_s", &DeviceLimits::l1_bandwidth},
                                           {"launch_s", &DeviceLimits::launch_seconds},
                                           {"graph_launch_s", &DeviceLimits::graph_launch_seconds},
                                           {"barrier_s", &DeviceLimits::barrier_seconds}}};

@@ -110,12 +110,6 @@ void copy_vectors(void* const* a) {
 void copy_in_l2(void* const* a) {
     copy_limits(a, last_blocks * 256 * 4 * 16);
 }
-void load_l1(void* const* a) {
-    const auto* words = get<const std::uint32_t*>(a, 1);
-    const std::uint32_t sum =
-        (words[0] + words[1] + words[2] + words[3]) * 4 * static_cast<std::uint32_t>(get<std::int32_t>(a, 2));
-    std::fill_n(get<std::uint32_t*>(a, 0), last_blocks * 256, sum);
-}
 void grid_barriers(void* const* a) {
     *get<std::uint32_t*>(a, 1) = state.barriers_hang ? 1 : 0;
 }
@@ -142,7 +136,6 @@ FakeModule* make_module(std::string_view code) {
         module->kernels["empty_kernel"] = {{}, [](void* const*) {}};
         module->kernels["copy_vectors"] = {{8, 8, 8}, copy_vectors};
         module->kernels["copy_in_l2"] = {{8, 8, 4}, copy_in_l2};
-        module->kernels["load_l1"] = {{8, 8, 4}, load_l1};
         module->kernels["grid_barriers"] = {{8, 8, 4}, grid_barriers};
         module->has_constants = true;
     }

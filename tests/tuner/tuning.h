@@ -39,7 +39,8 @@ public:
         for (const Diagnostic& mistake : spec_.diagnostics)
             UNSCOPED_INFO(mistake.message);
         REQUIRE(spec_.ok);
-        const sema::AnalyzedStencil& stencil = driver::choose_stencil(spec_, "");
+        const std::string only_one;
+        const sema::AnalyzedStencil& stencil = driver::choose_stencil(spec_, only_one);
         driver::RunArguments arguments;
         arguments.grid = grid;
         request_ = driver::request_for_tuning(arguments, spec_, stencil, console_);
