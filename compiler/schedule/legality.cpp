@@ -12,9 +12,8 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr int kVectorWidths[] = {1, 2, 4, 8};
-constexpr int kMostVectorBytes = 32;      // two accesses of 16 bytes
-constexpr std::int64_t kMostCells = 128;  // direct and stream write a thread's cells out one by one
+constexpr int kVectorWidths[] = {1, 2, 4};  // that the prelude has loads and stores of
+constexpr std::int64_t kMostCells = 128;    // direct and stream write a thread's cells out one by one
 constexpr std::int64_t kMostTileCells = 4096;
 constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
 constexpr const char* kAxisNames[] = {"first", "second", "third"};
@@ -164,18 +163,9 @@ private:
             return;
         }
         if (std::ranges::find(kVectorWidths, width) == std::end(kVectorWidths)) {
-            limit(Setting::cells,
-                  "a thread's cells along the first axis are one vector, of 1, 2, 4 or 8; not " +
-                      std::to_string(width));
+            limit(Setting::cells, "a thread's cells along the first axis are one vector, of 1, 2 or 4; not " +
+                                      std::to_string(width));
             return;
-        }
-        const int bytes = width * footprint_.widest_bytes();
-        if (bytes > kMostVectorBytes) {
-            limit(Setting::cells,
-                  "a vector of " + std::to_string(width) + " cells is " + std::to_string(bytes) +
-                      " bytes of " + (footprint_.widest_bytes() == 8 ? "f64" : "f32") +
-                      "; a thread moves at most " + std::to_string(kMostVectorBytes) + " at a time, " +
-                      std::to_string(kMostVectorBytes / footprint_.widest_bytes()) + " cells");
         }
     }
 
