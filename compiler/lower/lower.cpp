@@ -155,19 +155,14 @@ schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
 }
 
 // The whole step as one stage: the levels that come from memory, and those that are left there.
-StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline) {
+StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
     StageView view;
     view.program = &core;
-    view.name = core.name + "_" + std::to_string(pipeline.steps) + (pipeline.steps == 1 ? "_step" : "_steps");
-    const int levels = pipeline.new_levels(core);
+    view.name =
+        core.name + "_" + std::to_string(pipeline.steps) + (pipeline.steps == 1 ? "_step" : "_steps");
     for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
-        if (queue.role == ir::Role::intermediate) continue;
-        int past = 0;
-        for (const auto& stage : pipeline.stages)
-            for (const auto& use : stage.uses)
-                if (use.field == queue.field) past = std::max(past, -use.time);
-        for (int time = 0; time >= -past; --time)
-            view.reads.push_back({{queue.field, time}, {ir::Offset{}}, {}, {}});
+        for (int back = 0; back < queue.arriving; ++back)
+            view.reads.push_back({{queue.field, -back}, {ir::Offset{}}, {}, {}});
         if (queue.role != ir::Role::state) continue;
         for (int back = 0; back < std::min(levels, core[queue.field].history + 1); ++back)
             view.writes.push_back({{queue.field, levels - back}, nullptr});
@@ -183,26 +178,27 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);
     const auto& pipeline = std::get<schedule::Pipeline>(formed);
     const StageViews views = view_stages(core);
-    const StageView whole = whole_step(core, pipeline);
+    const int levels = pipeline.new_levels(core);
+    const StageView whole = whole_step(core, pipeline, levels);
     Context context(whole, layout, temporal_roles());
-    TemporalResult result = lower_temporal(context, views, pipeline, schedule);
+    TemporalResult result = lower_temporal(context, views, pipeline, schedule, levels);
     kernel::KernelFunction& function = result.kernel.function;
     function.name = kernel_names.take(whole.name);
     context.enter(whole);
     function.comment = {
-        fmt::format("{} time step{} in one pass over memory. ", result.steps, result.steps == 1 ? "" : "s") +
+        fmt::format("{} time step{} in one pass over memory. ", schedule.steps, schedule.steps == 1 ? "" : "s") +
         level_words(context)};
     function.threads = 32 * schedule.warps;
     function.min_blocks = schedule.min_blocks;
     function.parameters = context.parameters();
     rt::TimeBlock block;
-    block.steps = result.steps;
-    block.levels = result.levels;
+    block.steps = schedule.steps;
+    block.levels = levels;
     block.is_whole = core.statements.size() == program.statements.size();
     block.least_extent = result.least_extent;
     block.kernel.name = function.name;
     block.kernel.threads = {32, schedule.warps, 1};
-    block.kernel.blocks = result.blocks;
+    block.kernel.blocks = schedule.blocks;
     block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
     block.kernel.arguments = context.arguments({});
     for (rt::FieldPlan& field : lowered.plan.fields)

@@ -25,11 +25,10 @@ Expr as_long(const Expr& value) {
 class Walk {
 public:
     Walk(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
-         const schedule::TemporalSchedule& schedule, const schedule::TemporalShape& shape)
+         const schedule::TemporalSchedule& schedule, const schedule::TemporalShape& shape, int levels)
         : frame_(context, pipeline, schedule, shape),
           pipeline_(pipeline),
-          levels_(pipeline.new_levels(context.program())),
-          stages_(frame_, views, levels_) {}
+          stages_(frame_, views, levels) {}
 
     TemporalResult lower() {
         for (const auto& queue : pipeline_.queues)
@@ -47,13 +46,7 @@ public:
         body().push_back(kernel::BlankLine{});
         body().push_back(kernel::For{"tile", variable("first_tile"), variable("end_tile"), 1,
                                      kernel::Unroll::none, std::move(tile)});
-        TemporalResult result;
-        result.steps = frame_.steps;
-        result.levels = levels_;
-        result.least_extent = frame_.shape.least_extent;
-        result.blocks = frame_.schedule.blocks;
-        result.kernel = std::move(kernel_);
-        return result;
+        return {std::move(kernel_), frame_.shape.least_extent};
     }
 
 private:
@@ -365,7 +358,6 @@ private:
 
     TemporalFrame frame_;
     const schedule::Pipeline& pipeline_;
-    const int levels_;
     TemporalStages stages_;
     StrategyResult kernel_;
     Expr k_out_x_, k_tile_y_, k_out_y_;
@@ -422,10 +414,10 @@ std::vector<std::string> temporal_roles() {
 }
 
 TemporalResult lower_temporal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
-                              const schedule::TemporalSchedule& schedule) {
+                              const schedule::TemporalSchedule& schedule, int levels) {
     const auto shaped = schedule::temporal_shape(context.program(), pipeline, schedule, schedule::Target{});
     if (const auto* why = std::get_if<std::string>(&shaped)) throw UnsupportedError("temporal: " + *why);
-    return Walk(context, views, pipeline, schedule, std::get<schedule::TemporalShape>(shaped)).lower();
+    return Walk(context, views, pipeline, schedule, std::get<schedule::TemporalShape>(shaped), levels).lower();
 }
 
 }  // namespace halo::lower

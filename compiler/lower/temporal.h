@@ -20,15 +20,12 @@ std::vector<std::string> temporal_roles();
 
 struct TemporalResult {
     StrategyResult kernel;
-    int steps = 1;
-    int levels = 1;  // of each state that are new: the kernel writes level `levels` (t + steps) and those
-                     // before it
     std::array<std::int64_t, 3> least_extent{1, 1, 1};  // of a grid that it works on
-    std::int64_t blocks = 0;
 };
 
-// context: of a view of the whole step. Throws UnsupportedError where the pipeline or the schedule cannot be.
+// context: of a view of the whole step. levels: of each state that are new; the kernel writes level `levels`
+// (t + steps) and those before it. Throws UnsupportedError where the schedule cannot be.
 TemporalResult lower_temporal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
-                              const schedule::TemporalSchedule& schedule);
+                              const schedule::TemporalSchedule& schedule, int levels);
 
 }  // namespace halo::lower

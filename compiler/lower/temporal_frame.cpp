@@ -37,7 +37,7 @@ TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
       warps(chosen.warps),
       two_rows(given.rank() == 3) {
     for (const schedule::Pipeline::Queue& queue : pipeline.queues)
-        meets = meets || (queue.has_window && queue.reach[1][0] + queue.reach[1][1] > 0 && two_rows);
+        meets = meets || (queue.has_window && queue.lines() > 0 && two_rows);
 }
 
 Type TemporalFrame::type_of(ir::FieldId field) const {

@@ -29,12 +29,9 @@ TemporalStages::TemporalStages(TemporalFrame& frame, const StageViews& views, in
 
 std::vector<Level> TemporalStages::arriving() const {
     std::vector<Level> levels;
-    for (const Queue& queue : frame_.pipeline.queues) {
-        if (queue.role == ir::Role::intermediate) continue;
-        const int past = queue.role == ir::Role::state ? planes_.at(queue.field).past : 0;
-        for (int time = -past; time <= 0; ++time)
+    for (const Queue& queue : frame_.pipeline.queues)
+        for (int time = 1 - queue.arriving; time <= 0; ++time)
             levels.push_back({queue.field, time});
-    }
     return levels;
 }
 
@@ -48,33 +45,21 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
     for (const Queue& queue : frame_.pipeline.queues) {
         Planes& planes = planes_[queue.field];
         if (queue.role == ir::Role::input) continue;
-        planes.levels = steps;
-        if (queue.role == ir::Role::state) {
-            bool reads_next = false;
-            for (const auto& stage : frame_.pipeline.stages) {
-                for (const Use& use : stage.uses) {
-                    if (use.field != queue.field) continue;
-                    planes.past = std::max(planes.past, -use.time);
-                    reads_next = reads_next || use.time == 1;
-                }
-            }
-            planes.levels += planes.past + (reads_next ? 1 : 0);
-        }
         const Type type = frame_.type_of(queue.field);
         const std::string name = words(context, queue.field);
         planes.own = RegisterArray(context.local(name + "_planes"), type,
-                                   {planes.levels, queue.slots, frame_.cells_y, frame_.cells_x});
+                                   {frame_.pipeline.levels(queue), queue.slots, frame_.cells_y, frame_.cells_x});
         body.push_back(planes.own.declaration(true));
         if (queue.keeps_windows()) {
             planes.windows = RegisterArray(context.local(name + "_windows"), type,
-                                           {steps, queue.windows, frame_.cells_y + lines(queue),
+                                           {steps, queue.windows, frame_.cells_y + queue.lines(),
                                             frame_.cells_x + queue.reach[0][0] + queue.reach[0][1]});
             body.push_back(planes.windows.declaration(true));
         }
-        if (!frame_.two_rows || lines(queue) == 0) continue;
+        if (!frame_.two_rows || queue.lines() == 0) continue;
         planes.rows = context.local(name + "_rows");
         kernel::DeclareArray rows{type, planes.rows, {}};
-        const int elements = steps * 2 * frame_.warps * lines(queue) * frame_.shape.tile[0];
+        const int elements = steps * 2 * frame_.warps * queue.lines() * frame_.shape.tile[0];
         rows.dims = {elements};
         rows.memory = kernel::Memory::dynamic_shared;
         rows.offset = shared;
@@ -99,15 +84,15 @@ Expr TemporalStages::step() const {
 
 Expr TemporalStages::level_index(const Use& use, const Queue& queue) const {
     if (queue.role == ir::Role::intermediate) return step();
-    return step() + (use.time + planes_.at(queue.field).past);
+    return step() + (use.time + queue.past());
 }
 
 // Where one of a warp's outer lines lies: those that the warp before needs, then those for the warp after.
 // Lines of this turn and of the one before take turns in two halves.
 Expr TemporalStages::rows_place(const Queue& queue, const Expr& index, const Expr& warp, int line,
                                 bool earlier) const {
-    const int half = frame_.warps * lines(queue) * frame_.shape.tile[0];
-    const Expr in_half = warp * (lines(queue) * frame_.shape.tile[0]) + line * frame_.shape.tile[0];
+    const int half = frame_.warps * queue.lines() * frame_.shape.tile[0];
+    const Expr in_half = warp * (queue.lines() * frame_.shape.tile[0]) + line * frame_.shape.tile[0];
     const Expr side = kernel::variable(earlier ? "earlier" : "now", Type::i32) * half;
     return index * (2 * half) + (side + (in_half + frame_.lane * frame_.k_cells_x));
 }
@@ -141,10 +126,10 @@ void TemporalStages::arrive(Block& body) {
     for (const Queue& queue : frame_.pipeline.queues) {
         if (queue.role != ir::Role::state) continue;
         const Planes& planes = planes_.at(queue.field);
-        for (int time = -planes.past; time <= 0; ++time) {
+        for (int time = 1 - queue.arriving; time <= 0; ++time) {
             const Level level{queue.field, time};
             const Expr y = frame_.y();
-            const Expr to = planes.own.at({time + planes.past, queue.slots - 1, y, 0});
+            const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
             const Expr place = frame_.ring_place(frame_.row + y, -frame_.pipeline.ready(queue, 0, time));
             append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), place)}));
         }
@@ -217,11 +202,11 @@ void TemporalStages::push(const Queue& queue, const RegisterArray& fresh, Block&
     const Planes& planes = planes_.at(queue.field);
     const bool is_state = queue.role == ir::Role::state;
     const int ahead = is_state ? 1 : 0;
-    const Expr level = step() + (ahead + planes.past);
+    const Expr level = step() + (ahead + queue.past());
     Block keep =
         frame_.over_cells({kernel::Assign{planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()}),
                                           fresh.at({frame_.y(), frame_.x()})}});
-    const int last_step = planes.levels - 1 - ahead - planes.past;  // whose level is read
+    const int last_step = frame_.pipeline.levels(queue) - 1 - ahead - queue.past();  // whose level is read
     if (last_step < 0) return;
     if (last_step < frame_.steps - 1) keep = {kernel::If{step() <= last_step, std::move(keep), {}}};
     append(body, std::move(keep));
@@ -232,9 +217,9 @@ void TemporalStages::share_rows(const Queue& queue, Block& body) {
     const Planes& planes = planes_.at(queue.field);
     const Expr index = step();
     const int time = queue.role == ir::Role::state ? queue.window_time : 0;
-    const Expr level = index + (time + planes.past);
+    const Expr level = index + (time + queue.past());
     const int slot = queue.slots - queue.window_distance;  // one turn before it is gathered
-    for (int line = 0; line < lines(queue); ++line) {
+    for (int line = 0; line < queue.lines(); ++line) {
         const int high = queue.reach[1][1];
         const int y = line < high ? line : frame_.cells_y - queue.reach[1][0] + (line - high);
         body.push_back(store_row(frame_, planes.rows, rows_place(queue, index, frame_.warp, line, false),

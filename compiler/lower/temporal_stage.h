@@ -30,8 +30,6 @@ private:
         RegisterArray own;      // [level][slot][y][x]
         RegisterArray windows;  // [step][window][y][x], where several are kept
         std::string rows;       // in shared memory
-        int past = 0;           // levels before t
-        int levels = 1;         // of `own`
     };
 
     void arrive(kernel::Block& body);
@@ -64,7 +62,6 @@ private:
     kernel::Expr level_index(const Use& use, const Queue& queue) const;
     kernel::Expr rows_place(const Queue& queue, const kernel::Expr& index, const kernel::Expr& warp, int line,
                             bool earlier) const;
-    int lines(const Queue& queue) const { return queue.reach[1][0] + queue.reach[1][1]; }
     std::array<int, 2> planes_read(const Use& use, const Queue& queue) const;
     bool gathers(const Use& use, const Queue& queue, int stage) const;
     kernel::Expr at_face(int axis, int side) const;

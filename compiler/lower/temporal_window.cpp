@@ -13,12 +13,6 @@ using kernel::Type;
 
 namespace {
 
-bool is_within_plane(const ir::Offset& offset, int walked) {
-    for (int axis = 0; axis < walked; ++axis)
-        if (offset[axis] != 0) return true;
-    return false;
-}
-
 const char* helper_before(Type type) {
     return type == Type::f32 ? "lane_before_f32" : "lane_before_f64";
 }
@@ -35,7 +29,7 @@ bool TemporalStages::gathers(const Use& use, const Queue& queue, int stage) cons
         for (const Use& other : frame_.pipeline.stages[static_cast<std::size_t>(earlier)].uses) {
             if (other.field != use.field || other.time != use.time) continue;
             if (std::ranges::any_of(other.offsets, [&](const ir::Offset& offset) {
-                    return is_within_plane(offset, frame_.walked);
+                    return schedule::is_within_plane(offset, frame_.walked);
                 }))
                 return earlier == stage;
         }
@@ -87,7 +81,7 @@ Expr TemporalStages::cell_at(const Use& use, const Queue& queue, int plane, cons
 Expr TemporalStages::read(const Use& use, const Queue& queue, const ir::Offset& offset) {
     const int plane = offset[frame_.walked];
     const int y = frame_.two_rows ? offset[1] : 0;
-    if (!is_within_plane(offset, frame_.walked)) return cell_at(use, queue, plane, frame_.y(), frame_.x());
+    if (!schedule::is_within_plane(offset, frame_.walked)) return cell_at(use, queue, plane, frame_.y(), frame_.x());
     return window_at(use, queue, plane)(frame_.y() + (y + queue.reach[1][0]),
                                         frame_.x() + (offset[0] + queue.reach[0][0]));
 }
@@ -102,7 +96,7 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
     const std::string name = context.names().take(context.program()[use.field].name + "_near");
     const int columns = frame_.cells_x + queue.reach[0][0] + queue.reach[0][1];
     gathered_[use.field] = RegisterArray(name, frame_.type_of(use.field),
-                                         {high - low + 1, frame_.cells_y + lines(queue), columns});
+                                         {high - low + 1, frame_.cells_y + queue.lines(), columns});
     body.push_back(gathered_[use.field].declaration(false));
     const std::string array = ring({use.field, 0});
     for (int plane = low; plane <= high; ++plane) {
@@ -162,7 +156,7 @@ void TemporalStages::gather_columns(const Queue& queue, const Window& window, Bl
     const Type type = frame_.type_of(queue.field);
     const int left = queue.reach[0][0], right = queue.reach[0][1], above = queue.reach[1][0];
     const int first = queue.has_corners ? 0 : above;
-    const int count = queue.has_corners ? frame_.cells_y + lines(queue) : frame_.cells_y;
+    const int count = queue.has_corners ? frame_.cells_y + queue.lines() : frame_.cells_y;
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) + first : Expr(first);
     Block row;
     for (int x = 0; x < left; ++x)
@@ -208,7 +202,7 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
 void TemporalStages::show_face_columns(const Queue& queue, const Window& window, bool fixed_alone,
                                        Block& body) {
     const int left = queue.reach[0][0];
-    const int count = frame_.cells_y + lines(queue);
+    const int count = frame_.cells_y + queue.lines();
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) : Expr(0);
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.face(queue.field, 0, side);
@@ -271,7 +265,7 @@ Block TemporalStages::face_plane(const Use& use, const Queue& queue, const FaceR
         const Expr shown = rule.value ? rule.value : cell_at(use, queue, from, y, x);
         return frame_.over_cells({kernel::Assign{cell_at(use, queue, to, y, x), shown}});
     }
-    const int rows = frame_.cells_y + lines(queue);
+    const int rows = frame_.cells_y + queue.lines();
     const int columns = frame_.cells_x + queue.reach[0][0] + queue.reach[0][1];
     const Expr y = rows > 1 ? kernel::variable("y", Type::i32) : Expr(0);
     const Expr x = columns > 1 ? kernel::variable("x", Type::i32) : Expr(0);

@@ -113,13 +113,13 @@ private:
             if (field.role == ir::Role::output) return name + " is an output that a state depends on";
             if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
             if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
-            for (int axis = 0; axis < program_.rank(); ++axis)
-                if (std::string why = refused_axis(axis, used); !why.empty()) return why;
             for (const auto& faces : field.boundary)
                 for (const ir::Face& face : faces)
                     if (face.kind == ir::BoundaryKind::fixed && has_step(face.value))
                         return "what lies past a face of " + name + " depends on the number of the step";
         }
+        for (int axis = 0; axis < program_.rank(); ++axis)
+            if (std::string why = refused_axis(axis, used); !why.empty()) return why;
         return "";
     }
 
@@ -154,7 +154,8 @@ private:
 
     void list_stages() {
         std::set<std::uint32_t> fields;
-        for (const ir::Stage& stage : ir::form_stages(program_)) {
+        const std::vector<ir::Stage> stages = ir::form_stages(program_);
+        for (const ir::Stage& stage : stages) {
             Pipeline::Stage entry;
             entry.stage = stage;
             for (const auto& [level, offsets] : reads_of(program_, stage)) {
@@ -170,7 +171,7 @@ private:
             }
             pipeline_.stages.push_back(std::move(entry));
         }
-        const std::vector<bool> stored = ir::stored_fields(program_, ir::form_stages(program_));
+        const std::vector<bool> stored = ir::stored_fields(program_, stages);
         for (const std::uint32_t field : fields) {
             if (!stored[field]) continue;
             Pipeline::Queue queue;
@@ -180,18 +181,21 @@ private:
                 queue.writer = writer->second;
             // A state that no statement writes stays as it is.
             if (queue.writer < 0) queue.role = ir::Role::input;
+            places_[field] = pipeline_.queues.size();
             pipeline_.queues.push_back(queue);
+        }
+        for (const Pipeline::Stage& stage : pipeline_.stages) {
+            for (const Pipeline::Use& use : stage.uses) {
+                Pipeline::Queue& queue = queue_of(use.field);
+                if (queue.role == ir::Role::intermediate) continue;
+                if (use.time > 0) queue.is_read_next = true;
+                if (use.time <= 0) queue.arriving = std::max(queue.arriving, 1 - use.time);
+            }
         }
     }
 
-    static bool within_plane(const ir::Offset& offset, int walked) {
-        for (int axis = 0; axis < walked; ++axis)
-            if (offset[axis] != 0) return true;
-        return false;
-    }
-
     Pipeline::Queue& queue_of(ir::FieldId field) {
-        return *std::ranges::find(pipeline_.queues, field, &Pipeline::Queue::field);
+        return pipeline_.queues[places_.at(field.index)];
     }
 
     bool find_windows() {
@@ -200,7 +204,7 @@ private:
             for (const Pipeline::Use& use : stage.uses) {
                 Pipeline::Queue& queue = queue_of(use.field);
                 for (const ir::Offset& offset : use.offsets) {
-                    if (!within_plane(offset, walked)) continue;
+                    if (!is_within_plane(offset, walked)) continue;
                     if (queue.has_window && queue.window_time != use.time) return false;
                     queue.has_window = true;
                     queue.window_time = use.time;
@@ -253,7 +257,7 @@ private:
     std::optional<Span> window_span(const Pipeline::Use& use) const {
         std::optional<Span> span;
         for (const ir::Offset& offset : use.offsets) {
-            if (!within_plane(offset, pipeline_.walked())) continue;
+            if (!is_within_plane(offset, pipeline_.walked())) continue;
             if (!span) span.emplace();
             span->add(offset[pipeline_.walked()]);
         }
@@ -352,14 +356,16 @@ private:
     // Backwards through all steps: what each level has to be right in around the output.
     void find_halo() {
         std::map<std::pair<std::uint32_t, int>, Halo> needed;  // by field and level; lets by step
+        std::vector<std::vector<const Pipeline::Queue*>> written(pipeline_.stages.size());
+        for (const Pipeline::Queue& queue : pipeline_.queues)
+            if (queue.writer >= 0) written[static_cast<std::size_t>(queue.writer)].push_back(&queue);
         for (int step = pipeline_.steps - 1; step >= 0; --step) {
             for (std::size_t j = pipeline_.stages.size(); j-- > 0;) {
-                Pipeline::Stage& stage = pipeline_.stages[j];
+                const Pipeline::Stage& stage = pipeline_.stages[j];
                 Halo own{};
-                for (const Pipeline::Queue& queue : pipeline_.queues) {
-                    if (queue.writer != static_cast<int>(j)) continue;
-                    const int level = queue.role == ir::Role::state ? step + 1 : step;
-                    widen(own, needed[{queue.field.index, level}], ir::Offset{});
+                for (const Pipeline::Queue* queue : written[j]) {
+                    const int level = queue->role == ir::Role::state ? step + 1 : step;
+                    widen(own, needed[{queue->field.index, level}], ir::Offset{});
                 }
                 for (const Pipeline::Use& use : stage.uses) {
                     const Pipeline::Queue& queue = queue_of(use.field);
@@ -375,14 +381,26 @@ private:
 
     const ir::Program& program_;
     Pipeline pipeline_;
-    std::map<std::uint32_t, int> writers_;
+    std::map<std::uint32_t, int> writers_;         // stages, by field
+    std::map<std::uint32_t, std::size_t> places_;  // in the pipeline's queues, by field
 };
 
 }  // namespace
 
+bool is_within_plane(const ir::Offset& offset, int walked) {
+    for (int axis = 0; axis < walked; ++axis)
+        if (offset[axis] != 0) return true;
+    return false;
+}
+
 const Pipeline::Queue* Pipeline::find(ir::FieldId field) const {
     const auto found = std::ranges::find(queues, field, &Queue::field);
     return found == queues.end() ? nullptr : &*found;
+}
+
+int Pipeline::levels(const Queue& queue) const {
+    if (queue.role == ir::Role::input) return 0;
+    return steps + queue.past() + (queue.is_read_next ? 1 : 0);
 }
 
 int Pipeline::last_lag() const {
@@ -403,15 +421,15 @@ std::array<int, 2> Pipeline::arrival(const Queue& queue) const {
         planes[0] = std::min(planes[0], plane);
         planes[1] = std::max(planes[1], plane);
     };
+    if (queue.role == ir::Role::state) {
+        for (int level = 0; level < queue.arriving; ++level)
+            add(-ready(queue, 0, -level));
+        return planes;
+    }
+    if (queue.role != ir::Role::input) return planes;
     for (const Stage& stage : stages) {
         for (const Use& use : stage.uses) {
             if (use.field != queue.field) continue;
-            if (queue.role == ir::Role::state) {
-                for (int level = std::min(use.time, 0); level <= 0; ++level)
-                    add(-ready(queue, 0, level));
-                continue;
-            }
-            if (queue.role != ir::Role::input) continue;
             int most = 0;
             for (const ir::Offset& offset : use.offsets)
                 most = std::max(most, std::abs(offset[walked()]));

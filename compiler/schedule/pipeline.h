@@ -40,7 +40,12 @@ struct Pipeline {
         ir::FieldId field;
         ir::Role role = ir::Role::state;
         int writer = -1;  // stage; -1 of an input
-        int slots = 1;    // planes of own cells, the newest last
+        // Of a state and an input: the levels that are read where they arrive from memory, t and those of the
+        // past; none where a state is only read once it is written.
+        int arriving = 0;
+        bool is_read_next = false;  // level t+1, by a later stage of its step
+        int past() const { return arriving > 0 ? arriving - 1 : 0; }
+        int slots = 1;  // planes of own cells, the newest last
         // The one time at which neighbours within a plane are read, and how far: [axis][side].
         bool has_window = false;
         int window_time = 0;
@@ -49,7 +54,7 @@ struct Pipeline {
         int window_distance = 0;   // of the newest window behind the newest plane
         int windows = 1;           // planes that are kept with their neighbours
         bool keeps_windows() const { return has_window && windows > 1; }
-        int oldest_window() const { return window_distance + windows - 1; }
+        int lines() const { return reach[1][0] + reach[1][1]; }  // rows that other threads have
     };
 
     int rank = 2;
@@ -61,6 +66,7 @@ struct Pipeline {
     std::array<std::array<int, 2>, 3> halo{};
 
     const Queue* find(ir::FieldId field) const;
+    int levels(const Queue& queue) const;    // that wait in it over all steps; 0 of an input
     int walked() const { return rank - 1; }  // the axis
     int last_lag() const;                    // of the last step's last stage
     // Turns behind its arrival at which level t + time of step `step` has a plane; may be negative.
@@ -74,6 +80,9 @@ struct Pipeline {
     int tail() const { return last_lag(); }
     int new_levels(const ir::Program& program) const;  // of each state that are there after all steps
 };
+
+// Whether an offset leads to a neighbour within the plane across the walked axis.
+bool is_within_plane(const ir::Offset& offset, int walked);
 
 // The pipeline of `steps` steps, or why the program has none.
 std::variant<Pipeline, std::string> form_pipeline(const ir::Program& program, int steps);

@@ -52,12 +52,6 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
     return "";
 }
 
-int levels_kept(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue) {
-    if (queue.role == ir::Role::input) return 0;
-    if (queue.role == ir::Role::intermediate) return pipeline.steps;
-    return pipeline.steps + core[queue.field].history;
-}
-
 int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     constexpr int kPlaces = 26;        // addresses and counters
     constexpr int kPlacesOfField = 8;  // addresses of each field
@@ -65,7 +59,7 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
     int registers = kPlaces;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const int words = bytes_of(core, queue.field) / 4;
-        const int levels = levels_kept(core, pipeline, queue);
+        const int levels = pipeline.levels(queue);
         const int window = (schedule.cells[0] + queue.reach[0][0] + queue.reach[0][1]) *
                            (schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1]) * words;
         if (queue.keeps_windows()) {
@@ -123,13 +117,9 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     shape.ring_planes = arrival[1] + schedule.ahead - arrival[0] + 1;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const std::int64_t bytes = bytes_of(core, queue.field);
-        if (queue.role != ir::Role::intermediate) {
-            const int levels = queue.role == ir::Role::state ? 1 + core[queue.field].history : 1;
-            shape.shared_bytes += bytes * levels * shape.ring_planes * shape.rows * shape.tile[0];
-        }
-        const int lines = queue.reach[1][0] + queue.reach[1][1];
-        if (has_rows && queue.has_window && queue.role != ir::Role::input)
-            shape.shared_bytes += bytes * pipeline.steps * 2 * schedule.warps * lines * shape.tile[0];
+        shape.shared_bytes += bytes * queue.arriving * shape.ring_planes * shape.rows * shape.tile[0];
+        if (has_rows && queue.role != ir::Role::input)
+            shape.shared_bytes += bytes * pipeline.steps * 2 * schedule.warps * queue.lines() * shape.tile[0];
     }
     if (shape.shared_bytes > target.max_shared_bytes)
         return std::to_string(shape.shared_bytes) + " bytes of shared memory are more than the " +
@@ -173,8 +163,9 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     constexpr double kLanesPerSm = 128, kClock = 1.9e9;
     double instructions = 0, bytes_read = 0, bytes_written = 0;
     const double cells = schedule.cells[0] * schedule.cells[1];
+    Footprints footprints(core);
     for (const Pipeline::Stage& stage : pipeline.stages) {
-        const Operations operations = footprint(core, stage.stage).operations;
+        const Operations operations = footprints.of(stage.stage).operations;
         const bool wide = std::ranges::any_of(
             stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
         instructions += (wide ? 2.0 : 1.0) *
@@ -188,14 +179,14 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
         const double rows =
             queue.has_corners ? schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1] : schedule.cells[1];
         instructions += 1.2 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
-        instructions += words * (queue.reach[1][0] + queue.reach[1][1]) * schedule.cells[0] / cells;
-        meets = meets || queue.reach[1][0] + queue.reach[1][1] > 0;
+        instructions += words * queue.lines() * schedule.cells[0] / cells;
+        meets = meets || queue.lines() > 0;
         if (queue.role == ir::Role::intermediate) continue;
         const double bytes = bytes_of(core, queue.field);
-        const int levels = queue.role == ir::Role::state ? 1 + core[queue.field].history : 1;
         widest = std::max(widest, words);
-        bytes_read += bytes * levels;
-        if (queue.role == ir::Role::state) bytes_written += bytes * std::min(levels, pipeline.steps);
+        bytes_read += bytes * queue.arriving;
+        if (queue.role == ir::Role::state)
+            bytes_written += bytes * std::min(1 + core[queue.field].history, pipeline.steps);
     }
     instructions += 0.6 + kTurn / (cells * pipeline.steps);
     const double walk = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);

@@ -53,6 +53,28 @@ TEST_CASE("neighbours in other planes, past a face of the walk") {
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
+TEST_CASE("levels that are kept and that no state reads") {
+    const char* text = GENERATE(
+        // the past is there for an output alone
+        "stencil past(x, y) {\n    field u, speed: f32 { boundary clamp }\n"
+        "    u[t+1] = 1/2*u + 1/4*u[x+1]\n    speed = u - u[t-1]\n}\n",
+        // nobody reads b, or reads it before it is written
+        "stencil last(x, y) {\n    field b, a: f32 { boundary clamp }\n"
+        "    a[t+1] = 1/2*a + 1/4*a[y+1]\n    b[t+1] = 1/2*a[t+1, y+1] + 1/4*a[t+1, y-1]\n}\n",
+        "stencil between(x, y) {\n    field a, b: f32 { boundary clamp }\n"
+        "    b[t+1] = 1/2*a + 1/4*a[y-2]\n    a[t+1] = 1/2*b[t+1] + 1/4*b[t+1, y+1]\n}\n");
+    const ir::Program program = load_program(text);
+    RandomTimeLoop loop;
+    loop.grid = {131, 54, 1};
+    loop.steps = 7;
+    loop.temporal = {3, 1, {4, 1}, 2, 1, 1, 2};
+    const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+    REQUIRE(lowered);
+    const Reference reference(program, loop.grid, loop.steps, 1);
+    emulator::EmulatedDevice device;
+    CHECK(difference(reference, *lowered, device, load_cuda) == "");
+}
+
 TEST_CASE("the examples' time loops, two steps at once") {
     int done = 0;
     for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
