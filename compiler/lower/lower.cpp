@@ -158,8 +158,7 @@ schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
 StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
     StageView view;
     view.program = &core;
-    view.name =
-        core.name + "_" + std::to_string(pipeline.steps) + (pipeline.steps == 1 ? "_step" : "_steps");
+    view.name = core.name + "_" + std::to_string(pipeline.steps) + (pipeline.steps == 1 ? "_step" : "_steps");
     for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
         for (int back = 0; back < queue.arriving; ++back)
             view.reads.push_back({{queue.field, -back}, {ir::Offset{}}, {}, {}});
@@ -185,9 +184,9 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     kernel::KernelFunction& function = result.kernel.function;
     function.name = kernel_names.take(whole.name);
     context.enter(whole);
-    function.comment = {
-        fmt::format("{} time step{} in one pass over memory. ", schedule.steps, schedule.steps == 1 ? "" : "s") +
-        level_words(context)};
+    function.comment = {fmt::format("{} time step{} in one pass over memory. ", schedule.steps,
+                                    schedule.steps == 1 ? "" : "s") +
+                        level_words(context)};
     function.threads = 32 * schedule.warps;
     function.min_blocks = schedule.min_blocks;
     function.parameters = context.parameters();

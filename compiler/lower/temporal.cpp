@@ -26,9 +26,7 @@ class Walk {
 public:
     Walk(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
          const schedule::TemporalSchedule& schedule, const schedule::TemporalShape& shape, int levels)
-        : frame_(context, pipeline, schedule, shape),
-          pipeline_(pipeline),
-          stages_(frame_, views, levels) {}
+        : frame_(context, pipeline, schedule, shape), pipeline_(pipeline), stages_(frame_, views, levels) {}
 
     TemporalResult lower() {
         for (const auto& queue : pipeline_.queues)
@@ -417,7 +415,8 @@ TemporalResult lower_temporal(Context& context, const StageViews& views, const s
                               const schedule::TemporalSchedule& schedule, int levels) {
     const auto shaped = schedule::temporal_shape(context.program(), pipeline, schedule, schedule::Target{});
     if (const auto* why = std::get_if<std::string>(&shaped)) throw UnsupportedError("temporal: " + *why);
-    return Walk(context, views, pipeline, schedule, std::get<schedule::TemporalShape>(shaped), levels).lower();
+    return Walk(context, views, pipeline, schedule, std::get<schedule::TemporalShape>(shaped), levels)
+        .lower();
 }
 
 }  // namespace halo::lower

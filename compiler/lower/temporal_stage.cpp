@@ -47,8 +47,9 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
         if (queue.role == ir::Role::input) continue;
         const Type type = frame_.type_of(queue.field);
         const std::string name = words(context, queue.field);
-        planes.own = RegisterArray(context.local(name + "_planes"), type,
-                                   {frame_.pipeline.levels(queue), queue.slots, frame_.cells_y, frame_.cells_x});
+        planes.own =
+            RegisterArray(context.local(name + "_planes"), type,
+                          {frame_.pipeline.levels(queue), queue.slots, frame_.cells_y, frame_.cells_x});
         body.push_back(planes.own.declaration(true));
         if (queue.keeps_windows()) {
             planes.windows = RegisterArray(context.local(name + "_windows"), type,

@@ -81,7 +81,8 @@ Expr TemporalStages::cell_at(const Use& use, const Queue& queue, int plane, cons
 Expr TemporalStages::read(const Use& use, const Queue& queue, const ir::Offset& offset) {
     const int plane = offset[frame_.walked];
     const int y = frame_.two_rows ? offset[1] : 0;
-    if (!schedule::is_within_plane(offset, frame_.walked)) return cell_at(use, queue, plane, frame_.y(), frame_.x());
+    if (!schedule::is_within_plane(offset, frame_.walked))
+        return cell_at(use, queue, plane, frame_.y(), frame_.x());
     return window_at(use, queue, plane)(frame_.y() + (y + queue.reach[1][0]),
                                         frame_.x() + (offset[0] + queue.reach[0][0]));
 }

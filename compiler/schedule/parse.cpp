@@ -26,6 +26,12 @@ struct StrategyName {
 constexpr StrategyName kStrategies[] = {
     {"direct", Strategy::direct}, {"tile", Strategy::tile}, {"stream", Strategy::stream}};
 
+// Of a whole step (temporal.h): a schedule that begins so is not read here.
+struct StrategyWord {
+    std::string_view word;
+};
+constexpr StrategyWord kTemporal{"temporal"};
+
 std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::vector<std::size_t> row(to.size() + 1);
     for (std::size_t j = 0; j <= to.size(); ++j)
@@ -143,10 +149,17 @@ private:
                 return mistake(where, "`" + std::string(word) + "` needs a value, as in `" +
                                           std::string(word) + (takes_lengths(word) ? "=32x4`" : "=2`"));
             }
-            const std::string mend = nearest(word, kStrategies);
-            return mistake(
-                where, "there is no strategy `" + std::string(word) + "`; there are direct, tile and stream",
-                mend);
+            if (word == kTemporal.word) {
+                at_ = text_.size();  // its settings are others
+                return mistake(where, "`temporal` stands first, with settings of its own");
+            }
+            const StrategyWord words[] = {{"direct"}, {"tile"}, {"stream"}, kTemporal};
+            const std::string mend = nearest(word, words);
+            if (mend == kTemporal.word) at_ = text_.size();
+            return mistake(where,
+                           "there is no strategy `" + std::string(word) +
+                               "`; there are direct, tile, stream and temporal",
+                           mend);
         }
         if (result_.pins.strategy) return mistake(where, "a schedule has one strategy; this is a second");
         result_.pins.strategy = found->strategy;

@@ -194,9 +194,7 @@ private:
         }
     }
 
-    Pipeline::Queue& queue_of(ir::FieldId field) {
-        return pipeline_.queues[places_.at(field.index)];
-    }
+    Pipeline::Queue& queue_of(ir::FieldId field) { return pipeline_.queues[places_.at(field.index)]; }
 
     bool find_windows() {
         const int walked = pipeline_.walked();

@@ -26,24 +26,32 @@ public:
                 why_not_ = *why;
                 break;
             }
-            try_shapes(std::get<Pipeline>(formed));
+            // What more steps need is never less.
+            if (!try_shapes(std::get<Pipeline>(formed))) break;
         }
         if (!best_.schedule) best_.reason = why_not_;
         return best_;
     }
 
 private:
-    void try_shapes(const Pipeline& pipeline) {
+    // Whether some shape can be built.
+    bool try_shapes(const Pipeline& pipeline) {
         const bool has_rows = core_.rank() == 3;
+        bool any = false;
         for (const int columns : {4, 2, 1}) {
             for (const int rows : has_rows ? std::vector<int>{4, 2} : std::vector<int>{1}) {
                 // Sixteen warps where each holds little.
-                try_shape(pipeline, {columns, rows}, !has_rows ? 4 : columns * rows >= 8 ? 8 : 16);
+                any = try_shape(pipeline, {columns, rows},
+                                !has_rows             ? 4
+                                : columns * rows >= 8 ? 8
+                                                      : 16) ||
+                      any;
             }
         }
+        return any;
     }
 
-    void try_shape(const Pipeline& pipeline, std::array<int, 2> cells, int warps) {
+    bool try_shape(const Pipeline& pipeline, std::array<int, 2> cells, int warps) {
         TemporalSchedule schedule;
         schedule.steps = pipeline.steps;
         schedule.cells = pins_.cells.value_or(cells);
@@ -62,24 +70,25 @@ private:
         const auto shaped = temporal_shape(core_, pipeline, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
             if (why_not_.empty()) why_not_ = *why;
-            return;
+            return false;
         }
         const auto& shape = std::get<TemporalShape>(shaped);
-        if (!settle_blocks(shape, schedule)) return;
+        if (!settle_blocks(shape, schedule)) return false;
         for (int axis = 0; axis < core_.rank(); ++axis) {
             if (extent_[static_cast<std::size_t>(axis)] >= shape.least_extent[axis]) continue;
             why_not_ = "a grid of " + std::to_string(extent_[static_cast<std::size_t>(axis)]) +
                        " cells along " + core_.axes[static_cast<std::size_t>(axis)].name +
                        " is smaller than the tiles";
-            return;
+            return false;
         }
         const double seconds = temporal_seconds(core_, pipeline, shape, schedule, target_, extent_);
-        if (best_.schedule && seconds >= best_.seconds_per_cell) return;
+        if (best_.schedule && seconds >= best_.seconds_per_cell) return true;
         best_.schedule = schedule;
         best_.seconds_per_cell = seconds;
         best_.reason = counted(schedule.steps, "step") + " in one pass over memory, computing " +
                        percent(shape.redundancy() - 1) + " more cells, in about " +
                        std::to_string(shape.registers) + " registers";
+        return true;
     }
 
     static std::string percent(double share) {

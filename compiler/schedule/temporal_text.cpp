@@ -15,6 +15,13 @@ bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ';';
 }
 
+// And comments, as in every schedule.
+std::size_t skip_space(std::string_view text, std::size_t at) {
+    while (at < text.size() && (is_space(text[at]) || text[at] == '#'))
+        at = text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at + 1;
+    return at;
+}
+
 std::optional<int> to_number(std::string_view digits) {
     int value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -29,11 +36,10 @@ public:
     ParsedTemporal read() {
         std::size_t at = 0;
         while (true) {
-            while (at < text_.size() && is_space(text_[at]))
-                ++at;
+            at = skip_space(text_, at);
             if (at == text_.size()) break;
             const std::size_t begin = at;
-            while (at < text_.size() && !is_space(text_[at]))
+            while (at < text_.size() && !is_space(text_[at]) && text_[at] != '#')
                 ++at;
             item(text_.substr(begin, at - begin), begin);
         }
@@ -49,11 +55,14 @@ private:
     }
 
     void item(std::string_view word, std::size_t begin) {
-        if (word == kWord && begin == text_.find(kWord)) return;
+        if (word == kWord && begin == skip_space(text_, 0)) return;
         const std::size_t equals = word.find('=');
         const std::string name(word.substr(0, equals));
         const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
         TemporalPins& pins = result_.pins;
+        if (std::ranges::find(seen_, name) != seen_.end())
+            return mistake(begin, word.size(), "`" + name + "` is set twice");
+        seen_.push_back(name);
         if (name == "cells") return cells(value, begin, word.size());
         std::optional<int>* number = name == "steps"        ? &pins.steps
                                      : name == "warps"      ? &pins.warps
@@ -92,14 +101,14 @@ private:
 
     std::string_view text_;
     int rank_;
+    std::vector<std::string> seen_;  // settings
     ParsedTemporal result_;
 };
 
 }  // namespace
 
 bool is_temporal(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n,;");
-    return begin != std::string_view::npos && text.substr(begin).starts_with(kWord);
+    return text.substr(skip_space(text, 0)).starts_with(kWord);
 }
 
 ParsedTemporal parse_temporal(std::string_view text, int rank) {
@@ -111,10 +120,10 @@ std::string print(const TemporalSchedule& schedule, int rank) {
                        " warps=" + std::to_string(schedule.warps) +
                        " cells=" + std::to_string(schedule.cells[0]);
     if (rank == 3) text += "x" + std::to_string(schedule.cells[1]);
-    text += " ahead=" + std::to_string(schedule.ahead);
-    if (schedule.unroll > 1) text += " unroll=" + std::to_string(schedule.unroll);
-    if (schedule.min_blocks > 1) text += " min_blocks=" + std::to_string(schedule.min_blocks);
-    return text + " blocks=" + std::to_string(schedule.blocks);
+    // Every setting: what is left out is the compiler's to choose.
+    return text + " ahead=" + std::to_string(schedule.ahead) + " unroll=" + std::to_string(schedule.unroll) +
+           " min_blocks=" + std::to_string(schedule.min_blocks) +
+           " blocks=" + std::to_string(schedule.blocks);
 }
 
 }  // namespace halo::schedule

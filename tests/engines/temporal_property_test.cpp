@@ -70,6 +70,8 @@ TEST_CASE("levels that are kept and that no state reads") {
     loop.temporal = {3, 1, {4, 1}, 2, 1, 1, 2};
     const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
     REQUIRE(lowered);
+    // What nobody reads is not copied from memory, either.
+    CHECK(emit::print_cuda(lowered->kernels).find("b_ring") == std::string::npos);
     const Reference reference(program, loop.grid, loop.steps, 1);
     emulator::EmulatedDevice device;
     CHECK(difference(reference, *lowered, device, load_cuda) == "");

@@ -1,6 +1,7 @@
 #include "catch.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
+#include "compiler/schedule/temporal.h"
 
 using namespace halo::schedule;
 using Lengths = std::array<int, 3>;
@@ -50,6 +51,8 @@ TEST_CASE("each mistake has a place, a message and a mend", "[parse]") {
     const Case cases[] = {
         {"strem", 3, "no strategy `strem`", "stream", "strem"},
         {"spiral", 3, "no strategy `spiral`", "", "spiral"},
+        {"temporl steps=4", 3, "direct, tile, stream and temporal", "temporal", "temporl"},
+        {"direct temporal steps=4", 3, "`temporal` stands first", "", "temporal"},
         {"direct stream", 3, "one strategy", "", "stream"},
         {"thread=32", 3, "no setting `thread`", "threads", "thread"},
         {"block=32", 3, "no setting `block`", "", "block"},
@@ -110,4 +113,37 @@ TEST_CASE("a printed schedule reads back the same", "[parse]") {
           "stream: 32x8 threads, 4x1 cells a thread, walking 16 planes, rows padded by 4 elements");
     stream.planes = 0;
     CHECK(describe(stream, 2).find("walking all rows") != std::string::npos);
+}
+
+TEST_CASE("the settings of several steps are read", "[parse]") {
+    CHECK(is_temporal(" # by hand\n temporal steps=4"));
+    CHECK_FALSE(is_temporal("direct # temporal"));
+    const char* text =
+        "temporal steps=4 warps=8 cells=4x2, ahead=3 # rows\nunroll=2; min_blocks=1 blocks=264";
+    const ParsedTemporal parsed = parse_temporal(text, 3);
+    REQUIRE(parsed.mistakes.empty());
+    CHECK(parsed.pins.steps == 4);
+    CHECK(parsed.pins.cells == std::array{4, 2});
+    CHECK(print(TemporalSchedule{4, 8, {4, 2}, 3, 2, 1, 264}, 3) ==
+          "temporal steps=4 warps=8 cells=4x2 ahead=3 unroll=2 min_blocks=1 blocks=264");
+
+    const Case cases[] = {
+        {"temporal step=4", 3, "no setting `step`", "", "step=4"},
+        {"temporal steps=0", 3, "whole number from 1 to 64", "", "steps=0"},
+        {"temporal steps=4 steps=8", 3, "`steps` is set twice", "", "steps=8"},
+        {"temporal cells=3x2", 3, "1, 2 or 4 columns", "", "cells=3x2"},
+        {"temporal cells=4x2", 2, "1, 2 or 4, as in", "", "cells=4x2"},
+        {"temporal direct", 3, "no setting `direct`", "", "direct"},
+        {"temporal temporal", 3, "no setting `temporal`", "", "temporal"},
+    };
+    for (const Case& c : cases) {
+        INFO(c.text);
+        const ParsedTemporal mistaken = parse_temporal(c.text, c.rank);
+        REQUIRE(mistaken.mistakes.size() == 1);
+        const Mistake& mistake = mistaken.mistakes[0];
+        INFO(mistake.message);
+        CHECK(mistake.message.find(c.part) != std::string::npos);
+        CHECK(std::string_view(c.text).substr(mistake.range.begin, mistake.range.end - mistake.range.begin) ==
+              c.at);
+    }
 }
