@@ -69,6 +69,7 @@ schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
 }
 
 // Its kernel takes seconds to compile: what it saves has to be more.
+// What was tuned is in the disk cache.
 constexpr double kSecondsToCompile = 4;
 
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
@@ -142,6 +143,69 @@ StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
     return result;
 }
 
+// What was measured of several steps at once: by which schedule, or that single steps are faster. None where
+// nothing was, or it does not fit; `note` then says why.
+std::optional<schedule::TemporalChoice> tuned_steps(const ir::Program& program,
+                                                    const schedule::Extent& extent, double single_seconds,
+                                                    const std::string& pinned_text,
+                                                    const CodeOptions& options, std::string& note) {
+    if (!options.tuned || !options.extent) return std::nullopt;
+    const std::optional<tune::StoredStage> known = options.tuned->find_steps(program, extent, pinned_text);
+    if (!known || known->schedule.empty()) return std::nullopt;
+    const std::string& compiler = options.tuned->device().compiler;
+    if (known->compiler != compiler) {
+        note = fmt::format("; what was tuned with {} is not used, as this is {}: `haloc tune` measures anew",
+                           known->compiler, compiler);
+        return std::nullopt;
+    }
+    const std::string among = fmt::format("of {} schedules that `haloc tune` measured with {}",
+                                          known->trials.size(), known->compiler);
+    if (known->schedule == tune::kSingleSteps) {
+        if (known->trials.size() < 2) return std::nullopt;  // nothing else was tried yet
+        return schedule::TemporalChoice{
+            std::nullopt,
+            fmt::format("single steps, {} each, are the fastest {}", format_step_time(known->seconds), among),
+            0};
+    }
+    schedule::ParsedTemporal parsed = schedule::parse_temporal(known->schedule, program.rank());
+    // Left out of the text, these are 1.
+    parsed.pins.unroll = parsed.pins.unroll.value_or(1);
+    parsed.pins.min_blocks = parsed.pins.min_blocks.value_or(1);
+    schedule::TemporalChoice choice =
+        schedule::choose_temporal(program, options.target, extent, single_seconds, parsed.pins);
+    if (!parsed.mistakes.empty() || !choice.schedule) {
+        note = fmt::format("; the tuned schedule `{}` is not used: {}", known->schedule,
+                           parsed.mistakes.empty() ? choice.reason : parsed.mistakes.front().message);
+        return std::nullopt;
+    }
+    choice.reason = fmt::format("tuned: {} a step, the fastest {}", format_step_time(known->seconds), among);
+    return choice;
+}
+
+// What the model chooses around what is pinned.
+schedule::TemporalChoice model_steps(const ir::Program& program, const schedule::Extent& extent,
+                                     double single_seconds, const Pinned& pinned,
+                                     const CodeOptions& options) {
+    if (!pinned.text.empty()) {
+        const schedule::TemporalPins pins = parse_temporal_pins(pinned, program.rank());
+        schedule::TemporalChoice choice =
+            schedule::choose_temporal(program, options.target, extent, single_seconds, pins);
+        if (!choice.schedule)
+            throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
+                               "leave it out: single steps can do every program");
+        return choice;
+    }
+    schedule::TemporalChoice choice =
+        schedule::choose_temporal(program, options.target, extent, single_seconds);
+    if (!choice.schedule || !options.steps) return choice;
+    const double cells =
+        static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
+    const double saved =
+        static_cast<double>(*options.steps) * cells * (single_seconds - choice.seconds_per_cell);
+    if (saved >= kSecondsToCompile) return choice;
+    return {std::nullopt, "the run is too short for a kernel that takes seconds to compile", 0};
+}
+
 }  // namespace
 
 std::string StageChoice::origin() const {
@@ -168,6 +232,11 @@ bool pins_temporal(const CodeOptions& options) {
     return !pinned_temporal(options).text.empty();
 }
 
+PinnedSteps pinned_steps(const CodeOptions& options, int rank) {
+    const Pinned pinned = pinned_temporal(options);
+    return {pinned.text, parse_temporal_pins(pinned, rank)};
+}
+
 schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::vector<StageChoice>& stages,
                                          const CodeOptions& options) {
     const Pinned pinned = pinned_temporal(options);
@@ -176,23 +245,16 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
     for (const StageChoice& stage : stages)
         single +=
             schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
-    if (!pinned.text.empty()) {
-        const schedule::TemporalPins pins = parse_temporal_pins(pinned, program.rank());
-        schedule::TemporalChoice choice =
-            schedule::choose_temporal(program, options.target, extent, single, pins);
-        if (!choice.schedule)
-            throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
-                               "leave it out: single steps can do every program");
-        return choice;
-    }
-    if (std::ranges::any_of(stages, &StageChoice::pinned)) return {std::nullopt, "the stages are pinned", 0};
-    schedule::TemporalChoice choice = schedule::choose_temporal(program, options.target, extent, single);
-    if (!choice.schedule || !options.steps) return choice;
-    const double cells =
-        static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
-    const double saved = static_cast<double>(*options.steps) * cells * (single - choice.seconds_per_cell);
-    if (saved >= kSecondsToCompile) return choice;
-    return {std::nullopt, "the run is too short for a kernel that takes seconds to compile", 0};
+    const bool stages_pinned = std::ranges::any_of(stages, &StageChoice::pinned);
+    if (pinned.text.empty() && stages_pinned) return {std::nullopt, "the stages are pinned", 0};
+    std::string note;
+    if (!stages_pinned)
+        if (std::optional<schedule::TemporalChoice> tuned =
+                tuned_steps(program, extent, single, pinned.text, options, note))
+            return *tuned;
+    schedule::TemporalChoice choice = model_steps(program, extent, single, pinned, options);
+    choice.reason += note;
+    return choice;
 }
 
 }  // namespace halo::driver

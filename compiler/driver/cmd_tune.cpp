@@ -64,9 +64,24 @@ std::string how_it_ended(const StageReport& report) {
     return "";
 }
 
-std::string stage_text(const StageReport& report, std::size_t number, double cells) {
-    const std::string stage = fmt::format("stage {}: ", number);
-    if (report.kind == Kind::no_choice) return stage + "there is nothing to choose\n";
+std::string model_text(const StageReport& report) {
+    const bool is_same = report.schedule == report.model_schedule;
+    if (report.model_schedule == tune::kSingleSteps)
+        return is_same ? "  several at once are slower\n"
+                       : fmt::format("  single steps take {} each: {:.2f} times as long\n",
+                                     format_step_time(*report.model_seconds),
+                                     *report.model_seconds / report.seconds);
+    return is_same ? "  the model's choice is the fastest\n"
+                   : fmt::format("  the model's choice, {}, takes {} a step: {:.2f} times as long\n",
+                                 report.model_schedule, format_step_time(*report.model_seconds),
+                                 *report.model_seconds / report.seconds);
+}
+
+// name: "stage 2".
+std::string stage_text(const StageReport& report, const std::string& name, double cells) {
+    const std::string stage = name + ": ";
+    if (report.kind == Kind::no_choice)
+        return stage + (report.why.empty() ? "there is nothing to choose" : "none, as " + report.why) + '\n';
     if (report.kind == Kind::failed) {
         std::string text =
             stage + fmt::format("none of {} schedules could be used\n", report.trials + report.known_trials);
@@ -77,13 +92,7 @@ std::string stage_text(const StageReport& report, std::size_t number, double cel
     std::string text = stage + report.schedule + '\n';
     text += fmt::format("  measured  {} a step, {}\n", format_step_time(report.seconds),
                         format_rate(cells / report.seconds));
-    if (report.model_seconds) {
-        const bool is_same = report.schedule == report.model_schedule;
-        text += is_same ? "  the model's choice is the fastest\n"
-                        : fmt::format("  the model's choice, {}, takes {} a step: {:.2f} times as long\n",
-                                      report.model_schedule, format_step_time(*report.model_seconds),
-                                      *report.model_seconds / report.seconds);
-    }
+    if (report.model_seconds) text += model_text(report);
     if (report.kind == Kind::known) return text + "  it was tuned before; --again begins anew\n";
     text += fmt::format("  tried     {} schedules{}, {}\n", report.trials,
                         report.known_trials > 0 ? fmt::format(" and {} before", report.known_trials) : "",
@@ -99,6 +108,7 @@ std::string stage_text(const StageReport& report, std::size_t number, double cel
 nlohmann::ordered_json stage_json(const StageReport& report) {
     nlohmann::ordered_json json;
     json["result"] = kind_word(report.kind);
+    if (!report.why.empty()) json["why"] = report.why;
     json["schedule"] = report.schedule;
     json["model_schedule"] = report.model_schedule;
     json["seconds_per_step"] = report.seconds;
@@ -125,8 +135,8 @@ tune::Store open_store(const std::string& file) {
     return tune::Store(usual_store());
 }
 
-void show(const std::vector<StageReport>& reports, const TunerInput& input, const tune::Store& store,
-          bool as_json, const Console& console) {
+void show(const TuneReport& reports, const TunerInput& input, const tune::Store& store, bool as_json,
+          const Console& console) {
     if (as_json) {
         nlohmann::ordered_json json;
         json["stencil"] = input.program.name;
@@ -135,14 +145,17 @@ void show(const std::vector<StageReport>& reports, const TunerInput& input, cons
                                                  input.request.extent.begin() + input.program.rank());
         json["store"] = store.file().string();
         json["stages"] = nlohmann::ordered_json::array();
-        for (const StageReport& report : reports)
+        for (const StageReport& report : reports.stages)
             json["stages"].push_back(stage_json(report));
+        if (reports.steps) json["temporal"] = stage_json(*reports.steps);
         return console.result(json.dump(2) + '\n');
     }
     if (console.quiet()) return;
     std::string text;
-    for (std::size_t i = 0; i < reports.size(); ++i)
-        text += stage_text(reports[i], i + 1, static_cast<double>(cell_count(input.request.extent)));
+    const auto cells = static_cast<double>(cell_count(input.request.extent));
+    for (std::size_t i = 0; i < reports.stages.size(); ++i)
+        text += stage_text(reports.stages[i], fmt::format("stage {}", i + 1), cells);
+    if (reports.steps) text += stage_text(*reports.steps, "several steps at once", cells);
     console.result(text + fmt::format("kept in {}\n", store.file().string()));
 }
 
@@ -173,23 +186,32 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
     options.strict_fp = run.strict_fp;
     options.target = machine->target();
     options.extent = request.extent;
+    // Stages are not searched then: they run as `run` would have them.
+    if (pins_temporal(options))
+        options.tuned = std::make_shared<TunedSchedules>(store.file(), machine->tune_device());
     const ir::Program program = optimize(stencil.program, options);
-    const TunerInput input{*machine, program, request, spec.analysis.find_run(stencil.program.name),
-                           choose_schedules(program, options)};
+    const TunerInput input{*machine,
+                           program,
+                           request,
+                           spec.analysis.find_run(stencil.program.name),
+                           choose_schedules(program, options),
+                           pinned_steps(options, program.rank())};
     TunerSettings settings;
     settings.budget_seconds = arguments.budget;
     settings.again = arguments.again;
     settings.jobs = arguments.jobs > 0
                         ? arguments.jobs
-                        : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 8);
-    const std::vector<StageReport> reports = tune_program(input, store, settings, console);
+                        : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
+    const TuneReport reports = tune_program(input, store, settings, console);
     show(reports, input, store, run.json, console);
-    if (!reports.empty() && reports.back().stop == Stop::interrupted) {
+    if (reports.stop() == Stop::interrupted) {
         console.message("interrupted; what was measured is kept, and the same command goes on");
         return ExitCode::interrupted;
     }
-    if (std::any_of(reports.begin(), reports.end(),
-                    [](const StageReport& each) { return each.kind == Kind::failed; }))
+    const bool steps_failed = reports.stages.empty() && reports.steps && reports.steps->kind == Kind::failed;
+    if (steps_failed || std::ranges::any_of(reports.stages, [](const StageReport& each) {
+            return each.kind == Kind::failed;
+        }))
         throw CommandError(ExitCode::device, "no schedule of a stage could be built, run and found right");
     return ExitCode::ok;
 }

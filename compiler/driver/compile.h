@@ -64,7 +64,14 @@ ir::Program optimize(ir::Program program, const CodeOptions& options);
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
 
 bool pins_temporal(const CodeOptions& options);
-// How several steps are done at once, where that is faster or pinned. Throws as choose_schedules does.
+// What is pinned of how several steps are done at once; no text: nothing.
+struct PinnedSteps {
+    std::string text;
+    schedule::TemporalPins pins;
+};
+PinnedSteps pinned_steps(const CodeOptions& options, int rank);
+// How several steps are done at once, where that is faster or pinned; what was measured comes before what the
+// model says. Throws as choose_schedules does.
 schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::vector<StageChoice>& stages,
                                          const CodeOptions& options);
 

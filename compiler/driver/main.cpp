@@ -208,7 +208,7 @@ private:
         sub->add_option("--budget", tune_.budget, "seconds to search for, 60 where it is not given")
             ->check(CLI::Range(0.0, 1e6));
         sub->add_option("--jobs", tune_.jobs,
-                        "threads that compile; as many as there are processors, 8 at most")
+                        "threads that compile; as many as there are processors, 16 at most")
             ->check(CLI::Range(1, 256));
         sub->add_flag("--again", tune_.again, "forget what was measured before, and begin anew");
         sub->add_option("--store", run.store,

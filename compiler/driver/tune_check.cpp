@@ -77,6 +77,17 @@ bool has_numbers(const TuneResults& results) {
     });
 }
 
+// Odd sizes on which tiles of several steps meet: a smaller grid would be done by single steps.
+Extent enough_for(const Code& code, Extent extent) {
+    if (!code.lowered.plan.time_block) return extent;
+    for (int axis = 0; axis < code.lowered.plan.rank; ++axis) {
+        const auto at = static_cast<std::size_t>(axis);
+        const std::int64_t least = code.lowered.plan.time_block->least_extent[at];
+        extent[at] = std::max(extent[at], (least + least / 2) | 1);
+    }
+    return extent;
+}
+
 TuneResults run_on(Engine& engine, const TuneInputs& inputs, const ir::Program& program, int steps) {
     inputs.give(engine);
     engine.run(steps, std::nullopt);
@@ -130,25 +141,27 @@ std::string first_difference(const TuneResults& expected, const TuneResults& got
 }
 
 std::string TuneCheck::difference(const Code& code, const rt::CompiledCuda& compiled, int steps) {
-    std::string text = against_interpreter(code, compiled, steps);
+    const Extent small = enough_for(code, awkward_);
+    std::string text = against_interpreter(code, compiled, steps, small);
     if (!text.empty())
-        return fmt::format("on {} x {} x {} cells, against the interpreter: {}", awkward_[0], awkward_[1],
-                           awkward_[2], text);
+        return fmt::format("on {} x {} x {} cells, against the interpreter: {}", small[0], small[1], small[2],
+                           text);
     text = against_plain(code, compiled, steps);
     return text.empty() ? text : "on the run's grid, against one cell a thread: " + text;
 }
 
-std::string TuneCheck::against_interpreter(const Code& code, const rt::CompiledCuda& compiled, int steps) {
-    auto entry = small_.find(steps);
+std::string TuneCheck::against_interpreter(const Code& code, const rt::CompiledCuda& compiled, int steps,
+                                           const Extent& extent) {
+    auto entry = small_.find({steps, extent});
     if (entry == small_.end()) {
-        Small small{small_inputs(program_, inputs_, awkward_, steps), {}};
-        const std::unique_ptr<Engine> interpreter = make_interpreter_engine(program_, awkward_);
+        Small small{small_inputs(program_, inputs_, extent, steps), {}};
+        const std::unique_ptr<Engine> interpreter = make_interpreter_engine(program_, extent);
         small.expected = run_on(*interpreter, small.inputs, program_, steps);
-        entry = small_.emplace(steps, std::move(small)).first;
+        entry = small_.emplace(std::pair(steps, extent), std::move(small)).first;
     }
-    const std::unique_ptr<Engine> engine = machine_.start(code, awkward_, compiled);
+    const std::unique_ptr<Engine> engine = machine_.start(code, extent, compiled);
     return first_difference(entry->second.expected, run_on(*engine, entry->second.inputs, program_, steps),
-                            awkward_, tolerance_of(program_));
+                            extent, tolerance_of(program_));
 }
 
 std::string TuneCheck::against_plain(const Code& code, const rt::CompiledCuda& compiled, int steps) {
@@ -161,6 +174,7 @@ std::string TuneCheck::against_plain(const Code& code, const rt::CompiledCuda& c
         const Code plain_code = cuda_code(program_, plain);
         const std::unique_ptr<Engine> engine =
             machine_.start(plain_code, extent_, machine_.compile(plain_code));
+        full_size_.clear();  // grids can be large
         entry = full_size_.emplace(steps, run_on(*engine, inputs_, program_, steps)).first;
     }
     const std::unique_ptr<Engine> engine = machine_.start(code, extent_, compiled);

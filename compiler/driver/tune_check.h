@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/tune_inputs.h"
@@ -12,7 +13,7 @@ namespace halo::driver {
 
 class TuneCheck {
 public:
-    // All must outlive it. awkward: the small grid.
+    // All must outlive it. awkward: the small grid, enlarged where tiles of several steps need that.
     TuneCheck(GpuMachine& machine, const ir::Program& program, const TuneInputs& inputs, const Extent& extent,
               const Extent& awkward)
         : machine_(machine), program_(program), inputs_(inputs), extent_(extent), awkward_(awkward) {}
@@ -23,7 +24,8 @@ public:
     std::string difference(const Code& code, const rt::CompiledCuda& compiled, int steps);
 
 private:
-    std::string against_interpreter(const Code& code, const rt::CompiledCuda& compiled, int steps);
+    std::string against_interpreter(const Code& code, const rt::CompiledCuda& compiled, int steps,
+                                    const Extent& extent);
     std::string against_plain(const Code& code, const rt::CompiledCuda& compiled, int steps);
 
     GpuMachine& machine_;
@@ -34,8 +36,8 @@ private:
         TuneInputs inputs;
         TuneResults expected;
     };
-    std::map<int, Small> small_;            // by steps
-    std::map<int, TuneResults> full_size_;  // by steps: of one cell a thread
+    std::map<std::pair<int, Extent>, Small> small_;  // by steps and grid
+    std::map<int, TuneResults> full_size_;           // by steps, the last alone: of one cell a thread
 };
 
 // How far results may differ from the interpreter's, relative to 1 and to themselves; 0: not at all.

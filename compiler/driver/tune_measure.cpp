@@ -10,6 +10,7 @@
 #include "compiler/driver/stopwatch.h"
 #include "compiler/schedule/print.h"
 #include "compiler/support/error.h"
+#include "compiler/tune/store.h"
 #include "runtime/core/error.h"
 
 namespace halo::driver {
@@ -30,6 +31,11 @@ double median(std::vector<double> values) {
 }
 
 }  // namespace
+
+std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stage) {
+    if (candidate.temporal) return schedule::print(*candidate.temporal, rank);
+    return of_stage ? schedule::print(candidate.schedule, rank) : tune::kSingleSteps;
+}
 
 CompilePool::CompilePool(int threads, Build build) : build_(std::move(build)) {
     for (int n = 0; n < std::max(1, threads); ++n)
@@ -91,7 +97,7 @@ void CompilePool::work() {
 }
 
 StageMeasure::StageMeasure(const MeasureContext& context, const std::vector<schedule::Candidate>& candidates,
-                           std::vector<schedule::Schedule> schedules, std::size_t index,
+                           std::vector<schedule::Schedule> schedules, std::optional<std::size_t> index,
                            const MeasureSettings& settings, Tried tried)
     : context_(context),
       candidates_(candidates),
@@ -110,8 +116,8 @@ BuiltCode StageMeasure::build(std::size_t candidate) const {
     BuiltCode built;
     try {
         std::vector<schedule::Schedule> schedules = schedules_;
-        schedules[index_] = candidates_[candidate].schedule;
-        built.code = cuda_code(context_.program, schedules);
+        if (index_) schedules[*index_] = candidates_[candidate].schedule;
+        built.code = cuda_code(context_.program, schedules, candidates_[candidate].temporal);
         built.compiled = context_.machine.compile(built.code);
     } catch (const std::exception& trouble) {
         built.refused = trouble.what();
@@ -126,10 +132,16 @@ std::unique_ptr<Engine> StageMeasure::start(const BuiltCode& built) const {
     return engine;
 }
 
-double StageMeasure::time(Engine& engine) const {
+std::int64_t StageMeasure::steps_of_run(const BuiltCode& built) const {
+    const std::optional<rt::TimeBlock>& block = built.code.lowered.plan.time_block;
+    if (!block) return steps_;
+    return (steps_ + block->steps - 1) / block->steps * block->steps + (block->is_whole ? 0 : 1);
+}
+
+double StageMeasure::time(Engine& engine, std::int64_t steps) {
     Stopwatch watch;
-    engine.run(steps_, std::nullopt);
-    return watch.lap() / static_cast<double>(steps_);
+    engine.run(steps, std::nullopt);
+    return watch.lap() / static_cast<double>(steps);
 }
 
 // As many as take the time of a sample, by the first schedule that runs.
@@ -175,33 +187,38 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
         throw CommandError(
             ExitCode::device,
             fmt::format("the device failed with the schedule `{}`: {}",
-                        schedule::print(candidates_[candidate].schedule, context_.program.rank()),
+                        text_of(candidates_[candidate], context_.program.rank(), index_.has_value()),
                         trouble.what()),
             "what was measured is kept; the same command goes on without that schedule");
     }
     return outcome;
 }
 
-// What the compiler made of the stage's kernel; gives the bytes that it spilled.
+// What the compiler made of the stage's kernel, or of that for several steps; gives the bytes that it
+// spilled.
 std::int64_t StageMeasure::look_at_kernel(const BuiltCode& built, tune::Outcome& outcome) const {
     const rt::LaunchPlan& plan = built.code.lowered.plan;
-    const std::string name = kernel_of_stage(plan, index_);
+    const std::string name = plan.time_block ? plan.time_block->kernel.name
+                             : index_        ? kernel_of_stage(plan, *index_)
+                                             : "";
     const rt::KernelUsage* const usage = find_usage(built.compiled, name);
     if (usage == nullptr) return 0;
     outcome.registers = usage->registers;
     outcome.shared_bytes = usage->static_shared_bytes;
     for (const rt::KernelPlan& kernel : plan.kernels)
         if (kernel.name == name) outcome.shared_bytes += kernel.dynamic_shared_bytes;
+    if (plan.time_block) outcome.shared_bytes += plan.time_block->kernel.dynamic_shared_bytes;
     return usage->spill_load_bytes + usage->spill_store_bytes;
 }
 
 void StageMeasure::time_candidate(const BuiltCode& built, double best, tune::Outcome& outcome) {
     const std::unique_ptr<Engine> engine = start(built);
     if (steps_ == 0) choose_steps(*engine);
-    engine->run(steps_, std::nullopt);
+    const std::int64_t steps = steps_of_run(built);
+    engine->run(steps, std::nullopt);
     std::vector<double> samples;
     while (std::ssize(samples) < kSamples) {
-        samples.push_back(time(*engine));
+        samples.push_back(time(*engine, steps));
         outcome.seconds = *std::min_element(samples.begin(), samples.end());
         const bool is_slower = outcome.seconds > kClearlySlower * best ||
                                (samples.size() > 1 && outcome.seconds > kSlower * best);
@@ -216,24 +233,26 @@ std::string StageMeasure::verify(std::size_t candidate) {
     const std::shared_ptr<const BuiltCode> built = pool_.get(candidate);
     if (!built->refused.empty()) return built->refused;
     // Whole kernels of several steps, and a rest.
-    const int steps = 2 * schedule::steps_of(candidates_[candidate].schedule) + 1;
+    const int steps = 2 * schedule::steps_of(candidates_[candidate]) + 1;
     return context_.check.difference(built->code, built->compiled, steps);
 }
 
 std::vector<double> StageMeasure::compare(const std::vector<std::size_t>& candidates) {
     try {
         std::vector<std::unique_ptr<Engine>> engines;
+        std::vector<std::int64_t> steps;
         for (const std::size_t candidate : candidates) {
             const std::shared_ptr<const BuiltCode> built = pool_.get(candidate);
             if (!built->refused.empty()) return {};
             engines.push_back(start(*built));
             if (steps_ == 0) choose_steps(*engines.back());
-            engines.back()->run(steps_, std::nullopt);
+            steps.push_back(steps_of_run(*built));
+            engines.back()->run(steps.back(), std::nullopt);
         }
         std::vector<std::vector<double>> samples(engines.size());
         for (int round = 0; round < kFinalSamples && !interrupted(); ++round) {
             for (std::size_t n = 0; n < engines.size(); ++n)
-                samples[n].push_back(time(*engines[n]));
+                samples[n].push_back(time(*engines[n], steps[n]));
         }
         std::vector<double> seconds;
         for (std::vector<double>& each : samples) {

@@ -1,4 +1,5 @@
-// The tuner's measuring side: candidates of one stage, compiled in threads, timed as whole runs of steps.
+// The tuner's measuring side: candidates of one stage, or for several steps at once, compiled in threads,
+// timed as whole runs of steps.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -60,6 +62,9 @@ struct MeasureSettings {
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
+// What a store calls it. of_stage: else a candidate that is not for several steps at once is single steps.
+std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stage);
+
 // What is the same for all stages of a program.
 struct MeasureContext {
     GpuMachine& machine;
@@ -73,9 +78,10 @@ class StageMeasure final : public tune::Measure {
 public:
     using Tried = std::function<void(std::size_t, const tune::Outcome&, std::optional<std::size_t>)>;
 
-    // schedules: of all stages of the program; that of stage `index` is the candidate's.
+    // schedules: of all stages of the program; that of stage `index` is the candidate's. Without an index
+    // candidates do several steps at once beside these, or are single steps.
     StageMeasure(const MeasureContext& context, const std::vector<schedule::Candidate>& candidates,
-                 std::vector<schedule::Schedule> schedules, std::size_t index,
+                 std::vector<schedule::Schedule> schedules, std::optional<std::size_t> index,
                  const MeasureSettings& settings, Tried tried);
 
     void expect(const std::vector<std::size_t>& candidates) override { pool_.expect(candidates); }
@@ -94,16 +100,18 @@ private:
     std::unique_ptr<Engine> start(const BuiltCode& built) const;
     std::int64_t look_at_kernel(const BuiltCode& built, tune::Outcome& outcome) const;
     void time_candidate(const BuiltCode& built, double best, tune::Outcome& outcome);
-    double time(Engine& engine) const;  // seconds a step
+    // Of a timed run: whole launches of the candidate's steps, as what is left over counts little in a run.
+    std::int64_t steps_of_run(const BuiltCode& built) const;
+    static double time(Engine& engine, std::int64_t steps);  // seconds a step
     void choose_steps(Engine& engine);
 
     MeasureContext context_;
     const std::vector<schedule::Candidate>& candidates_;
     std::vector<schedule::Schedule> schedules_;
-    std::size_t index_;
+    std::optional<std::size_t> index_;
     MeasureSettings settings_;
     Tried tried_;
-    std::int64_t steps_ = 0;  // of a timed run; 0: not chosen yet
+    std::int64_t steps_ = 0;  // of a timed run, about; 0: not chosen yet
     CompilePool pool_;
 };
 

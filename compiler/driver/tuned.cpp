@@ -22,6 +22,14 @@ std::string stage_key(const ir::Program& program, const ir::Stage& stage, const 
     return rt::hash_key({"tuned stage", text, statements, grid, pinned, on});
 }
 
+std::string steps_key(const ir::Program& program, const schedule::Extent& extent, const std::string& pinned,
+                      const TuneDevice& device) {
+    const std::string text = ir::print(program);
+    const std::string grid = fmt::format("{}", fmt::join(extent, " "));
+    const std::string on = device.text();
+    return rt::hash_key({"tuned steps", text, grid, pinned, on});
+}
+
 std::filesystem::path usual_store() {
     const std::filesystem::path folder = rt::DiskCache::in_user_folder().folder();
     return folder.empty() ? folder : folder / "tuned.json";
@@ -30,7 +38,17 @@ std::filesystem::path usual_store() {
 std::optional<tune::StoredStage> TunedSchedules::find(const ir::Program& program, const ir::Stage& stage,
                                                       const schedule::Extent& extent,
                                                       const std::string& pinned) const {
-    const auto found = entries_.find(stage_key(program, stage, extent, pinned, device_));
+    return find(stage_key(program, stage, extent, pinned, device_));
+}
+
+std::optional<tune::StoredStage> TunedSchedules::find_steps(const ir::Program& program,
+                                                            const schedule::Extent& extent,
+                                                            const std::string& pinned) const {
+    return find(steps_key(program, extent, pinned, device_));
+}
+
+std::optional<tune::StoredStage> TunedSchedules::find(const std::string& key) const {
+    const auto found = entries_.find(key);
     if (found == entries_.end()) return std::nullopt;
     return found->second;
 }

@@ -27,6 +27,10 @@ struct TuneDevice {
 std::string stage_key(const ir::Program& program, const ir::Stage& stage, const schedule::Extent& extent,
                       const std::string& pinned, const TuneDevice& device);
 
+// The same for how the program does several steps at once.
+std::string steps_key(const ir::Program& program, const schedule::Extent& extent, const std::string& pinned,
+                      const TuneDevice& device);
+
 // tuned.json in the folder of the disk cache; empty where that cannot be used.
 std::filesystem::path usual_store();
 
@@ -39,9 +43,14 @@ public:
     // Whatever the store has of the stage, of whichever compiler, finished or not.
     std::optional<tune::StoredStage> find(const ir::Program& program, const ir::Stage& stage,
                                           const schedule::Extent& extent, const std::string& pinned) const;
+    // Of several steps at once.
+    std::optional<tune::StoredStage> find_steps(const ir::Program& program, const schedule::Extent& extent,
+                                                const std::string& pinned) const;
     const TuneDevice& device() const { return device_; }
 
 private:
+    std::optional<tune::StoredStage> find(const std::string& key) const;
+
     TuneDevice device_;
     tune::Entries entries_;
 };

@@ -26,38 +26,78 @@ Extent awkward_grid(int rank) {
     return rank == 2 ? Extent{301, 77, 1} : Extent{1031, 1, 1};
 }
 
-// One stage: its candidates, its entry in the store, and the search.
-class StageTuner {
+// What is chosen among, and where it is kept.
+struct Subject {
+    std::optional<std::size_t> stage;  // none: several steps at once
+    std::string name;                  // how messages call it
+    std::string key;                   // in the store
+    std::vector<schedule::Candidate> candidates;
+    std::string model_schedule;  // the first of them
+    std::string why_none;        // where there is nothing to choose among
+};
+
+Subject stage_subject(const TunerInput& input, std::size_t index) {
+    const StageChoice& stage = input.stages[index];
+    const Extent& extent = input.request.extent;
+    return {index,
+            fmt::format("stage {}", index + 1),
+            stage_key(input.program, stage.stage, extent, stage.pinned_text, input.machine.tune_device()),
+            schedule::list_candidates(stage.footprint, input.machine.target(), extent, stage.pins),
+            schedule::print(stage.schedule, input.program.rank()),
+            ""};
+}
+
+// First single steps, by the stages' best schedules, unless it is pinned that several are done at once.
+Subject steps_subject(const TunerInput& input) {
+    const Extent& extent = input.request.extent;
+    Subject subject{std::nullopt,
+                    "several steps at once",
+                    steps_key(input.program, extent, input.steps.text, input.machine.tune_device()),
+                    {},
+                    tune::kSingleSteps,
+                    "the stages are pinned"};
+    if (std::ranges::any_of(input.stages, &StageChoice::pinned)) return subject;
+    schedule::TemporalCandidates several =
+        schedule::list_temporal_candidates(input.program, input.machine.target(), extent, input.steps.pins);
+    subject.why_none = several.why_none;
+    subject.candidates = std::move(several.found);
+    if (subject.candidates.empty()) return subject;
+    if (input.steps.text.empty()) {
+        subject.candidates.insert(subject.candidates.begin(), schedule::Candidate{});
+    } else {
+        subject.model_schedule = text_of(subject.candidates.front(), input.program.rank(), false);
+    }
+    return subject;
+}
+
+// One search: its candidates, its entry in the store, and what is said of it.
+class SearchRun {
 public:
-    StageTuner(const TunerInput& input, const tune::Store& store, const TunerSettings& settings,
-               const Console& console, const MeasureContext& context,
-               std::vector<schedule::Schedule>& schedules, std::size_t index, Clock::time_point deadline)
+    SearchRun(const TunerInput& input, const tune::Store& store, const TunerSettings& settings,
+              const Console& console, const MeasureContext& context,
+              std::vector<schedule::Schedule>& schedules, Subject subject, Clock::time_point deadline)
         : input_(input),
           store_(store),
           settings_(settings),
           console_(console),
           context_(context),
           schedules_(schedules),
-          index_(index),
+          subject_(std::move(subject)),
+          candidates_(subject_.candidates),
           deadline_(deadline),
           status_(console) {
-        const StageChoice& stage = input.stages[index];
-        const schedule::Target target = input.machine.target();
-        candidates_ = schedule::list_candidates(stage.footprint, target, context.extent, stage.pins);
         for (const schedule::Candidate& candidate : candidates_)
-            texts_.push_back(schedule::print(candidate.schedule, input.program.rank()));
-        predict(target);
-        key_ = stage_key(input.program, stage.stage, context.extent, stage.pinned_text,
-                         input.machine.tune_device());
+            texts_.push_back(text_of(candidate, input.program.rank(), subject_.stage.has_value()));
+        predict(input.machine.target());
         begin_entry();
     }
 
     StageReport run() {
         StageReport report;
-        report.schedule = report.model_schedule =
-            schedule::print(input_.stages[index_].schedule, input_.program.rank());
+        report.schedule = report.model_schedule = subject_.model_schedule;
         if (candidates_.empty()) {
             report.kind = StageReport::Kind::no_choice;
+            report.why = subject_.why_none;
             return report;
         }
         if (entry_.finished && use_known(report)) return report;
@@ -67,7 +107,7 @@ public:
         measure.jobs = settings_.jobs;
         measure.sample_seconds = settings_.sample_seconds;
         measure.deadline = deadline_;
-        StageMeasure device(context_, candidates_, schedules_, index_, measure,
+        StageMeasure device(context_, candidates_, schedules_, subject_.stage, measure,
                             [this](std::size_t candidate, const tune::Outcome& outcome,
                                    std::optional<std::size_t> best) { tried(candidate, outcome, best); });
         const tune::SearchResult result = tune::search(candidates_, input_.program.rank(), device, known);
@@ -90,14 +130,14 @@ private:
     void begin_entry() {
         const TuneDevice device = input_.machine.tune_device();
         if (!settings_.again) {
-            if (std::optional<tune::StoredStage> found = store_.find(key_);
+            if (std::optional<tune::StoredStage> found = store_.find(subject_.key);
                 found && found->compiler == device.compiler)
                 entry_ = std::move(*found);
         }
         entry_.stencil = input_.program.name;
         entry_.device = device.text();
         entry_.compiler = device.compiler;
-        entry_.stage = static_cast<int>(index_);
+        entry_.stage = subject_.stage ? static_cast<int>(*subject_.stage) : -1;
         entry_.stages = static_cast<int>(input_.stages.size());
         entry_.grid.assign(context_.extent.begin(), context_.extent.begin() + input_.program.rank());
     }
@@ -117,8 +157,13 @@ private:
         report.model_seconds = entry_.model_seconds;
         report.predicted = entry_.predicted;
         report.known_trials = static_cast<int>(entry_.trials.size());
-        schedules_[index_] = candidates_[*winner].schedule;
+        take(*winner);
         return true;
+    }
+
+    // Later searches measure with it.
+    void take(std::size_t winner) {
+        if (subject_.stage) schedules_[*subject_.stage] = candidates_[winner].schedule;
     }
 
     std::vector<std::optional<tune::Outcome>> known_outcomes(StageReport& report) const {
@@ -144,16 +189,16 @@ private:
             entry_.seconds = outcome.seconds;
             entry_.predicted = predicted_[candidate];
             status_.clear();
-            console_.message(fmt::format("stage {}: {} by {}", index_ + 1, rate(outcome.seconds), text));
+            console_.message(fmt::format("{}: {} by {}", subject_.name, rate(outcome.seconds), text));
         } else if (outcome.kind == Kind::wrong) {
             status_.clear();
             console_.warning(fmt::format("`{}` gives wrong results and is left out: {}", text, outcome.why));
         }
-        store_.put(key_, entry_);
+        store_.put(subject_.key, entry_);
         const double left = std::max(0.0, std::chrono::duration<double>(deadline_ - Clock::now()).count());
-        status_.show(fmt::format(
-            "stage {} of {}: {} tried, best {}, {} left", index_ + 1, input_.stages.size(), tried_,
-            entry_.schedule.empty() ? "none yet" : rate(entry_.seconds), format_seconds(left)));
+        status_.show(fmt::format("{}: {} tried, best {}, {} left", subject_.name, tried_,
+                                 entry_.schedule.empty() ? "none yet" : rate(entry_.seconds),
+                                 format_seconds(left)));
     }
 
     void sort_trials() {
@@ -178,7 +223,7 @@ private:
             report.kind = StageReport::Kind::failed;
             entry_.schedule.clear();
             entry_.seconds = 0;
-            store_.put(key_, entry_);
+            store_.put(subject_.key, entry_);
             return;
         }
         entry_.schedule = report.schedule = texts_[*result.winner];
@@ -186,8 +231,8 @@ private:
         entry_.predicted = report.predicted = predicted_[*result.winner];
         entry_.model_seconds = report.model_seconds = result.first_seconds;
         entry_.finished = result.stop == Stop::exhausted || result.stop == Stop::settled;
-        schedules_[index_] = candidates_[*result.winner].schedule;
-        store_.put(key_, entry_);
+        take(*result.winner);
+        store_.put(subject_.key, entry_);
     }
 
     void count_dropped(const tune::SearchResult& result, StageReport& report) const {
@@ -208,13 +253,12 @@ private:
     const Console& console_;
     const MeasureContext& context_;
     std::vector<schedule::Schedule>& schedules_;
-    std::size_t index_;
+    const Subject subject_;
+    const std::vector<schedule::Candidate>& candidates_;
     Clock::time_point deadline_;
     StatusLine status_;
-    std::vector<schedule::Candidate> candidates_;
     std::vector<std::string> texts_;
     std::vector<std::optional<double>> predicted_;
-    std::string key_;
     tune::StoredStage entry_;
     int tried_ = 0;
 };
@@ -229,8 +273,12 @@ RunRequest request_for_tuning(RunArguments arguments, const CheckedSpec& spec,
     return make_request(arguments, spec, stencil, console);
 }
 
-std::vector<StageReport> tune_program(const TunerInput& input, const tune::Store& store,
-                                      const TunerSettings& settings, const Console& console) {
+Stop TuneReport::stop() const {
+    return steps ? steps->stop : stages.empty() ? Stop::exhausted : stages.back().stop;
+}
+
+TuneReport tune_program(const TunerInput& input, const tune::Store& store, const TunerSettings& settings,
+                        const Console& console) {
     const TuneInputs inputs = run_inputs(input.program, input.run, input.request, input.machine);
     TuneCheck check(input.machine, input.program, inputs, input.request.extent,
                     settings.awkward.value_or(awkward_grid(input.program.rank())));
@@ -238,18 +286,29 @@ std::vector<StageReport> tune_program(const TunerInput& input, const tune::Store
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : input.stages)
         schedules.push_back(stage.schedule);
+    Subject steps = steps_subject(input);
     const Clock::time_point start = Clock::now();
     const auto budget = std::chrono::duration<double>(settings.budget_seconds);
-    std::vector<StageReport> reports;
-    for (std::size_t i = 0; i < input.stages.size(); ++i) {
-        // What a stage leaves of its share the later ones have.
+    // What a search leaves of its share the later ones have. Kernels of several steps take long to compile:
+    // the stages have no more than half of the time.
+    const auto search = [&](Subject subject, std::size_t share_of) {
         const auto spent = std::chrono::duration<double>(Clock::now() - start);
-        const auto share = (budget - spent) / static_cast<double>(input.stages.size() - i);
+        const auto share = (budget - spent) / static_cast<double>(share_of);
         const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
-        reports.push_back(StageTuner(input, store, settings, console, context, schedules, i, deadline).run());
-        if (reports.back().stop == Stop::interrupted) break;
+        return SearchRun(input, store, settings, console, context, schedules, std::move(subject), deadline)
+            .run();
+    };
+    const std::size_t count = input.stages.size(), last_share = steps.candidates.empty() ? 0 : count;
+    TuneReport report;
+    // What is pinned for several steps is meant for their search alone.
+    for (std::size_t i = 0; i < count && input.steps.text.empty(); ++i) {
+        report.stages.push_back(search(stage_subject(input, i), count - i + last_share));
+        if (report.stop() == Stop::interrupted) return report;
     }
-    return reports;
+    const bool failed = std::ranges::any_of(
+        report.stages, [](const StageReport& each) { return each.kind == StageReport::Kind::failed; });
+    if (!failed) report.steps = search(std::move(steps), 1);
+    return report;
 }
 
 }  // namespace halo::driver

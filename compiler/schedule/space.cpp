@@ -27,6 +27,8 @@ constexpr double kManyRegisters =
     1.5;  // what such a schedule's cost is multiplied by, and more the more they are
 constexpr double kOtherLimit = 1.1;  // of one with another limit of registers than the usual
 
+constexpr int kTemporalFamily = -1;  // beside those of strategies
+
 class Lister {
 public:
     Lister(const Footprint& footprint, const Target& target, const Extent& extent, const Pins& pins)
@@ -209,9 +211,14 @@ std::vector<Candidate> list_candidates(const Footprint& footprint, const Target&
     return Lister(footprint, target, extent, pins).run(most);
 }
 
-Place place_of(const Schedule& schedule, int rank) {
-    Place place{schedule.strategy, {}};
-    const std::string words = print(schedule, rank);
+int family_of(const Candidate& candidate) {
+    return candidate.temporal ? kTemporalFamily : static_cast<int>(candidate.schedule.strategy);
+}
+
+Place place_of(const Candidate& candidate, int rank) {
+    Place place{family_of(candidate), {}};
+    const std::string words =
+        candidate.temporal ? print(*candidate.temporal, rank) : print(candidate.schedule, rank);
     std::string_view text = words;
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(' '));
@@ -225,7 +232,7 @@ Place place_of(const Schedule& schedule, int rank) {
 }
 
 double distance(const Place& a, const Place& b) {
-    if (a.strategy != b.strategy) return std::numeric_limits<double>::infinity();
+    if (a.family != b.family) return std::numeric_limits<double>::infinity();
     double sum = 0;
     auto one = a.settings.begin();
     auto other = b.settings.begin();
@@ -241,8 +248,8 @@ double distance(const Place& a, const Place& b) {
     return sum;
 }
 
-int steps_of(const Schedule&) {
-    return 1;
+int steps_of(const Candidate& candidate) {
+    return candidate.temporal ? candidate.temporal->steps : 1;
 }
 
 Schedule plain_schedule(const Footprint& footprint, const Target& target) {

@@ -1,5 +1,6 @@
-// The schedules that a stage can run by, for a tuner that measures them. A new strategy joins by adding its
-// candidates to list_candidates() and, where one launch computes several time steps, to steps_of().
+// The schedules that a stage can run by, and those by which a program does several steps at once, for a tuner
+// that measures them. A new strategy joins by adding its candidates to list_candidates() and, where one
+// launch computes several time steps, to steps_of().
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "compiler/schedule/defaults.h"
+#include "compiler/schedule/temporal.h"
 
 namespace halo::schedule {
 
@@ -18,6 +20,8 @@ struct Candidate {
     double rank = 0;
     // Seconds a cell and time step by the model (cost.h); nullopt where it knows none: sums over tables.
     std::optional<double> seconds_per_cell;
+    // Several steps at once by it; `schedule` says nothing then.
+    std::optional<TemporalSchedule> temporal = std::nullopt;
 };
 
 // Legal schedules without repetition. First what choose() gives, then the rest by rank, of each strategy
@@ -26,20 +30,34 @@ struct Candidate {
 std::vector<Candidate> list_candidates(const Footprint& footprint, const Target& target, const Extent& extent,
                                        const Pins& pins = {}, int most = 1000);
 
+// Schedules of the strategy `temporal` that the program can run by on the grid, without repetition. First
+// what choose_temporal() gives for the same pins, if anything, then the rest by rank, `most` at most. Where
+// there are none `why_none` says what is in the way.
+struct TemporalCandidates {
+    std::vector<Candidate> found;
+    std::string why_none;
+};
+TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
+                                            const Extent& extent, const TemporalPins& pins = {},
+                                            int most = 1000);
+
 // Where a schedule lies among others: its settings, from its text (print.h), so that a new setting counts
 // without being named here.
 struct Place {
-    Strategy strategy = Strategy::direct;
+    int family = 0;                                                     // of candidate
     std::vector<std::pair<std::string, std::vector<double>>> settings;  // by name; lengths as powers of two
 };
-Place place_of(const Schedule& schedule, int rank);
+Place place_of(const Candidate& candidate, int rank);
+
+// The same number for schedules of the same strategy.
+int family_of(const Candidate& candidate);
 
 // How far two schedules are apart: over all settings, the doublings between their lengths; a setting that one
-// of them alone has counts one and its doublings from 1. Infinite between strategies.
+// of them alone has counts one and its doublings from 1. Infinite between families.
 double distance(const Place& a, const Place& b);
 
 // Time steps that one launch computes.
-int steps_of(const Schedule& schedule);
+int steps_of(const Candidate& candidate);
 
 // One cell a thread, direct: what others are checked against. What choose() gives where there is nothing to
 // choose.

@@ -19,7 +19,7 @@ public:
         result_.outcomes = known;
         result_.outcomes.resize(candidates.size());
         for (const schedule::Candidate& candidate : candidates)
-            places_.push_back(schedule::place_of(candidate.schedule, rank));
+            places_.push_back(schedule::place_of(candidate, rank));
         prune();
         beside_tried_.assign(candidates.size(), 1);
         for (std::size_t i = 0; i < candidates.size(); ++i)
@@ -44,16 +44,18 @@ private:
     // Left out: what its own strategy's best candidate is ranked far better than. The first is never left
     // out.
     void prune() {
-        std::map<schedule::Strategy, double> least;
+        std::map<int, double> least;
         for (const schedule::Candidate& candidate : candidates_) {
-            const auto [entry, is_new] = least.try_emplace(candidate.schedule.strategy, candidate.rank);
+            const auto [entry, is_new] = least.try_emplace(schedule::family_of(candidate), candidate.rank);
             if (!is_new) entry->second = std::min(entry->second, candidate.rank);
         }
         pruned_.resize(candidates_.size());
         for (std::size_t i = 1; i < candidates_.size(); ++i) {
-            pruned_[i] = candidates_[i].rank > options_.prune * least[candidates_[i].schedule.strategy];
+            pruned_[i] = candidates_[i].rank > options_.prune * least[family(i)];
         }
     }
+
+    int family(std::size_t i) const { return places_[i].family; }
 
     std::vector<bool> near(std::size_t i) const {
         std::vector<bool> is_near(candidates_.size());
@@ -156,9 +158,7 @@ private:
         return next;
     }
 
-    bool open(std::size_t i) const {
-        return !result_.outcomes[i] && !pruned_[i] && !given_up(candidates_[i].schedule.strategy);
-    }
+    bool open(std::size_t i) const { return !result_.outcomes[i] && !pruned_[i] && !given_up(family(i)); }
 
     // Untried ones near the best, by rank.
     std::vector<std::size_t> neighbours() const {
@@ -176,11 +176,11 @@ private:
     // Untried ones, of the strategies in turn, each strategy's by rank, those beside something tried or named
     // later.
     std::vector<std::size_t> by_strategy(int turn) const {
-        std::map<schedule::Strategy, std::vector<std::size_t>> each;
+        std::map<int, std::vector<std::size_t>> each;
         for (std::size_t i = 0; i < candidates_.size(); ++i)
-            if (open(i)) each[candidates_[i].schedule.strategy].push_back(i);
+            if (open(i)) each[family(i)].push_back(i);
         std::vector<std::vector<std::size_t>> lists;
-        for (auto& [strategy, list] : each)
+        for (auto& [number, list] : each)
             lists.push_back(std::move(list));
         std::vector<double> factors = beside_tried_;
         std::vector<std::size_t> all;
@@ -203,12 +203,12 @@ private:
         return all;
     }
 
-    bool given_up(schedule::Strategy strategy) const {
-        if (!best_ || candidates_[*best_].schedule.strategy == strategy) return false;
+    bool given_up(int strategy) const {
+        if (!best_ || family(*best_) == strategy) return false;
         int slow = 0, dropped = 0;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             const std::optional<Outcome>& outcome = result_.outcomes[i];
-            if (!outcome || candidates_[i].schedule.strategy != strategy) continue;
+            if (!outcome || family(i) != strategy) continue;
             ++(outcome->timed() ? slow : dropped);
             if (outcome->timed() && outcome->seconds < options_.far * best_seconds_) return false;
         }

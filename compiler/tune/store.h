@@ -1,7 +1,8 @@
 // The store of tuned schedules: a JSON file that can be copied to another machine with the same GPU.
 //
-// An entry is about one stage of one program on one grid on one kind of device. It has the schedule that won,
-// once there is one, and every trial, so that a search that was stopped goes on where it was.
+// An entry is about one stage of one program, or how it does several steps at once, on one grid on one kind
+// of device. It has the schedule that won, once there is one, and every trial, so that a search that was
+// stopped goes on where it was.
 #pragma once
 
 #include <array>
@@ -16,8 +17,11 @@
 
 namespace halo::tune {
 
+// In place of a schedule for several steps at once: there is none.
+inline constexpr const char* kSingleSteps = "single steps";
+
 struct StoredTrial {
-    std::string schedule;  // as schedule::print gives it
+    std::string schedule;  // as schedule::print gives it, or kSingleSteps
     Outcome outcome;
     std::optional<double> predicted;  // seconds a step of the stage, by the model
 };
@@ -25,14 +29,14 @@ struct StoredTrial {
 struct StoredStage {
     // For people, and for what is asked when the entry is used.
     std::string stencil, device, compiler;  // "NVRTC 13.0"
-    int stage = 0, stages = 1;              // which of the program's, from 0
+    int stage = 0, stages = 1;              // which of the program's, from 0; -1: several steps at once
     std::vector<std::int64_t> grid;
     // What was found.
     std::string schedule;                 // the winner; empty while there is none
     bool finished = false;                // the search came to its end: not interrupted
     double seconds = 0;                   // a step of the whole program with it
     std::optional<double> predicted;      // seconds a step of the stage, by the model
-    std::optional<double> model_seconds;  // a step with the model's choice, measured alongside
+    std::optional<double> model_seconds;  // a step with what was tried first, measured alongside
     std::vector<StoredTrial> trials;      // fastest first, then those without a time
 };
 

@@ -69,6 +69,13 @@ TEST_CASE("a spec that was tuned runs by what was found, with the same result") 
     CHECK(schedule.find("tuned") != std::string::npos);
     CHECK(after.err.find("stage 1: " + schedule) != std::string::npos);
     CHECK(folder.read("after.npy") == folder.read("before.npy"));
+    const Json several = Json::parse(tuned.out)["temporal"];
+    CHECK(several["result"] == "tuned");
+    CHECK(several["wrong"] == 0);
+    const bool single = several["schedule"] == "single steps";
+    const Json schedules = Json::parse(after.out)["schedules"];
+    REQUIRE(schedules.size() == (single ? 1 : 2));
+    if (!single) CHECK(schedules[1].get<std::string>().find(several["schedule"].get<std::string>()) == 0);
 
     const Outcome without = haloc(folder, {"run", "heat.halo", "--json", "--no-tuned"});
     CHECK(Json::parse(without.out)["schedules"][0].get<std::string>().find("chosen by the model") !=

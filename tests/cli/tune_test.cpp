@@ -2,6 +2,7 @@
 // that loads any code and has none of its kernels (tests/cuda_room).
 #include <signal.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -182,6 +183,39 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
     const Outcome known = on_fake(folder, again);
     CHECK(known.code == 0);
     CHECK(Json::parse(known.out)["stages"][0]["result"] == "known");
+    CHECK(Json::parse(known.out)["temporal"]["result"] == "failed");  // kernels for several steps neither
+
+    // Several steps at once, as if they had been measured.
+    Json both = Json::parse(folder.read("mine.json"));
+    REQUIRE(both["stages"].size() == 2);
+    Json& several =
+        *std::ranges::find_if(both["stages"], [](const Json& each) { return each["stage"] == -1; });
+    CHECK(several["trials"][0]["schedule"] == "single steps");
+    several["seconds"] = 1e-5;
+    several["trials"] = {{{"schedule", "single steps"}, {"outcome", "measured"}, {"seconds", 2e-5}},
+                         {{"schedule", "temporal steps=3 warps=2 cells=4 ahead=3 blocks=264"},
+                          {"outcome", "measured"},
+                          {"seconds", 1e-5}}};
+    std::vector<std::string> as_json = explain;
+    as_json.emplace_back("--json");
+    for (const Json& trial : several["trials"]) {
+        several["schedule"] = trial["schedule"];
+        folder.write("mine.json", both.dump());
+        const Json temporal = Json::parse(on_fake(folder, as_json).out)["temporal"];
+        const bool single = trial["schedule"] == "single steps";
+        CHECK(has(temporal["reason"], "of 2 schedules that `haloc tune` measured"));
+        CHECK(has(temporal["reason"], single ? "single steps, 10.0 µs each, are" : "tuned: 10.0 µs a step"));
+        CHECK(temporal.value("schedule", "single steps") == trial["schedule"].get<std::string>());
+    }
+    several["schedule"] = "temporal steps=60 cells=1";
+    folder.write("mine.json", both.dump());
+    CHECK(has(Json::parse(on_fake(folder, as_json).out)["temporal"]["reason"], "is not used"));
+    std::vector<std::string> pinned = again;
+    pinned.insert(pinned.end(), {"--schedule", "temporal steps=3"});
+    const Outcome alone = on_fake(folder, pinned);
+    CHECK(alone.code == 3);
+    CHECK(Json::parse(alone.out)["stages"].empty());
+    CHECK(has(Json::parse(alone.out)["temporal"]["schedule"], "temporal steps=3"));
 
     // Not legal, and of another compiler: left alone, and said.
     stage["schedule"] = "direct threads=64x64 cells=4x2";

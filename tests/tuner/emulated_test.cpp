@@ -22,7 +22,7 @@ class EmulatedMachine final : public driver::GpuMachine {
 public:
     std::string kind() const override { return "emulated"; }
     std::string description() const override { return device_.description(); }
-    schedule::Target target() const override { return {}; }
+    schedule::Target target() const override { return figures; }
     driver::TuneDevice tune_device() const override { return {"emulated", "sm_90", 132, compiler}; }
 
     rt::CompiledCuda compile(const driver::Code& code) const override {
@@ -35,6 +35,11 @@ public:
         usage.registers = 32;
         if (spill(code)) usage.spill_load_bytes = 8;
         result.usage = {usage};
+        if (code.lowered.plan.time_block) {
+            usage.name = code.lowered.plan.time_block->kernel.name;
+            usage.registers = 64;
+            result.usage.push_back(usage);
+        }
         return result;
     }
     std::unique_ptr<driver::Engine> start(const driver::Code& code, const driver::Extent& extent,
@@ -55,6 +60,7 @@ public:
     }
 
     std::string compiler = "an emulator";
+    schedule::Target figures;
     std::function<bool(const driver::Code&)> spill = [](const driver::Code&) { return false; };
     using OnGrid = std::function<bool(const driver::Code&, const driver::Extent&)>;
     OnGrid break_start = [](const driver::Code&, const driver::Extent&) { return false; };  // wrong results
@@ -284,5 +290,103 @@ TEST_CASE("the model's choice for examples of all kinds passes the check") {
                 UNSCOPED_INFO(each);
             CHECK((report.kind == StageReport::Kind::tuned || report.kind == StageReport::Kind::no_choice));
         }
+    }
+}
+
+namespace {
+
+constexpr const char* kHeat2d = R"(stencil heat(x, y) {
+    field u: f32 { boundary clamp }
+    u[t+1] = u + 0.1 * laplacian(u)
+    reduce total = sum(u[t+1])
+}
+)";
+constexpr const char* kFewForSteps = "temporal steps=3 warps=2 cells=1 ahead=2 min_blocks=1 blocks=3";
+
+bool several_at_once(const driver::Code& code) {
+    return code.lowered.plan.time_block.has_value();
+}
+
+}  // namespace
+
+TEST_CASE("schedules for several steps are checked, kept and taken by the next run, however short") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    Tuning tuning(machine, kHeat2d, "70,61", kFewForSteps);
+    driver::TunerSettings settings = quick();
+    settings.budget_seconds = 600;
+    settings.awkward = driver::Extent{19, 7, 1};
+    const driver::TuneReport reports = tuning.tune_all(folder, settings);
+    CHECK(reports.stages.empty());  // what is pinned is for several steps
+    REQUIRE(reports.steps);
+    const StageReport& report = *reports.steps;
+    for (const std::string& each : report.dropped)
+        UNSCOPED_INFO(each);
+    CHECK(report.kind == StageReport::Kind::tuned);
+    CHECK(report.stop == tune::SearchResult::Stop::exhausted);
+    CHECK(report.trials >= 3);  // unroll alone was left to choose
+    CHECK(report.wrong + report.refused + report.spilled == 0);
+    CHECK(report.schedule.find(kFewForSteps) == std::string::npos);
+    const schedule::TemporalChoice choice = tuning.several(folder, machine.tune_device(), 1);
+    REQUIRE(choice.schedule);
+    CHECK(schedule::print(*choice.schedule, 2) == report.schedule);
+    CHECK(choice.reason.find("tuned: ") == 0);
+    const int before = machine.compiled;
+    CHECK(tuning.tune_all(folder, settings).steps->kind == StageReport::Kind::known);
+    CHECK(machine.compiled == before);
+
+    driver::TuneDevice other = machine.tune_device();
+    other.compiler = "another";
+    CHECK(tuning.several(folder, other, 1).reason.find("tuned with an emulator is not used") !=
+          std::string::npos);
+    CHECK_FALSE(Tuning(machine, kHeat2d, "70,61").several(folder, machine.tune_device(), 1).schedule);
+}
+
+TEST_CASE(
+    "that several steps at once are wrong or spill is found, and that single steps are faster is kept") {
+    EmulatedMachine machine;
+    machine.figures.sms = 1;
+    const StoreFolder folder;
+    driver::TunerSettings settings = quick();
+    settings.budget_seconds = 600;
+    settings.awkward = driver::Extent{19, 7, 1};
+    SECTION("wrong") {
+        machine.break_start = [](const driver::Code& code, const driver::Extent&) {
+            return several_at_once(code);
+        };
+        const StageReport report =
+            *Tuning(machine, kHeat2d, "70,61", kFewForSteps).tune_all(folder, settings).steps;
+        CHECK(report.kind == StageReport::Kind::failed);
+        CHECK(report.wrong >= 3);
+        REQUIRE_FALSE(report.dropped.empty());
+        // On a grid on which two tiles of 32 meet.
+        CHECK(report.dropped.front().find("on 49 x ") != std::string::npos);
+    }
+    SECTION("spilled") {
+        machine.spill = several_at_once;
+        const char* const kStage = "direct cells=1x1 min_blocks=1 threads=32x4";
+        Tuning tuning(machine, kHeat2d, "70,61");
+        settings.budget_seconds = 0;
+        CHECK(Tuning(machine, kHeat2d, "70,61", kStage).tune_all(folder, settings).steps->why ==
+              "the stages are pinned");
+        CHECK(tuning.tune_all(folder, settings).steps->trials == 1);
+        const driver::TuneDevice device = machine.tune_device();
+        CHECK(tuning.several(folder, device, 1000).reason.find("haloc tune") == std::string::npos);
+        // As if the stage's search had come to its end.
+        const tune::Store store(folder.store());
+        for (auto [key, entry] : store.read()) {
+            entry.finished = entry.stage == 0;
+            store.put(key, entry);
+        }
+        settings.budget_seconds = 20;
+        const StageReport report = *tuning.tune_all(folder, settings).steps;
+        CHECK(report.kind == StageReport::Kind::tuned);
+        CHECK(report.known_trials == 1);
+        CHECK(report.schedule == tune::kSingleSteps);
+        CHECK(report.spilled >= 1);
+        CHECK(report.dropped.front().find("with 64 registers") != std::string::npos);
+        const schedule::TemporalChoice choice = tuning.several(folder, device, 1000000000);
+        CHECK_FALSE(choice.schedule);
+        CHECK(choice.reason.find("single steps, ") == 0);
     }
 }

@@ -40,3 +40,31 @@ TEST_CASE("a small heat spec is tuned on the GPU, and a run takes the winner") {
     CHECK(next.trials == 0);
     CHECK(next.known_trials == report.trials);
 }
+
+TEST_CASE("several steps at once are tuned on the GPU, and a run takes what was found") {
+    const std::unique_ptr<driver::GpuMachine> machine = driver::open_gpu(0);
+    const StoreFolder folder;
+    Tuning tuning(*machine, R"(stencil heat(x, y) {
+    field u: f32 { boundary clamp }
+    u[t+1] = u + 0.1 * laplacian(u)
+}
+)",
+                  "4096,4001");
+    driver::TunerSettings settings;
+    settings.budget_seconds = 16;
+    settings.jobs = 8;
+    const driver::TuneReport reports = tuning.tune_all(folder, settings);
+    REQUIRE(reports.steps);
+    const driver::StageReport& report = *reports.steps;
+    for (const std::string& each : report.dropped)
+        WARN("left out: " << each);
+    REQUIRE(report.kind == driver::StageReport::Kind::tuned);
+    WARN(report.trials << " tried; " << report.schedule << " at " << report.seconds * 1e6
+                       << " us a step, single steps at " << report.model_seconds.value_or(0) * 1e6);
+    CHECK(report.trials >= 2);
+    CHECK(report.wrong == 0);
+    CHECK(report.refused == 0);
+    const schedule::TemporalChoice choice = tuning.several(folder, machine->tune_device(), 1);
+    CHECK((choice.schedule ? schedule::print(*choice.schedule, 2) : tune::kSingleSteps) == report.schedule);
+    CHECK(choice.reason.find("haloc tune") != std::string::npos);
+}

@@ -22,7 +22,7 @@ Schedule read(const std::string& text, int rank) {
 }
 
 double apart(const Schedule& a, const Schedule& b) {
-    return distance(place_of(a, 3), place_of(b, 3));
+    return distance(place_of({a, 0, {}}, 3), place_of({b, 0, {}}, 3));
 }
 
 }  // namespace
@@ -101,6 +101,63 @@ TEST_CASE("the plain schedule has one cell a thread", "[space]") {
         CHECK(plain.strategy == Strategy::direct);
         CHECK(plain.cells == std::array<int, 3>{1, 1, 1});
         CHECK(is_legal(check(f, plain, Target{})));
-        CHECK(steps_of(plain) == 1);
+        CHECK(steps_of({plain, 0, {}}) == 1);
     }
+}
+
+TEST_CASE("schedules for several steps are legal, each once, and begin with what would be chosen",
+          "[space]") {
+    for (const int rank : {2, 3}) {
+        const ir::Program program = sum_stencil(rank, ir::Scalar::f32, star(rank, 1));
+        const Extent grid = rank == 2 ? Extent{4096, 4096, 1} : Extent{512, 512, 512};
+        const std::vector<Candidate> all = list_temporal_candidates(program, Target{}, grid).found;
+        REQUIRE(all.size() > 100);
+        CHECK(all.size() <= 1001);
+        const TemporalChoice chosen = choose_temporal(program, Target{}, grid, 0, TemporalPins{});
+        REQUIRE(chosen.schedule);
+        CHECK(all.front().temporal == chosen.schedule);
+        std::set<std::string> texts;
+        std::set<int> steps, warps, ahead, unroll, blocks;
+        for (const Candidate& candidate : all) {
+            REQUIRE(candidate.temporal);
+            const std::string text = print(*candidate.temporal, rank);
+            CHECK(texts.insert(text).second);
+            // A store keeps the text.
+            TemporalPins pins = parse_temporal(text, rank).pins;
+            pins.unroll = pins.unroll.value_or(1);
+            pins.min_blocks = pins.min_blocks.value_or(1);
+            CHECK(choose_temporal(program, Target{}, grid, 0, pins).schedule == candidate.temporal);
+            CHECK(candidate.seconds_per_cell > 0.0);
+            CHECK(steps_of(candidate) == candidate.temporal->steps);
+            steps.insert(candidate.temporal->steps);
+            warps.insert(candidate.temporal->warps);
+            ahead.insert(candidate.temporal->ahead);
+            unroll.insert(candidate.temporal->unroll);
+            blocks.insert(candidate.temporal->blocks);
+        }
+        CHECK(std::min({steps.size(), warps.size(), ahead.size(), unroll.size(), blocks.size()}) > 1);
+        CHECK(std::is_sorted(all.begin(), all.end(),
+                             [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; }));
+        Candidate twice = all.front(), single;
+        twice.temporal->steps *= 2;
+        CHECK(distance(place_of(all.front(), rank), place_of(twice, rank)) == 1);
+        CHECK(distance(place_of(all.front(), rank), place_of(single, rank)) == INFINITY);
+    }
+}
+
+TEST_CASE("what is pinned of several steps stays, and what is in the way is said", "[space]") {
+    const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    const Extent grid{4096, 4096, 1};
+    const TemporalPins pins = parse_temporal("temporal steps=3 warps=2 cells=1 ahead=2", 2).pins;
+    const std::vector<Candidate> all = list_temporal_candidates(program, Target{}, grid, pins).found;
+    REQUIRE(all.size() > 5);
+    for (const Candidate& candidate : all) {
+        CHECK(candidate.temporal->steps == 3);
+        CHECK(candidate.temporal->warps == 2);
+        CHECK(candidate.temporal->cells == std::array<int, 2>{1, 1});
+        CHECK(candidate.temporal->ahead == 2);
+    }
+    const TemporalCandidates none = list_temporal_candidates(program, Target{}, {16, 16, 1});
+    CHECK(none.found.empty());
+    CHECK(none.why_none.find("smaller than the tiles") != std::string::npos);
 }

@@ -247,3 +247,57 @@ TEST_CASE("what was the best and has become wrong is dropped when a search goes 
     CHECK_FALSE(is_floor(candidates[*ended.winner].schedule));
     CHECK(ended.outcomes[*begun.winner]->kind == Kind::wrong);
 }
+
+namespace {
+
+// Single steps, then schedules for several; the fake device sees `planes` and `padding` in place of steps and
+// ahead.
+std::vector<Candidate> several_steps() {
+    std::vector<Candidate> all(1);
+    for (int steps = 1; steps <= 16; ++steps) {
+        for (int ahead = 2; ahead <= 6; ++ahead) {
+            Candidate candidate;
+            candidate.rank = 1 + std::abs(std::log2(steps / 8.0)) + 0.01 * std::abs(ahead - 4);
+            candidate.temporal = schedule::TemporalSchedule{};
+            candidate.temporal->steps = candidate.schedule.planes = steps;
+            candidate.temporal->ahead = candidate.schedule.shared_padding = ahead;
+            all.push_back(candidate);
+        }
+    }
+    std::stable_sort(all.begin() + 1, all.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("the best of several steps at once is found from single steps on") {
+    const std::vector<Candidate> candidates = several_steps();
+    FakeDevice device(candidates);
+    device.in_comparison = [](const Schedule& s) {
+        return s.planes == 0 ? 1.0 : 0.3 + 0.1 * std::abs(s.planes - 5) + 0.01 * (s.shared_padding - 2);
+    };
+    device.outcome_of = [&](const Schedule& s) {
+        return Outcome{Kind::measured, device.in_comparison(s), ""};
+    };
+    device.budget = 50;
+    const tune::SearchResult result = tune::search(candidates, 2, device);
+    REQUIRE(result.winner);
+    REQUIRE(candidates[*result.winner].temporal);
+    CHECK(candidates[*result.winner].temporal->steps == 5);
+    CHECK(result.first_seconds == 1.0);
+}
+
+TEST_CASE("several steps at once are given up where they are far slower, or spill") {
+    const std::vector<Candidate> candidates = several_steps();
+    for (const Kind kind : {Kind::measured, Kind::spilled}) {
+        FakeDevice device(candidates);
+        device.outcome_of = [&](const Schedule& s) {
+            return s.planes == 0 ? Outcome{Kind::measured, 1, ""} : Outcome{kind, 3, "40 bytes"};
+        };
+        const tune::SearchResult result = tune::search(candidates, 2, device);
+        CHECK(result.winner == std::size_t{0});
+        CHECK(result.stop == Stop::exhausted);
+        CHECK(result.trials == (kind == Kind::spilled ? 21 : 6));
+    }
+}
