@@ -23,7 +23,7 @@ struct Pinned {
 std::vector<std::string> stage_texts(const CodeOptions& options) {
     std::vector<std::string> texts;
     for (const std::string& text : options.schedules)
-        if (!schedule::is_temporal(text)) texts.push_back(text);
+        if (!schedule::is_temporal(text) && !schedule::is_resident(text)) texts.push_back(text);
     return texts;
 }
 
@@ -37,33 +37,46 @@ Pinned pinned_for(const CodeOptions& options, std::size_t index, std::size_t cou
                            "give it once for all stages, or once for each; `haloc explain` lists them");
     }
     if (!texts.empty()) return {texts[texts.size() == 1 ? 0 : index], "--schedule", ExitCode::usage};
-    if (schedule::is_temporal(options.file_schedule)) return {};
+    if (schedule::is_temporal(options.file_schedule) || schedule::is_resident(options.file_schedule))
+        return {};
     return {options.file_schedule, "the file's schedule block", ExitCode::spec};
 }
 
-// What the user pins for several steps at once; no text where nothing.
-Pinned pinned_temporal(const CodeOptions& options) {
+// What the user pins for several steps at once, in texts of one kind; no text where nothing.
+Pinned pinned_together(const CodeOptions& options, bool (*is_kind)(std::string_view)) {
     Pinned pinned;
     for (const std::string& text : options.schedules) {
-        if (!schedule::is_temporal(text)) continue;
+        if (!schedule::is_temporal(text) && !schedule::is_resident(text)) continue;
         if (!pinned.text.empty())
             throw CommandError(ExitCode::usage, "--schedule says twice how several steps are done at once",
                                "leave out one of them");
         pinned = {text, "--schedule", ExitCode::usage};
     }
-    if (pinned.text.empty() && schedule::is_temporal(options.file_schedule))
+    const bool in_file =
+        schedule::is_temporal(options.file_schedule) || schedule::is_resident(options.file_schedule);
+    if (pinned.text.empty() && in_file)
         pinned = {options.file_schedule, "the file's schedule block", ExitCode::spec};
-    return pinned;
+    return is_kind(pinned.text) ? pinned : Pinned{};
+}
+Pinned pinned_temporal(const CodeOptions& options) {
+    return pinned_together(options, schedule::is_temporal);
+}
+Pinned pinned_resident(const CodeOptions& options) {
+    return pinned_together(options, schedule::is_resident);
+}
+
+std::string listed(const Pinned& pinned, const std::vector<schedule::Mistake>& mistakes) {
+    std::string message;
+    for (const schedule::Mistake& mistake : mistakes)
+        message +=
+            fmt::format("{}{}: {}", message.empty() ? "" : "\n       ", pinned.origin, mistake.message);
+    return message;
 }
 
 schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
     const schedule::ParsedTemporal parsed = schedule::parse_temporal(pinned.text, rank);
     if (parsed.mistakes.empty()) return parsed.pins;
-    std::string message;
-    for (const schedule::Mistake& mistake : parsed.mistakes)
-        message +=
-            fmt::format("{}{}: {}", message.empty() ? "" : "\n       ", pinned.origin, mistake.message);
-    throw CommandError(pinned.code, message,
+    throw CommandError(pinned.code, listed(pinned, parsed.mistakes),
                        rank == 3 ? "for example --schedule 'temporal steps=4 warps=8 cells=4x4'"
                                  : "for example --schedule 'temporal steps=8 warps=4 cells=4'");
 }
@@ -75,11 +88,7 @@ constexpr double kSecondsToCompile = 4;
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
     schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
     if (parsed.mistakes.empty()) return parsed.pins;
-    std::string message;
-    for (const schedule::Mistake& mistake : parsed.mistakes) {
-        message +=
-            fmt::format("{}{}: {}", message.empty() ? "" : "\n       ", pinned.origin, mistake.message);
-    }
+    const std::string message = listed(pinned, parsed.mistakes);
     const std::string& mend = parsed.mistakes.front().mend;
     throw CommandError(pinned.code, message,
                        mend.empty() ? "for example --schedule 'stream threads=32x4 cells=4x2'"
@@ -167,10 +176,7 @@ std::optional<schedule::TemporalChoice> tuned_steps(const ir::Program& program,
             fmt::format("single steps, {} each, are the fastest {}", format_step_time(known->seconds), among),
             0};
     }
-    schedule::ParsedTemporal parsed = schedule::parse_temporal(known->schedule, program.rank());
-    // Left out of the text, these are 1.
-    parsed.pins.unroll = parsed.pins.unroll.value_or(1);
-    parsed.pins.min_blocks = parsed.pins.min_blocks.value_or(1);
+    const schedule::ParsedTemporal parsed = schedule::parse_temporal(known->schedule, program.rank());
     schedule::TemporalChoice choice =
         schedule::choose_temporal(program, options.target, extent, single_seconds, parsed.pins);
     if (!parsed.mistakes.empty() || !choice.schedule) {
@@ -237,8 +243,30 @@ PinnedSteps pinned_steps(const CodeOptions& options, int rank) {
     return {pinned.text, parse_temporal_pins(pinned, rank)};
 }
 
+bool pins_resident(const CodeOptions& options) {
+    return !pinned_resident(options).text.empty();
+}
+
+schedule::ResidentChoice choose_resident(const ir::Program& program, const CodeOptions& options) {
+    const Pinned pinned = pinned_resident(options);
+    if (pinned.text.empty()) return {std::nullopt, "it is not asked for", 0};
+    const schedule::ParsedResident parsed = schedule::parse_resident(pinned.text, program.rank());
+    if (!parsed.mistakes.empty())
+        throw CommandError(pinned.code, listed(pinned, parsed.mistakes),
+                           program.rank() == 3
+                               ? "for example --schedule 'resident threads=32x4x4 cells=1x4x4'"
+                               : "for example --schedule 'resident threads=128x8 cells=1x4'");
+    const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
+    schedule::ResidentChoice choice = schedule::choose_resident(program, options.target, extent, parsed.pins);
+    if (!choice.schedule)
+        throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
+                           "leave it out: single steps can do every program");
+    return choice;
+}
+
 schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::vector<StageChoice>& stages,
                                          const CodeOptions& options) {
+    if (pins_resident(options)) return {std::nullopt, "all steps are done on the chip", 0};
     const Pinned pinned = pinned_temporal(options);
     const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
     double single = 0;

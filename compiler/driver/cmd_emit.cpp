@@ -34,12 +34,19 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
     // Only where it is asked for: the launcher that goes with a file does one step at a time.
     std::optional<schedule::TemporalSchedule> temporal;
     if (pins_temporal(code_options)) temporal = choose_temporal(program, stages, code_options).schedule;
+    const std::optional<schedule::ResidentSchedule> resident =
+        choose_resident(program, code_options).schedule;
+    if (resident && is_cuda_file(options))
+        throw CommandError(
+            ExitCode::usage,
+            "the launcher of an emitted file does one step at a time, and the schedule is resident",
+            "emit the kernels alone (`haloc emit SPEC` without -o), or leave the schedule out");
     if (temporal && is_cuda_file(options))
         throw CommandError(
             ExitCode::usage,
             "the launcher of an emitted file does one step at a time, and the schedule is temporal",
             "emit the kernels alone (`haloc emit SPEC` without -o), or leave the schedule out");
-    Code code = cuda_code(program, stages, temporal);
+    Code code = cuda_code(program, stages, temporal, resident);
     if (options.target == EmitTarget::plan) return {rt::plan_to_json(code.lowered.plan) + '\n', {}};
     if (options.target == EmitTarget::kernel) return {kernel::Printer().print(code.lowered.kernels), {}};
     if (!is_cuda_file(options)) return {code.text, {}};

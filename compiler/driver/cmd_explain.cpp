@@ -312,6 +312,21 @@ std::string explain_temporal(const Explanation& all, const schedule::TemporalCho
     return text;
 }
 
+std::string explain_resident(const Explanation& all, const schedule::ResidentChoice& resident, int width) {
+    std::string text = "all steps on the chip\n";
+    text += entry("schedule", schedule::print(*resident.schedule, all.program.rank()), width);
+    text += entry("why", resident.reason, width);
+    const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
+    text += entry("kernel", kernel, width);
+    const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
+    if (usage != nullptr)
+        text += entry("compiled",
+                      fmt::format("{} registers, {} bytes spilled", usage->registers,
+                                  usage->spill_load_bytes + usage->spill_store_bytes),
+                      width);
+    return text;
+}
+
 nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     const StageChoice& stage = all.stages[index];
     const schedule::Footprint& footprint = stage.footprint;
@@ -384,7 +399,8 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
     const schedule::TemporalChoice temporal = choose_temporal(program, stages, code_options);
-    Code code = cuda_code(program, stages, temporal.schedule);
+    const schedule::ResidentChoice resident = choose_resident(program, code_options);
+    Code code = cuda_code(program, stages, temporal.schedule, resident.schedule);
     std::optional<rt::CompiledCuda> compiled = compile_here(code, program.name, code_options.target.name);
     Explanation all{program, here, code_options, stages, code, compiled};
 
@@ -394,6 +410,9 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
         json["target"] = code_options.target.name;
         for (std::size_t i = 0; i < stages.size(); ++i)
             json["stages"].push_back(stage_json(all, i));
+        json["resident"]["reason"] = resident.reason;
+        if (resident.schedule)
+            json["resident"]["schedule"] = schedule::print(*resident.schedule, program.rank());
         json["temporal"]["reason"] = temporal.reason;
         if (temporal.schedule) {
             json["temporal"]["schedule"] = schedule::print(*temporal.schedule, program.rank());
@@ -415,7 +434,9 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
                           : "by figures of an H200, built in (haloc doctor --measure takes a device's own)\n";
     for (std::size_t i = 0; i < stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
-    console.result(text + '\n' + explain_temporal(all, temporal, width));
+    console.result(text + '\n' +
+                   (resident.schedule ? explain_resident(all, resident, width)
+                                      : explain_temporal(all, temporal, width)));
     return ExitCode::ok;
 }
 

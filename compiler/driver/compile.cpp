@@ -22,18 +22,20 @@ ir::Program optimize(ir::Program program, const CodeOptions& options) {
 }
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
-               const std::optional<schedule::TemporalSchedule>& temporal) {
+               const std::optional<schedule::TemporalSchedule>& temporal,
+               const std::optional<schedule::ResidentSchedule>& resident) {
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
-    return cuda_code(program, schedules, temporal);
+    return cuda_code(program, schedules, temporal, resident);
 }
 
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-               const std::optional<schedule::TemporalSchedule>& temporal) {
+               const std::optional<schedule::TemporalSchedule>& temporal,
+               const std::optional<schedule::ResidentSchedule>& resident) {
     Code code;
     Stopwatch watch;
-    code.lowered = lower::lower_cuda(program, schedules, temporal);
+    code.lowered = lower::lower_cuda(program, schedules, temporal, resident);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);

@@ -19,6 +19,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/footprint.h"
+#include "compiler/schedule/resident.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/temporal.h"
 #include "runtime/nvrtc/nvrtc.h"
@@ -75,10 +76,16 @@ PinnedSteps pinned_steps(const CodeOptions& options, int rank);
 schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::vector<StageChoice>& stages,
                                          const CodeOptions& options);
 
+bool pins_resident(const CodeOptions& options);
+// How whole runs are done on the chip; only where it is pinned. Throws as choose_schedules does.
+schedule::ResidentChoice choose_resident(const ir::Program& program, const CodeOptions& options);
+
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
-               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt);
+               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
+               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt);
+               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
+               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
 Code cpu_code(const ir::Program& program);
 
 // The kernel that computes stage `index`: those of halos and of tables' columns stand between them. Empty:

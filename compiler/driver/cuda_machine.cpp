@@ -93,6 +93,7 @@ private:
         timings.optimise = watch.lap();
         const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
         const schedule::TemporalChoice temporal = choose_temporal(optimized, stages, on_device);
+        const schedule::ResidentChoice resident = choose_resident(optimized, on_device);
         timings.choose = watch.lap();
         for (const StageChoice& stage : stages)
             timings.schedules.push_back(schedule::print(stage.schedule, optimized.rank()) + "; " +
@@ -100,7 +101,10 @@ private:
         if (temporal.schedule)
             timings.schedules.push_back(schedule::print(*temporal.schedule, optimized.rank()) + "; " +
                                         temporal.reason);
-        made.code = cuda_code(optimized, stages, temporal.schedule);
+        if (resident.schedule)
+            timings.schedules.push_back(schedule::print(*resident.schedule, optimized.rank()) + "; " +
+                                        resident.reason);
+        made.code = cuda_code(optimized, stages, temporal.schedule, resident.schedule);
         timings.lower = made.code.lower_seconds;
         timings.print = made.code.print_seconds;
         watch.lap();

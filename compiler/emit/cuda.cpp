@@ -179,6 +179,12 @@ constexpr const char* kSections[] = {"f16",
                                      "lane_after_f32",
                                      "lane_before_f64",
                                      "lane_after_f64",
+                                     "send_f32",
+                                     "send_f64",
+                                     "peek_word",
+                                     "await_word",
+                                     "receive_f32",
+                                     "receive_f64",
                                      "fast_rsqrt",
                                      "first_image",
                                      "face_source",
@@ -220,6 +226,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
             }
+            if (const auto* call = std::get_if<CallStatement>(&statement.kind)) used.insert(call->function);
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
@@ -229,7 +236,10 @@ std::string CudaPrinter::prelude(const Program& program) const {
             }
         });
         for_each_expr(function.body, [&](const Expr& expr) {
-            if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
+            if (const auto* call = std::get_if<CallHelper>(&expr->kind)) {
+                used.insert(call->function);
+                if (call->function.starts_with("receive_")) used.insert("await_word");
+            }
             const auto* function_call = std::get_if<Call>(&expr->kind);
             if (function_call && function_call->fast && function_call->function == Function::rsqrt)
                 used.insert("fast_rsqrt");

@@ -387,3 +387,63 @@ __device__ __forceinline__ double lane_after_f64(double value) {
 __device__ __forceinline__ int same_in_warp(int value) {
     return __shfl_sync(~0u, value, 0);
 }
+// [send_f32]
+// Hands a value to other blocks: one word that also says of which step it is.
+__device__ __forceinline__ void send_f32(long long* to, float value, int step) {
+    const unsigned long long word =
+        static_cast<unsigned long long>(static_cast<unsigned>(step)) << 32 | __float_as_uint(value);
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+#else
+    halo_send_word(to, word);
+#endif
+}
+// [send_f64]
+// Hands a value to other blocks: a word for each half, which also says of which step it is.
+__device__ __forceinline__ void send_f64(long long* to, double value, int step) {
+    const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(value));
+    const unsigned long long tag = static_cast<unsigned long long>(static_cast<unsigned>(step)) << 32;
+    const unsigned long long low = tag | (bits & 0xffffffffull), high = tag | bits >> 32;
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(low) : "memory");
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + 1), "l"(high) : "memory");
+#else
+    halo_send_word(to, low);
+    halo_send_word(to + 1, high);
+#endif
+}
+// [peek_word]
+// A word as it is now.
+__device__ __forceinline__ long long peek_word(const long long* from) {
+#ifdef __CUDACC__
+    unsigned long long word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+    return static_cast<long long>(word);
+#else
+    return static_cast<long long>(halo_peek_word(from));
+#endif
+}
+// [await_word]
+// The lower half of a word once it is that step's; `word` is what was seen of it.
+__device__ __forceinline__ unsigned await_word(long long word, const long long* from, int step) {
+    while (static_cast<int>(word >> 32) != step) {
+        word = peek_word(from);
+#ifndef __CUDACC__
+        if (static_cast<int>(word >> 32) != step) halo_let_others_run();
+#endif
+    }
+    return static_cast<unsigned>(word);
+}
+// [receive_f32]
+// The value that another block has sent at a step; `word` is what was seen of it.
+__device__ __forceinline__ float receive_f32(long long word, const long long* from, int step) {
+    return __uint_as_float(await_word(word, from, step));
+}
+// [receive_f64]
+// The value that another block has sent at a step; the words are what was seen of it.
+__device__ __forceinline__ double receive_f64(long long low, long long high, const long long* from,
+                                              int step) {
+    const unsigned long long low_half = await_word(low, from, step);
+    const unsigned long long high_half = await_word(high, from + 1, step);
+    return __longlong_as_double(static_cast<long long>(high_half << 32 | low_half));
+}

@@ -266,6 +266,51 @@ kernel::Expr Context::point_count(ir::PointsId points, int part) {
     return kernel::variable(name, Type::i32);
 }
 
+std::string Context::exchange(int index, const std::string& wanted) {
+    std::string& name = words_[fmt::format("exchange {}", index)];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::exchange;
+        argument.index = index;
+        kernel::Parameter parameter{Type::i64, wanted, kernel::Parameter::Kind::output};
+        parameter.restricted = false;
+        name = declare(kPartials, parameter, argument);
+    }
+    return name;
+}
+
+kernel::Expr Context::exchange_half(int index, const std::string& wanted) {
+    std::string& name = words_[fmt::format("half of exchange {}", index)];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::exchange;
+        argument.index = index;
+        argument.part = 1;
+        name = declare(kStrides, {Type::i64, wanted}, argument);
+    }
+    return kernel::variable(name, Type::i64);
+}
+
+kernel::Expr Context::launch_steps() {
+    std::string& name = words_["steps of the launch"];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::steps;
+        name = declare(kStrides, {Type::i32, "steps"}, argument);
+    }
+    return kernel::variable(name, Type::i32);
+}
+
+kernel::Expr Context::steps_sent() {
+    std::string& name = words_["steps sent"];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::sent;
+        name = declare(kStrides, {Type::i32, "steps_sent"}, argument);
+    }
+    return kernel::variable(name, Type::i32);
+}
+
 kernel::Expr Context::element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z) {
     // The wide products first: a row's or plane's offset may pass 2^31 elements.
     kernel::Expr offset;

@@ -57,6 +57,13 @@ public:
                             bool writable = false);
     kernel::Expr point_count(ir::PointsId points, int part);  // i32
 
+    // Of a resident kernel (rt::TimeBlock): the pointer to an exchange, the way to its other half, the steps
+    // of the launch, and those before it.
+    std::string exchange(int index, const std::string& wanted);
+    kernel::Expr exchange_half(int index, const std::string& wanted);
+    kernel::Expr launch_steps();
+    kernel::Expr steps_sent();
+
     // A local's name: the same for the same wish, and unlike all others of the kernel.
     std::string local(const std::string& wanted);
 

@@ -9,6 +9,7 @@
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/points.h"
+#include "compiler/lower/resident.h"
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/table_sums.h"
 #include "compiler/lower/temporal.h"
@@ -206,6 +207,64 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     lowered.kernels.functions.push_back(std::move(function));
 }
 
+// As whole_step(), of a kernel that keeps all levels on the chip for any number of steps.
+StageView whole_run(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
+    StageView view;
+    view.program = &core;
+    view.name = core.name + "_resident";
+    for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
+        if (queue.role == ir::Role::intermediate) continue;
+        const bool is_state = queue.role == ir::Role::state;
+        const int history = is_state ? core[queue.field].history : 0;
+        for (int back = 0; back <= history; ++back)
+            view.reads.push_back({{queue.field, -back}, {ir::Offset{}}, {}, {}});
+        for (int back = 0; is_state && back <= history; ++back)
+            view.writes.push_back({{queue.field, levels - back}, nullptr});
+    }
+    return view;
+}
+
+// The kernel that does all steps of a run with the grid on the chip.
+void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
+                        const schedule::ResidentSchedule& schedule, Names& kernel_names, Lowered& lowered) {
+    const ir::Program core = schedule::state_core(program);
+    const auto formed = schedule::form_pipeline(core, 1);
+    if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("resident: " + *why);
+    const auto& pipeline = std::get<schedule::Pipeline>(formed);
+    const auto shaped = schedule::resident_shape(core, pipeline, schedule, schedule::Target{});
+    if (const auto* why = std::get_if<std::string>(&shaped)) throw UnsupportedError("resident: " + *why);
+    const auto& shape = std::get<schedule::ResidentShape>(shaped);
+    const StageViews views = view_stages(core);
+    rt::TimeBlock block;
+    for (const schedule::Pipeline::Queue& queue : pipeline.queues)
+        if (queue.role == ir::Role::state)
+            block.levels = std::max(block.levels, core[queue.field].history + 1);
+    const StageView whole = whole_run(core, pipeline, block.levels);
+    Context context(whole, layout, resident_roles());
+    ResidentResult result = lower_resident(context, views, pipeline, schedule, shape, block.levels);
+    kernel::KernelFunction& function = result.kernel.function;
+    function.name = kernel_names.take(whole.name);
+    context.enter(whole);
+    function.comment = {"All time steps of a launch, with the grid on the chip. " + level_words(context),
+                        "Blocks wait for each other: launched so that all are there at once."};
+    function.threads = schedule.all_threads();
+    function.min_blocks = 1;
+    function.parameters = context.parameters();
+    block.is_resident = true;
+    block.exchanges = result.exchanges;
+    block.is_whole = core.statements.size() == program.statements.size();
+    block.least_extent = shape.least_extent;
+    block.kernel.name = function.name;
+    block.kernel.threads = schedule.threads;
+    block.kernel.tile = result.kernel.tile;
+    block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
+    block.kernel.arguments = context.arguments({});
+    for (rt::FieldPlan& field : lowered.plan.fields)
+        if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
+    lowered.plan.time_block = std::move(block);
+    lowered.kernels.functions.push_back(std::move(function));
+}
+
 std::vector<std::string> header(const ir::Program& program, const StageViews& views) {
     std::vector<std::string> lines{
         fmt::format("{}: CUDA kernels of a stencil, emitted by Halocline.", program.name), ""};
@@ -234,7 +293,8 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
 }  // namespace
 
 Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-                   const std::optional<schedule::TemporalSchedule>& temporal) {
+                   const std::optional<schedule::TemporalSchedule>& temporal,
+                   const std::optional<schedule::ResidentSchedule>& resident) {
     const StageViews views = view_stages(program);
     if (schedules.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
     const ProgramLayout layout = make_layout(program, views);
@@ -292,7 +352,9 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, lowered.plan);
     }
+    if (temporal && resident) throw UnsupportedError("steps are done together by one schedule");
     if (temporal) add_time_block(program, layout, *temporal, kernel_names, lowered);
+    if (resident) add_resident_block(program, layout, *resident, kernel_names, lowered);
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);
 #endif

@@ -93,6 +93,12 @@ public:
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
     virtual void synchronize() = 0;
 
+    // Optional. Launches whose blocks wait for each other: how many blocks of the kernel are on the device at
+    // once, and a launch of so many at most that starts all of them.
+    virtual std::int64_t most_resident_blocks(Kernel&) { return 0; }
+    virtual void launch_resident(Kernel&, const std::array<std::int64_t, 3>& /*blocks*/,
+                                 void** /*arguments*/) {}
+
     // Optional: several steps at once (time_tiles.h); nothing where the device cannot.
     virtual std::optional<CacheShare> cache_share() const { return std::nullopt; }
     virtual void run_time_tiles(const TimeTiles&) {}

@@ -79,6 +79,9 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 break;
             case Argument::Kind::pitch:
             case Argument::Kind::slice:
+            case Argument::Kind::exchange:  // check_plan and check_time_block do these
+            case Argument::Kind::steps:
+            case Argument::Kind::sent:
                 break;
             case Argument::Kind::partials:
                 require(in_range(argument.index, plan.reductions), "kernel '{}' takes reduction {}",
@@ -113,10 +116,26 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 kernel.name);
 }
 
+bool is_of_resident(const Argument& argument) {
+    return argument.kind == Argument::Kind::exchange || argument.kind == Argument::Kind::steps ||
+           argument.kind == Argument::Kind::sent;
+}
+
 void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
-    require(block.steps >= 1 && block.levels >= 1 && block.levels <= block.steps,
+    require(block.steps >= 1 && block.levels >= 1 && (block.is_resident || block.levels <= block.steps),
             "its time block does {} steps and leaves {} levels", block.steps, block.levels);
     check_kernel(plan, block.kernel);
+    for (const int words : block.exchanges)
+        require(block.is_resident && words >= 1 && words <= 16, "an exchange of its time block has {} words",
+                words);
+    for (const Argument& argument : block.kernel.arguments) {
+        if (!is_of_resident(argument)) continue;
+        require(block.is_resident, "its time block is not resident, and takes part in an exchange");
+        if (argument.kind == Argument::Kind::exchange)
+            require(in_range(argument.index, block.exchanges) && (argument.part == 0 || argument.part == 1),
+                    "kernel '{}' takes half {} of exchange {}", block.kernel.name, argument.part,
+                    argument.index);
+    }
     for (const FieldPlan& field : plan.fields)
         require(field.role != Role::state || field.spare_levels >= block.levels - 1,
                 "'{}' has too few levels for its time block", field.name);
@@ -205,8 +224,12 @@ void check_plan(const LaunchPlan& plan) {
     for (const PointsPlan& points : plan.points)
         require(points.radius >= 1 && points.radius <= kMaxSincRadius, "points '{}' have a radius of {}",
                 points.name, points.radius);
-    for (const KernelPlan& kernel : plan.kernels)
+    for (const KernelPlan& kernel : plan.kernels) {
         check_kernel(plan, kernel);
+        for (const Argument& argument : kernel.arguments)
+            require(!is_of_resident(argument), "kernel '{}' takes part in an exchange, and is not resident",
+                    kernel.name);
+    }
     if (plan.time_block) check_time_block(plan, *plan.time_block);
     for (const ReductionPlan& reduction : plan.reductions)
         require(in_range(reduction.kernel, plan.kernels), "reduction '{}' belongs to kernel {}",

@@ -24,8 +24,8 @@ constexpr int kFormat = 1;
 constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
 constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
-constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch",  "slice", "partials",
-                                      "coefs", "table",  "rows",   "points", "count"};
+constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch", "slice",    "partials", "coefs",
+                                      "table", "rows",   "points", "count", "exchange", "steps",    "sent"};
 constexpr const char* kInterpolations[] = {"linear", "sinc"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
 constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
@@ -38,7 +38,7 @@ constexpr const char* kOps[] = {
     "less_equal", "greater",  "greater_equal", "equal",    "not_equal", "and",       "or",        "fma",
     "select",     "round_f32"};
 static_assert(std::size(kOps) == static_cast<std::size_t>(HostScalar::Op::round_f32) + 1);
-static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::count) + 1);
+static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::sent) + 1);
 
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(ErrorCode::bad_argument, "this is no launch plan: " + text);
@@ -195,11 +195,14 @@ Json argument_json(const Argument& argument) {
             break;
         case Argument::Kind::points:
         case Argument::Kind::count:
+        case Argument::Kind::exchange:
             json["index"] = argument.index;
             json["part"] = argument.part;
             break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
+        case Argument::Kind::steps:
+        case Argument::Kind::sent:
             break;
     }
     return json;
@@ -231,11 +234,14 @@ Argument argument_from(const Json& json) {
             break;
         case Argument::Kind::points:
         case Argument::Kind::count:
+        case Argument::Kind::exchange:
             argument.index = json.at("index");
             argument.part = json.at("part");
             break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
+        case Argument::Kind::steps:
+        case Argument::Kind::sent:
             break;
     }
     return argument;
@@ -317,11 +323,16 @@ KernelPlan kernel_from(const Json& json) {
 }
 
 Json time_block_json(const TimeBlock& block) {
-    return {{"steps", block.steps},
-            {"levels", block.levels},
-            {"is_whole", block.is_whole},
-            {"least_extent", block.least_extent},
-            {"kernel", kernel_json(block.kernel)}};
+    Json json = {{"steps", block.steps},
+                 {"levels", block.levels},
+                 {"is_whole", block.is_whole},
+                 {"least_extent", block.least_extent},
+                 {"kernel", kernel_json(block.kernel)}};
+    if (block.is_resident) {
+        json["is_resident"] = true;
+        json["exchanges"] = block.exchanges;
+    }
+    return json;
 }
 
 TimeBlock time_block_from(const Json& json) {
@@ -331,6 +342,10 @@ TimeBlock time_block_from(const Json& json) {
     block.is_whole = json.at("is_whole");
     block.least_extent = json.at("least_extent");
     block.kernel = kernel_from(json.at("kernel"));
+    if (json.contains("is_resident")) {
+        block.is_resident = json.at("is_resident");
+        block.exchanges = json.at("exchanges").get<std::vector<int>>();
+    }
     return block;
 }
 

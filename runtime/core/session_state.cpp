@@ -255,6 +255,11 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::points:
         case Argument::Kind::count:
             return point_argument(argument, steps_done);
+        case Argument::Kind::exchange:
+            return exchange_value(argument.index, argument.part);
+        case Argument::Kind::steps:
+        case Argument::Kind::sent:
+            break;  // step_resident() says them at each launch
     }
     return value;
 }

@@ -128,6 +128,9 @@ struct Session::State {
     bool block_ran = false;                        // once, outside of a recording
     std::int64_t recorded_blocks = 0;              // of a recording of time blocks, from phase 0
     std::unique_ptr<Recording> block_recording;
+    std::array<std::int64_t, 3> resident_blocks{1, 1, 1};  // of a resident time block
+    std::vector<DeviceMemory> exchanges;                   // by TimeBlock::exchanges
+    std::int64_t resident_steps = 0;                       // done by it since the exchanges were cleared
     struct ChosenTiles {
         TileShape shape;
         Lags lags;  // of the sweeps of the most steps done at once
@@ -170,6 +173,10 @@ struct Session::State {
     void find_time_block();
     void prepare_blocks(const std::vector<double>& values);
     std::int64_t step_in_blocks(std::int64_t count);  // as many as it can; returns how many are left
+    bool make_resident();  // false where its blocks are not all on the device at once
+    PreparedLaunch::Value exchange_value(int index, int part) const;
+    std::int64_t step_resident(std::int64_t count);
+    void leave_images_due();
 
     // session_time_tiles.cpp
     bool can_tile_time() const;

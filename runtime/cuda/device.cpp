@@ -135,6 +135,20 @@ public:
         enter();
         static_cast<CudaKernel&>(kernel).launch(blocks, here_.stream, arguments);
     }
+    std::int64_t most_resident_blocks(Kernel& kernel) override {
+        enter();
+        int device = 0, can = 0;
+        driver_.check(driver_.DeviceGet(&device, info_.ordinal), "choosing the GPU");
+        driver_.check(driver_.DeviceGetAttribute(&can, kCooperativeLaunch, device), "asking about the GPU");
+        if (can == 0) return 0;
+        return std::int64_t{info_.multiprocessors} *
+               static_cast<CudaKernel&>(kernel).blocks_per_multiprocessor();
+    }
+    void launch_resident(Kernel& kernel, const std::array<std::int64_t, 3>& blocks,
+                         void** arguments) override {
+        enter();
+        static_cast<CudaKernel&>(kernel).launch_resident(blocks, here_.stream, arguments);
+    }
     void synchronize() override {
         enter();
         driver_.check(driver_.StreamSynchronize(here_.stream), "finishing the steps");

@@ -72,6 +72,7 @@ enum DeviceAttribute : int {
     kCapabilityMajor = 75,
     kCapabilityMinor = 76,
     kRegistersPerMultiprocessor = 82,
+    kCooperativeLaunch = 95,
     kSharedBytesPerBlockOptIn = 97
 };
 enum FunctionAttribute : int {

@@ -92,6 +92,26 @@ void CudaKernel::launch(const std::array<std::int64_t, 3>& blocks, Stream stream
     if (result != kSuccess) driver_.fail(result, fmt::format("starting kernel '{}'", name_));
 }
 
+void CudaKernel::launch_resident(const std::array<std::int64_t, 3>& blocks, Stream stream,
+                                 void** arguments) const {
+    const int result = driver_.LaunchCooperativeKernel(
+        function_, static_cast<unsigned>(blocks[0]), static_cast<unsigned>(blocks[1]),
+        static_cast<unsigned>(blocks[2]), static_cast<unsigned>(threads_[0]),
+        static_cast<unsigned>(threads_[1]), static_cast<unsigned>(threads_[2]),
+        static_cast<unsigned>(dynamic_shared_bytes_), stream, arguments);
+    if (result != kSuccess)
+        driver_.fail(result, fmt::format("starting all blocks of kernel '{}' at once", name_));
+}
+
+int CudaKernel::blocks_per_multiprocessor() const {
+    int blocks = 0;
+    driver_.check(
+        driver_.OccupancyMaxActiveBlocks(&blocks, function_, threads_[0] * threads_[1] * threads_[2],
+                                         static_cast<std::size_t>(dynamic_shared_bytes_)),
+        fmt::format("asking how many blocks of kernel '{}' run at once", name_));
+    return blocks;
+}
+
 LoadedModule::LoadedModule(const Driver& driver, Context context, Stream stream, const CudaDeviceInfo& device,
                            std::string_view code, const std::string& name)
     : driver_(driver), context_(context), stream_(stream), device_(device), name_(name) {

@@ -163,6 +163,20 @@ TEST_CASE("failures name what was being done") {
     message(ErrorCode::internal, [&] { device.set_bytes(nullptr, 0, 0); });
 }
 
+TEST_CASE("blocks that wait for each other are launched together, or not at all") {
+    CudaDevice& device = device_under_test();
+    const auto module = device.load("fake code", "heat");
+    Kernel* kernel = module->find_kernel(plan_of("nothing"));
+    REQUIRE(kernel != nullptr);
+    CHECK(device.most_resident_blocks(*kernel) == 132);
+    const int before = fake().resident_launches;
+    device.launch_resident(*kernel, {11, 4, 3}, nullptr);
+    CHECK(fake().resident_launches == before + 1);
+    CHECK(has(message(ErrorCode::internal, [&] { device.launch_resident(*kernel, {133, 1, 1}, nullptr); }),
+              "starting all blocks of kernel 'nothing' at once"));
+    CHECK(fake().resident_launches == before + 1);
+}
+
 TEST_CASE("a session runs on it, its steps recorded in graphs") {
     CudaDevice& device = device_under_test();
     const auto before = held();

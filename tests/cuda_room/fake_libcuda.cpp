@@ -211,6 +211,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
         case kRegistersPerMultiprocessor:
             *value = 65536;
             break;
+        case kCooperativeLaunch:
+            *value = 1;
+            break;
         case kSharedBytesPerBlockOptIn:
             *value = 232448;
             break;
@@ -371,6 +374,24 @@ int cuLaunchKernel(Function function, unsigned blocks_x, unsigned, unsigned, uns
             pointers.push_back(&value);
         kernel->run(pointers.data());
     });
+}
+// The fake GPU runs one block an SM, and one after the other: enough for kernels of one block.
+int cuLaunchCooperativeKernel(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
+                              unsigned threads_x, unsigned threads_y, unsigned threads_z,
+                              unsigned shared_bytes, Stream stream, void** arguments) {
+    ENTER(cuLaunchCooperativeKernel);
+    constexpr int kTooLarge = 720;
+    constexpr unsigned kMultiprocessorCount = 132;
+    if (blocks_x * blocks_y * blocks_z > kMultiprocessorCount) return kTooLarge;
+    ++state.resident_launches;
+    return cuLaunchKernel(function, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z,
+                          shared_bytes, stream, arguments, nullptr);
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int threads, std::size_t) {
+    ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+    if (threads < 1) return kInvalidValue;
+    *blocks = 1;
+    return kSuccess;
 }
 int cuStreamCreate(Stream* stream, unsigned) {
     ENTER(cuStreamCreate);

@@ -23,6 +23,7 @@ struct FakeLibcuda {
     int live_events = 0;
     int retained_contexts = 0;
     int launches = 0;
+    int resident_launches = 0;  // among them
     int graph_launches = 0;
     int last_dynamic_shared_bytes = 0;
     int allowed_dynamic_shared_bytes = 0;

@@ -8,15 +8,14 @@ namespace halo::emulator {
 
 namespace {
 
-constexpr int kMaxThreads = 1024;
-
 // What the text sees as threadIdx, blockIdx, blockDim and gridDim; changed with every switch of fibers.
 ThreadIndex thread_idx, block_idx, block_dim, grid_dim;
 
 BlockRunner* running = nullptr;
+std::uint64_t sent_words = 0;
 
 FiberStacks& stacks() {
-    static FiberStacks all(kMaxThreads);
+    static FiberStacks all(BlockRunner::kMostThreadsTogether);
     return all;
 }
 
@@ -27,10 +26,11 @@ void enter_fiber() {
 }  // namespace
 
 BlockRunner::BlockRunner(Shadow& shadow, const ThreadIndex& blocks, const ThreadIndex& threads,
-                         const void* code_base)
+                         const void* code_base, int number)
     : shadow_(shadow),
       code_base_(static_cast<const char*>(code_base)),
       count_(static_cast<int>(threads.x * threads.y * threads.z)),
+      first_stack_(number * count_),
       fibers_(static_cast<std::size_t>(count_)),
       warps_(static_cast<std::size_t>((count_ + kWarp - 1) / kWarp)) {
     block_dim = threads;
@@ -54,18 +54,19 @@ const void* BlockRunner::place_of(std::uint32_t site) const {
 }
 
 bool BlockRunner::run(const ThreadIndex& block, std::uint32_t serial, Entry* entry, void** arguments) {
-    block_idx = block;
+    running = this;
+    block_ = block_idx = block;
     entry_ = entry;
     arguments_ = arguments;
     who_ = Access{};
     who_.block = serial;
     ready_ = count_;
-    waiting_ = finished_ = 0;
+    waiting_ = polling_ = finished_ = 0;
     barrier_place_ = nullptr;
     votes_[0] = votes_[1] = 0;
     for (int i = 0; i < count_; ++i) {
         fiber(i).state = State::ready;
-        stacks().prepare(i, fiber(i).context, enter_fiber);
+        stacks().prepare(first_stack_ + i, fiber(i).context, enter_fiber);
     }
     for (Warp& each : warps_) {
         each.arrived = 0;
@@ -76,6 +77,73 @@ bool BlockRunner::run(const ThreadIndex& block, std::uint32_t serial, Entry* ent
     who_.thread = 0;
     switch_fiber(main_, fiber(0).context);
     return trouble_.kind == FindingKind::none;
+}
+
+bool BlockRunner::go_on() {
+    running = this;
+    block_idx = block_;
+    int first = -1;
+    for (int i = 0; i < count_; ++i) {
+        if (fiber(i).state != State::polling) continue;
+        fiber(i).state = State::ready;
+        first = first < 0 ? i : first;
+    }
+    ready_ = polling_;
+    polling_ = 0;
+    current_ = first;
+    thread_idx = fiber(first).index;
+    who_.thread = static_cast<std::uint16_t>(first);
+    who_.warp_epoch = warp().epoch;
+    switch_fiber(main_, fiber(first).context);
+    return trouble_.kind == FindingKind::none;
+}
+
+void BlockRunner::report_deadlock() {
+    int waiting = 0;
+    while (fiber(waiting).state != State::polling)
+        ++waiting;
+    trouble_.kind = FindingKind::deadlock;
+    trouble_.place = polling_place_;
+    trouble_.detail = "waits for a word that no block sends";
+    trouble_.block = block_;
+    trouble_.thread = trouble_.other_thread = fiber(waiting).index;
+}
+
+std::uint64_t BlockRunner::words_sent() {
+    return sent_words;
+}
+
+void BlockRunner::require_word(const void* address, bool is_write, const void* place) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(address);
+    constexpr std::size_t kBytes = 8;
+    const Region* region = shadow_.find(begin);
+    if (region != nullptr && begin + kBytes <= region->end && begin % kBytes == 0) return;
+    trouble_.kind = FindingKind::out_of_bounds;
+    trouble_.violation = {trouble_.kind, shadow_.nearest(begin), begin, is_write, false, {}};
+    trouble_.bytes = kBytes;
+    trouble_.place = place;
+    give_up();
+}
+
+void BlockRunner::send_word(void* to, std::uint64_t word, const void* place) {
+    require_word(to, true, place);
+    std::memcpy(to, &word, sizeof(word));
+    ++sent_words;
+}
+
+std::uint64_t BlockRunner::peek_word(const void* from, const void* place) {
+    require_word(from, false, place);
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, sizeof(word));
+    return word;
+}
+
+void BlockRunner::let_others_run(const void* place) {
+    polling_place_ = place;
+    fiber(current_).state = State::polling;
+    ++polling_;
+    --ready_;
+    leave();
 }
 
 void BlockRunner::fiber_main() {
@@ -127,6 +195,10 @@ void BlockRunner::settle() {
         who_.warp_epoch = 0;
         return resume(0);
     }
+    if (polling_ > 0) {
+        switch_fiber(fiber(current_).context, main_);
+        return;
+    }
     // Somebody waits for lanes that have left, or that wait at a barrier.
     for (int i = 0; i < count_; ++i) {
         if (fiber(i).state != State::at_meeting) continue;
@@ -168,7 +240,7 @@ void BlockRunner::access(std::uintptr_t address, std::size_t bytes, bool is_writ
     if (good_place && shadow_.check(address, bytes, is_write, now, violation)) return;
     const auto* memory = reinterpret_cast<const void*>(address);
     // A local variable whose address was taken.
-    if (stacks().contains(current_, memory)) {
+    if (stacks().contains(first_stack_ + current_, memory)) {
         violation = {};
         return;
     }
@@ -300,6 +372,15 @@ unsigned long long halo_emulator_shuffle(unsigned mask, unsigned long long bits,
                                          int mode) {
     return running->shuffle(mask, bits, lane, width, mode, HALO_PLACE);
 }
+void halo_emulator_send_word(void* to, unsigned long long word) {
+    running->send_word(to, word, HALO_PLACE);
+}
+unsigned long long halo_emulator_peek_word(const void* from) {
+    return running->peek_word(from, HALO_PLACE);
+}
+void halo_emulator_let_others_run() {
+    running->let_others_run(HALO_PLACE);
+}
 unsigned halo_emulator_ballot(unsigned mask, int predicate) {
     return running->ballot(mask, predicate, HALO_PLACE);
 }
@@ -361,6 +442,9 @@ std::map<std::string, void*> emulated_functions() {
     symbols["__syncthreads_and"] = reinterpret_cast<void*>(&halo_emulator_barrier_and);
     symbols["halo_sync_warp"] = reinterpret_cast<void*>(&halo_emulator_sync_warp);
     symbols["halo_shuffle"] = reinterpret_cast<void*>(&halo_emulator_shuffle);
+    symbols["halo_send_word"] = reinterpret_cast<void*>(&halo_emulator_send_word);
+    symbols["halo_peek_word"] = reinterpret_cast<void*>(&halo_emulator_peek_word);
+    symbols["halo_let_others_run"] = reinterpret_cast<void*>(&halo_emulator_let_others_run);
     symbols["halo_ballot"] = reinterpret_cast<void*>(&halo_emulator_ballot);
     const auto add_index = [&](const std::string& name, ThreadIndex& index) {
         symbols["halo_" + name + "_x"] = &index.x;

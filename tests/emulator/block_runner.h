@@ -1,5 +1,5 @@
 // Runs the threads of one block after the other block of a launch, each thread a fiber, and keeps what they
-// did wrong.
+// did wrong. Blocks that wait for each other have a runner each, and take turns.
 #pragma once
 
 #include <array>
@@ -33,7 +33,9 @@ class BlockRunner {
 public:
     using Entry = void(void** arguments);
 
-    BlockRunner(Shadow& shadow, const ThreadIndex& blocks, const ThreadIndex& threads, const void* code_base);
+    // number: of the runner, where several take turns.
+    BlockRunner(Shadow& shadow, const ThreadIndex& blocks, const ThreadIndex& threads, const void* code_base,
+                int number = 0);
     ~BlockRunner();
     BlockRunner(const BlockRunner&) = delete;
     BlockRunner& operator=(const BlockRunner&) = delete;
@@ -41,6 +43,14 @@ public:
     // False where something went wrong; then no more blocks may be run.
     bool run(const ThreadIndex& block, std::uint32_t serial, Entry* entry, void** arguments);
     const Trouble& trouble() const { return trouble_; }
+
+    // The same in parts: run() returns once all threads are done or wait for other blocks. go_on() lets those
+    // look again.
+    bool is_paused() const { return polling_ > 0; }
+    bool go_on();
+    void report_deadlock();  // as trouble()
+    static std::uint64_t words_sent();
+    static constexpr int kMostThreadsTogether = 16384;  // of all blocks that take turns
 
     ThreadIndex thread_index(int thread) const;
     const void* place_of(std::uint32_t site) const;
@@ -52,10 +62,13 @@ public:
     std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int lane, int width, int mode,
                           const void* place);
     unsigned ballot(unsigned mask, int predicate, const void* place);
+    void send_word(void* to, std::uint64_t word, const void* place);
+    std::uint64_t peek_word(const void* from, const void* place);
+    void let_others_run(const void* place);
     void fiber_main();
 
 private:
-    enum class State : std::uint8_t { ready, at_barrier, at_meeting, finished };
+    enum class State : std::uint8_t { ready, at_barrier, at_meeting, polling, finished };
     struct Fiber {
         FiberContext context;
         ThreadIndex index;
@@ -77,6 +90,7 @@ private:
     void resume(int next);
     void leave();
     void settle();  // no fiber is ready
+    void require_word(const void* address, bool is_write, const void* place);
     // Neither returns. Not marked so: AddressSanitizer clears the stack before such calls, and takes a
     // fiber's for huge.
     void stop(FindingKind kind, const void* place, const char* detail, int other_thread,
@@ -85,7 +99,9 @@ private:
 
     Shadow& shadow_;
     const char* code_base_;
+    ThreadIndex block_;
     int count_ = 0;
+    int first_stack_ = 0;
     std::vector<Fiber> fibers_;
     std::vector<Warp> warps_;
     FiberContext main_;
@@ -93,7 +109,8 @@ private:
     Entry* entry_ = nullptr;
     void** arguments_ = nullptr;
     int current_ = 0;
-    int ready_ = 0, waiting_ = 0, finished_ = 0;
+    int ready_ = 0, waiting_ = 0, polling_ = 0, finished_ = 0;
+    const void* polling_place_ = nullptr;
     int first_waiting_ = 0;
     const void* barrier_place_ = nullptr;
     int votes_[2] = {};

@@ -157,6 +157,11 @@ __forceinline__ int __all_sync(unsigned mask, int predicate) {
 __forceinline__ void __threadfence() {}
 __forceinline__ void __threadfence_block() {}
 
+// Words that blocks of one launch hand to each other. A block that waits lets the others run.
+extern "C" void halo_send_word(void* to, unsigned long long word);
+extern "C" unsigned long long halo_peek_word(const void* from);
+extern "C" void halo_let_others_run() HALO_MEETING;
+
 // ---- memory
 // ---------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "block_runner.h"
+
 namespace halo::emulator {
 
 namespace {
@@ -170,6 +172,21 @@ void EmulatedDevice::launch(rt::Kernel& kernel, const std::array<std::int64_t, 3
     emulated.shape.blocks = blocks;
     ++launches_;
     emulator_->launch(*emulated.module, emulated.name, emulated.shape, arguments);
+}
+
+std::int64_t EmulatedDevice::most_resident_blocks(rt::Kernel& kernel) {
+    const auto& threads = static_cast<EmulatedKernel&>(kernel).shape.threads;
+    return BlockRunner::kMostThreadsTogether / (threads[0] * threads[1] * threads[2]);
+}
+
+void EmulatedDevice::launch_resident(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks,
+                                     void** arguments) {
+    auto& emulated = static_cast<EmulatedKernel&>(kernel);
+    LaunchShape shape = emulated.shape;
+    shape.blocks = blocks;
+    shape.together = true;
+    ++launches_;
+    emulator_->launch(*emulated.module, emulated.name, shape, arguments);
 }
 
 }  // namespace halo::emulator

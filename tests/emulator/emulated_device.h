@@ -34,6 +34,9 @@ public:
     std::unique_ptr<rt::Module> load(std::string_view text, const std::string& name) override;
     void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override;
     void synchronize() override {}
+    std::int64_t most_resident_blocks(rt::Kernel& kernel) override;
+    void launch_resident(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks,
+                         void** arguments) override;
 
     std::int64_t launches() const { return launches_; }
     std::int64_t allocations() const {

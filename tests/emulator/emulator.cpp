@@ -270,6 +270,8 @@ const char* kind_name(FindingKind kind) {
             return "divergent barrier";
         case FindingKind::divergent_warp:
             return "divergent warp";
+        case FindingKind::deadlock:
+            return "deadlock";
         case FindingKind::bad_launch:
             return "impossible launch";
     }
@@ -318,6 +320,7 @@ void Emulator::launch(CudaModule& module, const std::string& kernel, const Launc
         throw EmulationError(FindingKind::bad_launch, 0,
                              "impossible launch of kernel '" + kernel + "': " + why);
 
+    if (shape.together) return launch_together(module, kernel, shape, arguments);
     shadow_.resize(module.dynamic_.address, static_cast<std::size_t>(shape.dynamic_shared_bytes));
     shadow_.begin_launch(next_block_);
     const std::uint32_t first_block = next_block_;
@@ -326,13 +329,81 @@ void Emulator::launch(CudaModule& module, const std::string& kernel, const Launc
     for (ThreadIndex block; block.z < blocks.z; ++block.z) {
         for (block.y = 0; block.y < blocks.y; ++block.y) {
             for (block.x = 0; block.x < blocks.x; ++block.x) {
-                if (next_block_ == std::numeric_limits<std::uint32_t>::max())
-                    throw rt::Error(rt::ErrorCode::internal,
-                                    "the emulator has run all blocks that it can count");
-                if (!runner.run(block, next_block_++, entry, arguments))
+                if (!runner.run(block, take_number(), entry, arguments))
                     module.report(kernel, runner, first_block, blocks);
             }
         }
+    }
+}
+
+std::uint32_t Emulator::take_number() {
+    if (next_block_ == std::numeric_limits<std::uint32_t>::max())
+        throw rt::Error(rt::ErrorCode::internal, "the emulator has run all blocks that it can count");
+    return next_block_++;
+}
+
+// The shared memory of a block while others have their turn.
+struct SharedOfBlock {
+    std::vector<std::vector<char>> bytes;
+    std::vector<std::vector<Cell>> cells;
+
+    // Puts one block's away, or brings it back.
+    void swap(CudaModule& module, Shadow& shadow, std::size_t dynamic_bytes) {
+        bytes.resize(module.shared_.size() + 1);
+        cells.resize(bytes.size());
+        const auto exchange = [&](std::size_t index, void* address, std::size_t size) {
+            bytes[index].resize(size);
+            auto* memory = static_cast<char*>(address);
+            std::swap_ranges(bytes[index].begin(), bytes[index].end(), memory);
+            if (size > 0) shadow.swap_cells(address, cells[index]);
+        };
+        for (std::size_t index = 0; index < module.shared_.size(); ++index)
+            exchange(index, module.shared_[index].address, module.shared_[index].bytes);
+        exchange(module.shared_.size(), module.dynamic_.address, dynamic_bytes);
+    }
+};
+
+// Blocks take turns: each runs until all its threads wait for words of others.
+void Emulator::launch_together(CudaModule& module, const std::string& kernel, const LaunchShape& shape,
+                               void** arguments) {
+    auto* entry = module.code_->function<BlockRunner::Entry>("halo_entry_" + kernel);
+    const ThreadIndex blocks = index_of(shape.blocks), threads = index_of(shape.threads);
+    const std::size_t count = std::size_t{blocks.x} * blocks.y * blocks.z;
+    if (count * threads.x * threads.y * threads.z > BlockRunner::kMostThreadsTogether)
+        throw EmulationError(FindingKind::bad_launch, 0,
+                             "kernel '" + kernel + "' has more blocks than can be there at once");
+    const auto dynamic_bytes = static_cast<std::size_t>(shape.dynamic_shared_bytes);
+    shadow_.resize(module.dynamic_.address, dynamic_bytes);
+    shadow_.begin_launch(next_block_);
+    const std::uint32_t first_block = next_block_;
+    std::vector<std::unique_ptr<BlockRunner>> runners;
+    std::vector<SharedOfBlock> shared(count);
+    for (std::size_t number = 0; number < count; ++number)
+        runners.push_back(std::make_unique<BlockRunner>(
+            shadow_, blocks, threads, reinterpret_cast<const void*>(entry), static_cast<int>(number)));
+    const auto turn = [&](std::size_t number, bool is_first) {
+        const auto index = static_cast<unsigned>(number);
+        const ThreadIndex block{index % blocks.x, index / blocks.x % blocks.y, index / blocks.x / blocks.y};
+        BlockRunner& runner = *runners[number];
+        shared[number].swap(module, shadow_, dynamic_bytes);
+        const bool good = is_first ? runner.run(block, take_number(), entry, arguments) : runner.go_on();
+        if (!good) module.report(kernel, runner, first_block, blocks);
+        shared[number].swap(module, shadow_, dynamic_bytes);
+        return !runner.is_paused();
+    };
+    std::vector<std::size_t> left;
+    for (std::size_t number = 0; number < count; ++number)
+        if (!turn(number, true)) left.push_back(number);
+    for (bool was_still = false; !left.empty();) {
+        const std::uint64_t before = BlockRunner::words_sent();
+        const std::size_t there = left.size();
+        std::erase_if(left, [&](std::size_t number) { return turn(number, false); });
+        const bool still = left.size() == there && BlockRunner::words_sent() == before;
+        if (still && was_still) {
+            runners[left.front()]->report_deadlock();
+            module.report(kernel, *runners[left.front()], first_block, blocks);
+        }
+        was_still = still;
     }
 }
 

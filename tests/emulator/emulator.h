@@ -58,6 +58,7 @@ public:
 
 private:
     friend class Emulator;
+    friend struct SharedOfBlock;
     struct SharedArray {
         std::string name;
         char* address = nullptr;
@@ -89,6 +90,7 @@ struct LaunchShape {
     Extent3 blocks{1, 1, 1};
     Extent3 threads{1, 1, 1};
     std::int64_t dynamic_shared_bytes = 0;
+    bool together = false;  // all blocks at once, as they wait for each other
 };
 
 // Global memory, and launches on it. One thread at a time uses emulators.
@@ -110,6 +112,9 @@ public:
     void launch(CudaModule& module, const std::string& kernel, const LaunchShape& shape, void** arguments);
 
 private:
+    void launch_together(CudaModule& module, const std::string& kernel, const LaunchShape& shape,
+                         void** arguments);
+    std::uint32_t take_number();  // of a block
     Shadow shadow_;
     std::uint32_t next_block_ = 2;
     struct Attached {

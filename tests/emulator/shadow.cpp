@@ -47,6 +47,14 @@ void Shadow::resize(const void* address, std::size_t bytes) {
         if (region->begin == number(address)) region->end = region->begin + bytes;
 }
 
+void Shadow::swap_cells(const void* address, std::vector<Cell>& cells) {
+    const Region* region = find(number(address));
+    if (region == nullptr) return;  // of no bytes
+    const std::size_t count = (region->end - region->begin + kCellBytes - 1) / kCellBytes;
+    cells.resize(count);
+    std::swap_ranges(cells.begin(), cells.end(), region->cells.get());
+}
+
 void Shadow::forget_hints() {
     std::fill(std::begin(hints_), std::end(hints_), nullptr);
 }

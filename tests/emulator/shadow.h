@@ -49,6 +49,7 @@ enum class FindingKind : std::uint8_t {
     divergent_barrier,
     divergent_warp,  // a shuffle or __syncwarp that not all lanes of its mask reach, or a value of an absent
                      // lane
+    deadlock,        // all blocks wait for each other
     bad_launch,      // more threads, blocks or shared memory than the device has
 };
 
@@ -80,6 +81,9 @@ public:
 
     void set_options(const CheckOptions& options) { options_ = options; }
     void begin_launch(std::uint32_t first_block) { first_block_ = first_block; }
+
+    // Puts away what is known of a shared array, and brings back what was put away of another block's.
+    void swap_cells(const void* address, std::vector<Cell>& cells);
 
     // Checks and notes an access of `bytes` bytes by `who`; true where all is well.
     bool check(std::uintptr_t address, std::size_t bytes, bool is_write, Access who, Violation& violation);

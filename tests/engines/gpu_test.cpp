@@ -126,6 +126,27 @@ TEST_CASE("random time loops on the GPU, several steps at once") {
     CHECK(done * 2 >= seeds.count);
 }
 
+TEST_CASE("random time loops on the GPU, with the grid on the chip") {
+    const Seeds seeds = seeds_from_environment(15001, 150);
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RandomTimeLoop loop = random_time_loop(seed);
+        const ir::Program program = load_program(loop.text);
+        RandomResident drawn = random_resident(seed, program.rank());
+        drawn.steps *= 20;  // for blocks to run ahead of others
+        INFO("seed " << seed << "\n"
+                     << loop.text << "grid " << drawn.grid[0] << " x " << drawn.grid[1] << " x "
+                     << drawn.grid[2] << ", " << drawn.steps << " steps, "
+                     << schedule::print(drawn.schedule, program.rank()));
+        const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
+        if (!lowered) continue;
+        ++done;
+        const Reference reference(program, drawn.grid, drawn.steps, seed);
+        CHECK(difference(reference, *lowered, gpu(), load) == "");
+    }
+    CHECK(done * 2 >= seeds.count);
+}
+
 TEST_CASE("fast functions stay within their stated bounds") {
     const ir::Program program = load_program(
         "stencil fast_functions(x) {\n    fast sin, cos, exp, log, rsqrt\n    field u, w: f32\n"

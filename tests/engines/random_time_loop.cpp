@@ -162,6 +162,35 @@ std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const R
     }
 }
 
+RandomResident random_resident(std::uint64_t seed, int rank) {
+    Random random(seed * 7919 + 5);
+    RandomResident drawn;
+    drawn.schedule.threads = {random.pick<int>({4, 8, 16}), random.pick<int>({1, 2, 4}), 1};
+    drawn.schedule.cells = {random.pick<int>({1, 1, 2}), random.pick<int>({1, 2, 3}), 1};
+    if (rank == 3) {
+        drawn.schedule.threads[2] = random.pick<int>({1, 2, 3});
+        drawn.schedule.cells[2] = random.pick<int>({1, 2, 3});
+    }
+    for (int axis = 0; axis < rank; ++axis) {
+        const int tile = drawn.schedule.tile(axis);
+        drawn.grid[static_cast<std::size_t>(axis)] =
+            std::max(4, tile * random.between(1, 3) - random.between(0, tile - 1));
+    }
+    drawn.steps = random.between(1, 9);
+    return drawn;
+}
+
+std::optional<lower::Lowered> lower_resident(const ir::Program& program, const RandomResident& drawn) {
+    std::vector<schedule::Schedule> singles(ir::form_stages(program).size());
+    for (schedule::Schedule& single : singles)
+        single.threads = {32, 4, 1};
+    try {
+        return lower::lower_cuda(program, singles, std::nullopt, drawn.schedule);
+    } catch (const UnsupportedError&) {
+        return std::nullopt;
+    }
+}
+
 RandomTimeLoop random_time_loop(std::uint64_t seed) {
     return Writer(seed).write();
 }

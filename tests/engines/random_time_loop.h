@@ -26,4 +26,14 @@ RandomTimeLoop random_time_loop(std::uint64_t seed);
 // radius is more than a thread has cells, or where the grid is smaller than the tiles.
 std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const RandomTimeLoop& loop);
 
+// How such a loop is done with the grid on the chip: boxes of few cells, of which the last along an axis has
+// fewer, on a grid of some of them.
+struct RandomResident {
+    schedule::ResidentSchedule schedule;
+    std::array<std::int64_t, 3> grid{1, 1, 1};
+    int steps = 1;
+};
+RandomResident random_resident(std::uint64_t seed, int rank);
+std::optional<lower::Lowered> lower_resident(const ir::Program& program, const RandomResident& drawn);
+
 }  // namespace halo::test

@@ -42,6 +42,18 @@ LaunchPlan full_plan() {
     plan.kernels[0].arguments.push_back(points);
     plan.kernels.push_back(plan.kernels[0]);
     plan.kernels.back().domain.kind = Domain::Kind::cells;
+    TimeBlock block;
+    block.is_resident = true;
+    block.exchanges = {1, 2};
+    block.least_extent = {3, 2, 1};
+    block.kernel.name = "resident";
+    Argument resident;
+    for (const auto kind : {Argument::Kind::exchange, Argument::Kind::steps, Argument::Kind::sent}) {
+        resident.kind = kind;
+        block.kernel.arguments.push_back(resident);
+    }
+    block.kernel.arguments[0].index = block.kernel.arguments[0].part = 1;
+    plan.time_block = block;
     plan.spacing[0] = all;
     plan.origin[0] = constant_scalar(-std::numeric_limits<double>::infinity());
     plan.origin[1] = constant_scalar(std::numeric_limits<double>::quiet_NaN());
@@ -62,6 +74,13 @@ TEST_CASE("a plan survives the way through JSON") {
     const std::string text = plan_to_json(plan);
     const LaunchPlan copy = plan_from_json(text);
     CHECK(plan_to_json(copy) == text);
+
+    REQUIRE(copy.time_block);
+    CHECK(copy.time_block->is_resident);
+    CHECK(copy.time_block->exchanges == std::vector<int>{1, 2});
+    CHECK(copy.time_block->kernel.arguments[0].kind == Argument::Kind::exchange);
+    CHECK(copy.time_block->kernel.arguments[0].part == 1);
+    CHECK(copy.time_block->kernel.arguments[2].kind == Argument::Kind::sent);
 
     CHECK(copy.axes == plan.axes);
     CHECK(copy.spacing[0].steps.size() == plan.spacing[0].steps.size());
@@ -119,4 +138,25 @@ TEST_CASE("text that is no plan is refused with the reason") {
         INFO(bad.substr(0, 60));
         CHECK_THROWS_AS(plan_from_json(bad), Error);
     }
+}
+
+TEST_CASE("what takes part in an exchange is a resident block") {
+    const auto why = [](const LaunchPlan& plan) {
+        try {
+            plan_from_json(plan_to_json(plan));
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    LaunchPlan plan = full_plan();
+    CHECK(why(plan) == "");
+    plan.time_block->kernel.arguments[0].index = 2;
+    CHECK(why(plan).find("takes half 1 of exchange 2") != std::string::npos);
+    plan = full_plan();
+    plan.time_block->exchanges[0] = 0;
+    CHECK(why(plan).find("an exchange of its time block has 0 words") != std::string::npos);
+    plan = full_plan();
+    plan.kernels[0].arguments.push_back(plan.time_block->kernel.arguments[1]);
+    CHECK(why(plan).find("takes part in an exchange, and is not resident") != std::string::npos);
 }

@@ -1,0 +1,175 @@
+#include "compiler/schedule/resident.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/footprint.h"
+#include "compiler/schedule/temporal.h"
+#include "compiler/support/error.h"
+
+namespace halo::schedule {
+
+namespace {
+
+constexpr int kMostCells = 64;            // of a thread
+constexpr std::int64_t kMostAround = 32;  // cells around a block's own, for each thread and field
+
+ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
+                     const ResidentSchedule& schedule) {
+    ResidentBox box;
+    box.field = queue.field;
+    box.role = queue.role;
+    // A level of a state stays until the one is written that takes its place, the one past those read.
+    if (queue.role == ir::Role::state) box.slots = core[queue.field].history + 2;
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        for (const Pipeline::Use& use : stage.uses) {
+            if (use.field != queue.field) continue;
+            for (const ir::Offset& offset : use.offsets) {
+                int axes = 0;
+                for (int axis = 0; axis < core.rank(); ++axis) {
+                    int& reach = box.reach[static_cast<std::size_t>(axis)];
+                    reach = std::max(reach, std::abs(offset[axis]));
+                    axes += offset[axis] != 0;
+                }
+                box.has_corners = box.has_corners || axes > 1;
+            }
+        }
+    }
+    box.cells = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (static_cast<int>(axis) < core.rank()) box.own[axis] = schedule.tile(static_cast<int>(axis));
+        box.padded[axis] = box.own[axis] + 2 * box.reach[axis];
+        box.cells *= box.padded[axis];
+    }
+    const bool is_read_around = box.reach != std::array<int, 3>{0, 0, 0};
+    box.is_exchanged = queue.role != ir::Role::input && is_read_around;
+    return box;
+}
+
+std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedule, const Target& target) {
+    if (schedule.all_threads() > target.max_threads_per_block)
+        return std::to_string(schedule.all_threads()) + " threads are more than a block has";
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        if (schedule.threads[index] > target.max_threads[axis])
+            return std::to_string(schedule.threads[index]) +
+                   " threads along an axis are more than a block has";
+        if (axis >= core.rank() && schedule.tile(axis) != 1) return "the program has fewer axes";
+    }
+    if (schedule.cells[0] * schedule.cells[1] * schedule.cells[2] > kMostCells)
+        return "a thread has more than " + std::to_string(kMostCells) + " cells";
+    return "";
+}
+
+}  // namespace
+
+std::int64_t ResidentBox::around() const {
+    if (has_corners) return cells - std::int64_t{own[0]} * own[1] * own[2];
+    std::int64_t count = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        count += 2 * std::int64_t{reach[axis]} * own[(axis + 1) % 3] * own[(axis + 2) % 3];
+    return count;
+}
+
+const ResidentBox& ResidentShape::box(ir::FieldId field) const {
+    const auto found = std::ranges::find(boxes, field, &ResidentBox::field);
+    if (found == boxes.end()) throw InternalError("a resident kernel keeps no such field");
+    return *found;
+}
+
+std::int64_t ResidentShape::blocks(const ResidentSchedule& schedule, const Extent& extent) const {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::int64_t tile = schedule.tile(axis);
+        count *= (extent[static_cast<std::size_t>(axis)] + tile - 1) / tile;
+    }
+    return count;
+}
+
+std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core, const Pipeline& pipeline,
+                                                        const ResidentSchedule& schedule,
+                                                        const Target& target) {
+    ResidentShape shape;
+    if (std::string why = refused_tile(core, schedule, target); !why.empty()) return why;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        if (queue.role == ir::Role::input && core[queue.field].history > 0)
+            return "`" + core[queue.field].name + "` has a past, and no statement writes it";
+        ResidentBox box = make_box(core, pipeline, queue, schedule);
+        const std::string& name = core[queue.field].name;
+        for (int axis = 0; axis < core.rank(); ++axis) {
+            const int reach = box.reach[static_cast<std::size_t>(axis)];
+            // An image is of a cell inside the grid, a period or a reflection away.
+            std::int64_t& least = shape.least_extent[static_cast<std::size_t>(axis)];
+            least = std::max(least, std::int64_t{reach} + 1);
+            if (reach > schedule.tile(axis))
+                return "`" + name + "` is read " + std::to_string(reach) + " cells away along " +
+                       core.axes[static_cast<std::size_t>(axis)].name + ", and a block has " +
+                       std::to_string(schedule.tile(axis));
+        }
+        if (box.around() > kMostAround * schedule.all_threads())
+            return "the cells around a block that `" + name + "` needs are too many for its threads";
+        // Those of eight bytes stay aligned.
+        const std::int64_t bytes = size_of(core[queue.field].type);
+        box.offset = (shape.shared_bytes + bytes - 1) / bytes * bytes;
+        shape.shared_bytes = box.offset + box.cells * box.slots * bytes;
+        shape.boxes.push_back(box);
+    }
+    if (shape.shared_bytes > target.max_shared_bytes)
+        return std::to_string(shape.shared_bytes) + " bytes of shared memory are more than the " +
+               std::to_string(target.max_shared_bytes) + " that a block has";
+    return shape;
+}
+
+int resident_registers(const ir::Program& core, const ResidentShape& shape,
+                       const ResidentSchedule& schedule) {
+    constexpr int kPlaces = 28;  // addresses and counters
+    const int cells = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
+    int registers = kPlaces, most = 0;
+    for (const ResidentBox& box : shape.boxes) {
+        const int words = size_of(core[box.field].type) / 4;
+        most = std::max(most, 2 * cells * words);
+        if (!box.is_exchanged) continue;
+        const auto passes = static_cast<int>(box.around() / schedule.all_threads()) + 1;
+        registers += 2 * passes;  // where each comes from and goes to
+        most = std::max(most, 2 * passes * words);
+    }
+    return registers + most;
+}
+
+double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
+                        const ResidentSchedule& schedule) {
+    constexpr double kExchange = 0.7e-6;   // from a stage's last cell to the others' first
+    constexpr double kExchangeBytes = 28;  // of an SM, a clock, through the L2 cache
+    constexpr double kWord = 8, kSector = 32;
+    constexpr double kClock = 1.9e9, kLanes = 128, kSharedBytes = 128;  // of an SM, a clock
+    constexpr double kBusy = 0.6;                                       // share of these that one block uses
+    double cells = 1, clocks = 0, seconds = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        cells *= schedule.tile(axis);
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        const Operations operations = footprint(core, stage.stage).operations;
+        double bytes = 0, wide = 1;
+        for (const Pipeline::Use& use : stage.uses) {
+            const double element = size_of(core[use.field].type);
+            bytes += element * static_cast<double>(use.offsets.size());
+            if (element > 4) wide = 2;
+        }
+        bytes += 4 * wide;
+        const double arithmetic =
+            wide * (operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
+                    8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
+        clocks += cells * (bytes / kSharedBytes + (arithmetic + 4) / kLanes);
+    }
+    for (const ResidentBox& box : shape.boxes) {
+        if (!box.is_exchanged) continue;
+        const double words = size_of(core[box.field].type) / 4;
+        // Past a face of the first axis rows are short: of each sector little is used.
+        const double columns = 2.0 * box.reach[0] * box.own[1] * box.own[2];
+        const double row_bytes = std::max(kSector, 2 * box.reach[0] * words * kWord);
+        const double bytes = (static_cast<double>(box.around()) - columns) * words * kWord +
+                             (box.reach[0] > 0 ? columns / (2 * box.reach[0]) * 2 * row_bytes : 0);
+        seconds += kExchange + 2 * bytes / kExchangeBytes / kClock;
+    }
+    return seconds + clocks / (kClock * kBusy);
+}
+
+}  // namespace halo::schedule

@@ -1,0 +1,89 @@
+// ResidentSchedule: how all steps of a run are done in one launch, with the whole grid on the chip.
+//
+// Each block owns a box of the grid and keeps its cells of all levels in shared memory, with the cells around
+// it that its own need. After each stage a block hands its outer cells to those that need them, and waits for
+// theirs. The stages' own schedules do the steps where the blocks are not all on the device at once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "compiler/schedule/legality.h"
+#include "compiler/schedule/parse.h"
+#include "compiler/schedule/pipeline.h"
+#include "compiler/schedule/schedule.h"
+
+namespace halo::schedule {
+
+struct ResidentSchedule {
+    std::array<int, 3> threads{32, 4, 1};  // of a block
+    std::array<int, 3> cells{1, 1, 1};     // of a thread: neighbours, in one box
+    int tile(int axis) const {
+        return threads[static_cast<std::size_t>(axis)] * cells[static_cast<std::size_t>(axis)];
+    }
+    int all_threads() const { return threads[0] * threads[1] * threads[2]; }
+    friend bool operator==(const ResidentSchedule&, const ResidentSchedule&) = default;
+};
+
+// What a block keeps of one field.
+struct ResidentBox {
+    ir::FieldId field;
+    ir::Role role = ir::Role::state;
+    int slots = 1;                      // levels
+    std::array<int, 3> reach{0, 0, 0};  // cells around the block's own, on both sides of each axis
+    bool has_corners = false;           // also those past two faces at once
+    bool is_exchanged = false;          // its outer cells go to other blocks whenever it is written
+    std::array<int, 3> padded{1, 1, 1};
+    std::int64_t cells = 0;       // of a slot
+    std::int64_t offset = 0;      // bytes, in the block's shared memory
+    std::int64_t around() const;  // cells around the block's own that are kept
+    std::array<int, 3> own{1, 1, 1};
+};
+
+struct ResidentShape {
+    std::vector<ResidentBox> boxes;
+    std::int64_t shared_bytes = 0;
+    std::array<std::int64_t, 3> least_extent{1, 1, 1};  // of a grid
+    const ResidentBox& box(ir::FieldId field) const;
+    std::int64_t blocks(const ResidentSchedule& schedule, const Extent& extent) const;
+};
+
+// core: the statements that states depend on; pipeline: of one step. The text says what is in the way.
+std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core, const Pipeline& pipeline,
+                                                        const ResidentSchedule& schedule,
+                                                        const Target& target);
+
+// Of a thread: an estimate.
+int resident_registers(const ir::Program& core, const ResidentShape& shape, const ResidentSchedule& schedule);
+
+// Seconds of a step, by a plain model: shared memory and arithmetic of one block, and the exchange.
+double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
+                        const ResidentSchedule& schedule);
+
+// What the user pins of it: `resident threads=128x4x2 cells=1x4x4`.
+struct ResidentPins {
+    std::optional<std::array<int, 3>> threads, cells;
+};
+struct ParsedResident {
+    ResidentPins pins;
+    std::vector<Mistake> mistakes;
+};
+bool is_resident(std::string_view text);  // its first word says so
+ParsedResident parse_resident(std::string_view text, int rank);
+std::string print(const ResidentSchedule& schedule, int rank);
+
+struct ResidentChoice {
+    std::optional<ResidentSchedule> schedule;  // none: it cannot be
+    std::string reason;                        // a sentence
+    double seconds_per_step = 0;
+};
+// The fastest schedule for a program and grid, by the model, around what is pinned.
+ResidentChoice choose_resident(const ir::Program& program, const Target& target, const Extent& extent,
+                               const ResidentPins& pins);
+
+}  // namespace halo::schedule

@@ -1,0 +1,162 @@
+// The text of a resident schedule, and its choice.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "compiler/schedule/resident.h"
+#include "compiler/schedule/temporal.h"
+#include "compiler/schedule/words.h"
+
+namespace halo::schedule {
+
+namespace {
+
+constexpr std::string_view kWord = "resident";
+constexpr std::string_view kSpaces = " \t\r\n,;";
+
+// "4", "4x2" or "4x2x1": axes that are left out have 1.
+std::optional<std::array<int, 3>> to_axes(std::string_view text, int rank) {
+    std::array<int, 3> axes{1, 1, 1};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
+        const std::size_t cross = std::min(text.find('x'), text.size());
+        const auto [end, error] = std::from_chars(text.data(), text.data() + cross, axes[axis]);
+        if (error != std::errc() || end != text.data() + cross || axes[axis] < 1 || axes[axis] > 1024)
+            return std::nullopt;
+        if (cross == text.size()) return axes;
+        text.remove_prefix(cross + 1);
+    }
+    return std::nullopt;
+}
+
+std::string print_axes(const std::array<int, 3>& axes, int rank) {
+    std::string text = std::to_string(axes[0]);
+    for (std::size_t axis = 1; axis < static_cast<std::size_t>(rank); ++axis)
+        text += "x" + std::to_string(axes[axis]);
+    return text;
+}
+
+class ResidentChooser {
+public:
+    ResidentChooser(const ir::Program& program, const Target& target, const Extent& extent,
+                    const ResidentPins& pins)
+        : core_(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
+
+    ResidentChoice run() {
+        const auto formed = form_pipeline(core_, 1);
+        if (const auto* why = std::get_if<std::string>(&formed)) {
+            best_.reason = *why;
+            return best_;
+        }
+        const auto& pipeline = std::get<Pipeline>(formed);
+        for (const int threads_x : {128, 64, 32})
+            for (const int threads_y : {1, 2, 4, 8, 16, 32})
+                for (const int threads_z : core_.rank() == 3 ? std::vector{1, 2, 4, 8} : std::vector{1})
+                    for (const int rows : {1, 2, 4, 8})
+                        for (const int planes : core_.rank() == 3 ? std::vector{1, 2, 4, 8} : std::vector{1})
+                            try_schedule(pipeline, {threads_x, threads_y, threads_z}, {1, rows, planes});
+        if (!best_.schedule) best_.reason = why_not_;
+        return best_;
+    }
+
+private:
+    void try_schedule(const Pipeline& pipeline, const std::array<int, 3>& threads,
+                      const std::array<int, 3>& cells) {
+        ResidentSchedule schedule;
+        schedule.threads = pins_.threads.value_or(threads);
+        schedule.cells = pins_.cells.value_or(cells);
+        const int all = schedule.all_threads(), each = cells[0] * cells[1] * cells[2];
+        if (!pins_.threads && (all < 256 || all > 1024)) return;
+        if (!pins_.cells && each > (all > 512 ? 16 : 32)) return;
+        const auto shaped = resident_shape(core_, pipeline, schedule, target_);
+        if (const auto* why = std::get_if<std::string>(&shaped)) {
+            if (why_not_.empty()) why_not_ = *why;
+            return;
+        }
+        const auto& shape = std::get<ResidentShape>(shaped);
+        if (std::string why = refused_grid(shape, schedule); !why.empty()) {
+            why_not_ = why;
+            return;
+        }
+        const int limit = std::min(target_.max_registers_per_thread, target_.registers_per_sm / all);
+        if (!pins_.cells && !pins_.threads && resident_registers(core_, shape, schedule) > limit) {
+            if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
+            return;
+        }
+        const double seconds = resident_seconds(core_, pipeline, shape, schedule);
+        if (best_.schedule && seconds >= best_.seconds_per_step) return;
+        best_.schedule = schedule;
+        best_.seconds_per_step = seconds;
+        best_.reason = "the grid stays on the chip, in " +
+                       counted(static_cast<int>(shape.blocks(schedule, extent_)), "block") + " with " +
+                       std::to_string(shape.shared_bytes / 1024) + " KB of shared memory";
+    }
+
+    std::string refused_grid(const ResidentShape& shape, const ResidentSchedule& schedule) const {
+        for (int axis = 0; axis < core_.rank(); ++axis) {
+            const auto index = static_cast<std::size_t>(axis);
+            if (extent_[index] < shape.least_extent[index])
+                return "a grid of " + std::to_string(extent_[index]) + " cells along " +
+                       core_.axes[index].name + " is too small";
+        }
+        const std::int64_t blocks = shape.blocks(schedule, extent_);
+        if (blocks <= target_.sms) return "";
+        return "the grid does not fit on the chip: it would take " + std::to_string(blocks) +
+               " blocks, and " + std::to_string(target_.sms) + " are there at once";
+    }
+
+    const ir::Program core_;
+    const Target& target_;
+    const Extent& extent_;
+    const ResidentPins& pins_;
+    ResidentChoice best_;
+    std::string why_not_;
+};
+
+}  // namespace
+
+bool is_resident(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(kSpaces);
+    return begin != std::string_view::npos && text.substr(begin).starts_with(kWord);
+}
+
+ParsedResident parse_resident(std::string_view text, int rank) {
+    ParsedResident result;
+    std::size_t begin = text.find_first_not_of(kSpaces);
+    for (bool is_first = true; begin != std::string_view::npos; is_first = false) {
+        const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+        const std::string_view item = text.substr(begin, end - begin);
+        const auto mistake = [&](std::string message) {
+            result.mistakes.push_back({{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)},
+                                       std::move(message),
+                                       ""});
+        };
+        const std::size_t equals = std::min(item.find('='), item.size());
+        const std::string name(item.substr(0, equals));
+        auto* axes = name == "threads" ? &result.pins.threads
+                     : name == "cells" ? &result.pins.cells
+                                       : nullptr;
+        if (is_first && item == kWord) {
+        } else if (axes == nullptr) {
+            mistake("resident has no setting `" + name + "`; there are threads and cells");
+        } else {
+            *axes = to_axes(item.substr(std::min(equals + 1, item.size())), rank);
+            if (!*axes)
+                mistake("`" + name + "` is a number for each axis, as in `" + name +
+                        (rank == 3 ? "=32x4x2`" : "=32x4`"));
+        }
+        begin = text.find_first_not_of(kSpaces, end);
+    }
+    return result;
+}
+
+std::string print(const ResidentSchedule& schedule, int rank) {
+    return std::string(kWord) + " threads=" + print_axes(schedule.threads, rank) +
+           " cells=" + print_axes(schedule.cells, rank);
+}
+
+ResidentChoice choose_resident(const ir::Program& program, const Target& target, const Extent& extent,
+                               const ResidentPins& pins) {
+    return ResidentChooser(program, target, extent, pins).run();
+}
+
+}  // namespace halo::schedule

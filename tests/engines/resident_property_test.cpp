@@ -1,0 +1,130 @@
+// Time loops whose grid stays on the chip, on emulated CUDA: blocks take turns and wait for each other's
+// cells.
+#include <filesystem>
+
+#include <span>
+
+#include "analyzed.h"
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/emit/emit.h"
+#include "emulated_device.h"
+#include "random_time_loop.h"
+#include "read_spec.h"
+
+using namespace halo;
+using namespace halo::test;
+
+namespace {
+
+// A device on which no blocks can wait for each other.
+class LonelyDevice : public emulator::EmulatedDevice {
+public:
+    std::int64_t most_resident_blocks(rt::Kernel&) override { return 1; }
+};
+
+std::vector<double> waves(rt::Device& device, const lower::Lowered& lowered, std::int64_t first,
+                          std::int64_t second) {
+    rt::Session session(lowered.plan, {19, 11, 1}, device, load_cuda(lowered, device));
+    std::vector<double> u(19 * 11);
+    for (std::size_t n = 0; n < u.size(); ++n)
+        u[n] = static_cast<double>(n * n % 37);
+    session.upload("u", 0, std::span<const double>(u));
+    session.upload("u", -1, std::span<const double>(u));
+    session.step(first);
+    session.step(second);
+    CHECK(session.steps_done() == first + second);
+    std::vector<double> both = session.download("u", 0);
+    for (const double value : session.download("u", -1))
+        both.push_back(value);
+    return both;
+}
+
+}  // namespace
+
+TEST_CASE("a launch for each call, or single steps where blocks cannot wait for each other") {
+    const ir::Program program = load_program(R"(
+        stencil waves(x, y) {
+            field u: f32 { boundary x periodic, y mirror }
+            u[t+1] = 2*u - u[t-1] + 1/8*(u[x-1] + u[x+1] + u[y-1] + u[y+1] - 4*u)
+        })");
+    RandomResident drawn;
+    drawn.schedule.threads = {8, 4, 1};
+    const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
+    REQUIRE(lowered.has_value());
+    emulator::EmulatedDevice device;
+    const std::vector<double> together = waves(device, *lowered, 6, 1);
+    CHECK(device.launches() == 2);
+    emulator::EmulatedDevice again;
+    CHECK(waves(again, *lowered, 3, 4) == together);
+    LonelyDevice lonely;
+    CHECK(waves(lonely, *lowered, 3, 4) == together);
+    CHECK(lonely.launches() >= 7);
+}
+
+TEST_CASE("what a resident schedule is refused for") {
+    const auto why = [](const std::string& text, const std::string& schedule, const Extent& grid) {
+        const ir::Program program = load_program(text);
+        const schedule::ParsedResident parsed = schedule::parse_resident(schedule, program.rank());
+        if (!parsed.mistakes.empty()) return parsed.mistakes.front().message;
+        const schedule::ResidentChoice choice =
+            schedule::choose_resident(program, schedule::Target{}, grid, parsed.pins);
+        return choice.schedule ? schedule::print(*choice.schedule, program.rank()) : choice.reason;
+    };
+    const std::string heat =
+        "stencil heat(x, y) {\n field u: f32 { boundary clamp }\n u[t+1] = u + 1/9*(u[x-3] + u[y+1])\n}\n";
+    CHECK(why(heat, "resident threads=32x8 cells=1x2", {64, 64, 1}) == "resident threads=32x8 cells=1x2");
+    CHECK(why(heat, "resident", {64, 64, 1}).starts_with("resident threads="));
+    CHECK(why(heat, "resident warps=2", {64, 64, 1}).starts_with("resident has no setting `warps`"));
+    CHECK(why(heat, "resident cells=1x0", {64, 64, 1}).starts_with("`cells` is a number for each axis"));
+    CHECK(why(heat, "resident threads=2x64", {64, 64, 1}) ==
+          "`u` is read 3 cells away along x, and a block has 2");
+    CHECK(why(heat, "resident threads=32x64", {64, 64, 1}) == "2048 threads are more than a block has");
+    CHECK(why(heat, "resident", {16384, 16384, 1}).starts_with("the grid does not fit on the chip"));
+    CHECK(why(heat, "resident", {3, 64, 1}) == "a grid of 3 cells along x is too small");
+    CHECK(why("stencil s(x) {\n field u: f32 { boundary clamp }\n u[t+1] = u[x-1]\n}\n", "resident",
+              {64, 1, 1}) == "a program of one axis has no axis to walk along");
+}
+
+TEST_CASE("random time loops on emulated CUDA, with the grid on the chip") {
+    const Seeds seeds = seeds_from_environment(1, 80);
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RandomTimeLoop loop = random_time_loop(seed);
+        const ir::Program program = load_program(loop.text);
+        const RandomResident drawn = random_resident(seed, program.rank());
+        INFO("seed " << seed << "\n"
+                     << loop.text << "grid " << drawn.grid[0] << " x " << drawn.grid[1] << " x "
+                     << drawn.grid[2] << ", " << drawn.steps << " steps, "
+                     << schedule::print(drawn.schedule, program.rank()));
+        const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
+        if (!lowered) continue;
+        ++done;
+        const Reference reference(program, drawn.grid, drawn.steps, seed);
+        emulator::EmulatedDevice device;
+        CHECK(difference(reference, *lowered, device, load_cuda) == "");
+    }
+    CHECK(done * 2 >= seeds.count);  // most can be done so
+}
+
+TEST_CASE("the examples' time loops with the grid on the chip") {
+    int done = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
+        if (entry.path().extension() != ".halo") continue;
+        const ir::Program program = load_program(read_spec(entry.path()));
+        RandomResident drawn;
+        const bool has_planes = program.rank() == 3;
+        drawn.schedule.threads = {16, 4, has_planes ? 2 : 1};
+        drawn.schedule.cells = {1, 2, has_planes ? 4 : 1};
+        drawn.grid = has_planes ? Extent{27, 13, 19} : Extent{37, 21, 1};
+        drawn.steps = 5;
+        INFO(entry.path().filename());
+        const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
+        if (!lowered) continue;
+        ++done;
+        const Reference reference(program, drawn.grid, drawn.steps, 1);
+        emulator::EmulatedDevice device;
+        CHECK(difference(reference, *lowered, device, load_cuda) == "");
+    }
+    CHECK(done >= 8);
+}
