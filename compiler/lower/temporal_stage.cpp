@@ -57,6 +57,11 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
                                             frame_.cells_x + queue.reach[0][0] + queue.reach[0][1]});
             body.push_back(planes.windows.declaration(true));
         }
+        if (queue.fold) {
+            planes.sums = RegisterArray(context.local(name + "_sums"), type,
+                                        {steps, queue.fold->values(), frame_.cells_y, frame_.cells_x});
+            body.push_back(planes.sums.declaration(true));
+        }
         if (!frame_.two_rows || queue.lines() == 0) continue;
         planes.rows = context.local(name + "_rows");
         kernel::DeclareArray rows{type, planes.rows, {}};
@@ -133,6 +138,9 @@ void TemporalStages::arrive(Block& body) {
             const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
             const Expr place = frame_.ring_place(frame_.row + y, -frame_.pipeline.ready(queue, 0, time));
             append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), place)}));
+            if (queue.fold && time == queue.window_time)
+                show_past_faces(queue, frame_.plane - frame_.pipeline.ready(queue, 0, time),
+                                planes.own.at({time + queue.past(), queue.slots - 1, y, frame_.x()}), body);
         }
     }
 }
@@ -166,6 +174,7 @@ void TemporalStages::do_stage(int index, Block& body) {
     const std::string name = context.names().take(written + "_plane");
     body.push_back(kernel::Declare{Type::i32, name, frame_.plane - lag});
     const Expr plane = kernel::variable(name, Type::i32);
+    const Use* folded = folded_use(index);
     for (const Use& use : stage.uses) {
         const Queue& queue = *frame_.pipeline.find(use.field);
         if (queue.role == ir::Role::input) {
@@ -173,10 +182,18 @@ void TemporalStages::do_stage(int index, Block& body) {
         } else if (gathers(use, queue, index)) {
             gather_window(use, queue, body);
         }
-        show_face_planes(use, queue, plane, body);
+        if (&use == folded) {
+            show_first_plane(index, plane, use, body);
+        } else {
+            show_face_planes(use, queue, plane, body);
+        }
     }
     Block cell;
-    const CellValues values = lower_cell(context, sources(index, plane), cell);
+    const CellValues values = lower_cell(
+        context,
+        folded ? folded_sources(index, plane, *folded, frame_.pipeline.find(folded->field)->fold->high)
+               : sources(index, plane),
+        cell);
     std::vector<RegisterArray> fresh;
     for (const Write& write : view.writes) {
         fresh.emplace_back(context.local(words(context, write.level.field) + "_fresh"),
@@ -189,9 +206,10 @@ void TemporalStages::do_stage(int index, Block& body) {
     // The names of one cell's values are its own.
     if (frame_.cells_x * frame_.cells_y == 1) cell = {kernel::Scope{std::move(cell)}};
     append(body, frame_.over_cells(std::move(cell)));
+    if (folded) add_planes(index, plane, *folded, body);
     for (std::size_t w = 0; w < view.writes.size(); ++w) {
         const Queue& queue = *frame_.pipeline.find(view.writes[w].level.field);
-        push(queue, fresh[w], body);
+        push(queue, plane, fresh[w], body);
         if (queue.role == ir::Role::state) store(queue, plane, fresh[w], body);
     }
 }
@@ -199,14 +217,21 @@ void TemporalStages::do_stage(int index, Block& body) {
 // ---- what a stage leaves
 // ----------------------------------------------------------------------------------------------
 
-void TemporalStages::push(const Queue& queue, const RegisterArray& fresh, Block& body) {
+void TemporalStages::push(const Queue& queue, const Expr& plane, const RegisterArray& fresh, Block& body) {
     const Planes& planes = planes_.at(queue.field);
     const bool is_state = queue.role == ir::Role::state;
     const int ahead = is_state ? 1 : 0;
     const Expr level = step() + (ahead + queue.past());
-    Block keep =
-        frame_.over_cells({kernel::Assign{planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()}),
-                                          fresh.at({frame_.y(), frame_.x()})}});
+    const Expr newest = planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()});
+    Block keep = frame_.over_cells({kernel::Assign{newest, fresh.at({frame_.y(), frame_.x()})}});
+    if (queue.fold) {
+        if (frame_.face(queue.field, frame_.walked, 1).kind == ir::BoundaryKind::clamp) {
+            // Past the last plane that one is shown.
+            const Expr in_grid = plane < frame_.context.extent(frame_.walked);
+            keep = {kernel::If{kernel::logical_not(frame_.near_face) || in_grid, std::move(keep), {}}};
+        }
+        show_past_faces(queue, plane, newest, keep);
+    }
     const int last_step = frame_.pipeline.levels(queue) - 1 - ahead - queue.past();  // whose level is read
     if (last_step < 0) return;
     if (last_step < frame_.steps - 1) keep = {kernel::If{step() <= last_step, std::move(keep), {}}};

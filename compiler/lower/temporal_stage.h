@@ -1,6 +1,7 @@
 // The stages of a temporal kernel: the queues that planes pass through, and the work of one turn of the walk.
 #pragma once
 
+#include "compiler/lower/cell.h"
 #include "compiler/lower/temporal_frame.h"
 
 namespace halo::lower {
@@ -29,12 +30,24 @@ private:
     struct Planes {
         RegisterArray own;      // [level][slot][y][x]
         RegisterArray windows;  // [step][window][y][x], where several are kept
+        RegisterArray sums;     // [step][value][y][x], of a fold
         std::string rows;       // in shared memory
     };
 
     void arrive(kernel::Block& body);
     void do_stage(int index, kernel::Block& body);
     CellSources sources(int stage, const kernel::Expr& plane);
+
+    // ---- stages whose sums grow as planes arrive (temporal_fold.cpp)
+    const Use* folded_use(int stage) const;  // null where the stage has none
+    CellSources folded_sources(int stage, const kernel::Expr& stage_plane, const Use& use, int plane);
+    kernel::Expr sum(const Use& use, int plane, const schedule::Fold::Carried& value) const;
+    kernel::Block add_plane(int stage, const kernel::Expr& stage_plane, const Use& use, int plane);
+    void add_planes(int stage, const kernel::Expr& stage_plane, const Use& use, kernel::Block& body);
+    void show_first_plane(int stage, const kernel::Expr& stage_plane, const Use& use, kernel::Block& body);
+    // A plane past a face of the walk takes its value when it comes.
+    void show_past_faces(const Queue& queue, const kernel::Expr& plane, const kernel::Expr& newest,
+                         kernel::Block& body);
 
     // ---- what a stage reads
     void gather_input(const Use& use, const Queue& queue, kernel::Block& body);
@@ -52,7 +65,7 @@ private:
     bool is_window(const Use& use, const Queue& queue, int plane) const;
 
     // ---- what it leaves
-    void push(const Queue& queue, const RegisterArray& fresh, kernel::Block& body);
+    void push(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh, kernel::Block& body);
     void share_rows(const Queue& queue, kernel::Block& body);
     void store(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh,
                kernel::Block& body);

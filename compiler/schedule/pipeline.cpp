@@ -269,13 +269,14 @@ private:
         return span;
     }
 
+    // Rows of other threads come through shared memory.
+    static int turns_to_meet(const Pipeline::Queue& queue) { return queue.lines() > 0 ? 1 : 0; }
+
     // Turns by which a stage has to come behind a level's newest plane.
     int distance_needed(const Pipeline::Use& use) {
         int needed = own_span(use).high;
-        const Pipeline::Queue& queue = queue_of(use.field);
-        const bool through_shared = queue.reach[1][0] + queue.reach[1][1] > 0;
         if (const std::optional<Span> window = window_span(use))
-            needed = std::max(needed, window->high + (through_shared ? 1 : 0));
+            needed = std::max(needed, window->high + turns_to_meet(queue_of(use.field)));
         return needed;
     }
 
@@ -333,10 +334,37 @@ private:
             queue.window_distance = window_first;
             queue.windows = window_last - window_first + 1;
             if (!queue.keeps_windows()) continue;
+            if (fold(queue)) {
+                queue.slots = std::max(queue.window_distance, oldest_elsewhere) + 1;
+                continue;
+            }
             // All that is older is read from the windows, too, of that one time.
             queue.windows = std::max(oldest, window_last) - window_first + 1;
             queue.slots = std::max(window_first, oldest_elsewhere) + 1;
         }
+    }
+
+    // Instead of windows, where that is less to keep.
+    bool fold(Pipeline::Queue& queue) const {
+        constexpr int kValuesOfWindow = 2;  // a window has cells around a thread's own
+        const Pipeline::Stage* reader = nullptr;
+        const Pipeline::Use* read = nullptr;
+        for (const Pipeline::Stage& stage : pipeline_.stages) {
+            for (const Pipeline::Use& use : stage.uses) {
+                if (use.field != queue.field || use.time != queue.window_time) continue;
+                if (reader) return false;
+                reader = &stage;
+                read = &use;
+            }
+        }
+        queue.fold = form_fold(program_, reader->stage, queue.field, queue.window_time);
+        if (queue.fold && queue.fold->values() > kValuesOfWindow * (queue.windows - 1)) queue.fold.reset();
+        // The newest plane comes with its neighbours, those of other threads a turn later.
+        if (queue.fold && read->distance - queue.fold->high < turns_to_meet(queue)) queue.fold.reset();
+        if (!queue.fold) return false;
+        queue.windows = 1;
+        queue.window_distance = read->distance - queue.fold->high;
+        return true;
     }
 
     // ---- what a tile needs around it

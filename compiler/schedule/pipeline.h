@@ -10,12 +10,14 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
+#include "compiler/schedule/fold.h"
 
 namespace halo::schedule {
 
@@ -54,6 +56,8 @@ struct Pipeline {
         int window_distance = 0;   // of the newest window behind the newest plane
         int windows = 1;           // planes that are kept with their neighbours
         bool keeps_windows() const { return has_window && windows > 1; }
+        // Where one stage alone reads neighbours in several planes: its sums grow plane by plane instead.
+        std::optional<Fold> fold;
         int lines() const { return reach[1][0] + reach[1][1]; }  // rows that other threads have
     };
 

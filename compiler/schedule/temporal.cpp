@@ -68,6 +68,7 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         } else {
             registers += levels * (queue.slots - 1) * cells * words;
         }
+        if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
         // Of a wide window only a part is there at a time.
         const int at_once = std::min(window, (2 * cells + kPlaces) * words);
         registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);

@@ -25,7 +25,8 @@ public:
         type_ = wide ? "f64" : "f32";
         for (int axis = 0; axis < rank_; ++axis)
             periodic_[axis] = random_.chance(25);
-        boxes_ = random_.chance(35);
+        boxes_ = random_.chance(45);
+        by_plane_ = boxes_ && random_.chance(70);
         most_ = boxes_ && rank_ == 3 ? 1 : random_.pick<int>({1, 1, 1, 2, 3});
         has_input_ = random_.chance(45);
         has_second_ = random_.chance(40);
@@ -87,7 +88,7 @@ private:
                     places += fmt::format("{}{}{:+}", places.empty() ? "" : ", ", kAxes[axis], offset[axis]);
             return name + (places.empty() ? "" : "[" + places + "]");
         };
-        std::string sum = fmt::format("{}*{}", number(), read({0, 0, 0}));
+        std::vector<std::array<int, 3>> offsets{{0, 0, 0}};
         const int terms = random_.between(1, 6);
         for (int term = 0; term < terms; ++term) {
             std::array<int, 3> offset{};
@@ -97,7 +98,15 @@ private:
             } else {
                 offset[random_.between(0, rank_ - 1)] = random_.between(-radius, radius);
             }
-            sum += fmt::format(" {} {}*{}", random_.chance(70) ? "+" : "-", number(), read(offset));
+            offsets.push_back(offset);
+        }
+        // Sums in the order of their planes can grow as planes arrive.
+        if (by_plane_)
+            std::ranges::stable_sort(offsets, {}, [&](const auto& offset) { return offset[rank_ - 1]; });
+        std::string sum;
+        for (const std::array<int, 3>& offset : offsets) {
+            const std::string sign = random_.chance(70) ? "+" : "-";
+            sum += fmt::format("{}{}*{}", sum.empty() ? "" : " " + sign + " ", number(), read(offset));
         }
         return sum;
     }
@@ -136,7 +145,7 @@ private:
 
     Random random_;
     int rank_ = 2, most_ = 1;
-    bool boxes_ = false, has_input_ = false, has_second_ = false, has_let_ = false;
+    bool boxes_ = false, by_plane_ = false, has_input_ = false, has_second_ = false, has_let_ = false;
     std::string type_;
     std::array<bool, 3> periodic_{};
 };
