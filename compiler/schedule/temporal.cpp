@@ -52,18 +52,26 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
     return "";
 }
 
+// Fitted to what the kernels of dsl_examples/bench take.
 int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     constexpr int kPlaces = 26;        // addresses and counters
     constexpr int kPlacesOfField = 8;  // addresses of each field
+    const bool has_rows = pipeline.rank == 3;
     const int cells = schedule.cells[0] * schedule.cells[1];
-    int registers = kPlaces;
+    int registers = kPlaces + (has_rows ? 12 : 0);
+    int widest = 1;  // words of a value
+    bool has_boxes = false;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const int words = bytes_of(core, queue.field) / 4;
+        widest = std::max(widest, words);
+        has_boxes = has_boxes || (queue.fold && queue.has_corners);
         const int levels = pipeline.levels(queue);
-        const int window = (schedule.cells[0] + queue.reach[0][0] + queue.reach[0][1]) *
-                           (schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1]) * words;
+        const int columns = queue.reach[0][0] + queue.reach[0][1];
+        const int all = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
+        const int cross = cells + columns * schedule.cells[1] + queue.lines() * schedule.cells[0];
+        const int window = (queue.has_corners ? all : cross) * words;
         if (queue.keeps_windows()) {
-            registers += pipeline.steps * (queue.windows - 1) * window;
+            registers += pipeline.steps * (queue.windows - 1) * all * words;
             registers += levels * std::max(queue.slots - 2, 0) * cells * words;
         } else {
             registers += levels * (queue.slots - 1) * cells * words;
@@ -73,6 +81,10 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         const int at_once = std::min(window, (2 * cells + kPlaces) * words);
         registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);
     }
+    // Values on their way, which come in pairs of registers where they are wide.
+    if (schedule.unroll > 1) registers += has_rows ? 20 * widest : widest > 1 ? 35 : 0;
+    if (widest > 1) registers += 12;
+    if (has_boxes && has_rows) registers += 40;
     return registers;
 }
 
@@ -153,17 +165,14 @@ ir::Program state_core(const ir::Program& program) {
     return core;
 }
 
-double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
-                        const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
-    // Share of its issue slots that an SM uses: by the warps that run there; where they wait for each other
-    // at every turn, by what all of them hold.
-    constexpr double kWarpsToHalfIssue = 2;
-    constexpr double kMeetingIssue = 0.58, kWordsToMeet = 128;
-    constexpr double kOverlap = 0.25;  // of the lesser time that is not hidden
-    constexpr double kTurn = 30;       // instructions of a turn beside the cells'
-    constexpr double kLanesPerSm = 128, kClock = 1.9e9;
-    double instructions = 0, bytes_read = 0, bytes_written = 0;
+namespace {
+
+// What a cell and step takes of a thread's issue slots, in instructions of f32.
+double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
+                            const TemporalSchedule& schedule) {
+    constexpr double kTurn = 30;  // of a turn beside the cells'
     const double cells = schedule.cells[0] * schedule.cells[1];
+    double instructions = 0;
     Footprints footprints(core);
     for (const Pipeline::Stage& stage : pipeline.stages) {
         const Operations operations = footprints.of(stage.stage).operations;
@@ -173,44 +182,81 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
                         (operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
                          8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
     }
-    bool meets = false;
-    double widest = 1;  // words of a cell
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
-        const double rows =
-            queue.has_corners ? schedule.cells[1] + queue.reach[1][0] + queue.reach[1][1] : schedule.cells[1];
+        const double rows = queue.has_corners ? schedule.cells[1] + queue.lines() : schedule.cells[1];
         instructions += 1.2 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
         instructions += words * queue.lines() * schedule.cells[0] / cells;
+        // Planes move down their queues where registers do not come round.
+        if (pipeline.rank == 3 && schedule.unroll == 1 && queue.role != ir::Role::input)
+            instructions += words * (queue.slots - 1);
+    }
+    return instructions + 0.6 + kTurn / (cells * pipeline.steps);
+}
+
+}  // namespace
+
+double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
+                            const TemporalSchedule& schedule) {
+    return instructions_of_cell(core, pipeline, schedule) * pipeline.steps * schedule.cells[0] *
+           schedule.cells[1];
+}
+
+std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent) {
+    std::int64_t tiles = 1;
+    for (int axis = 0; axis < pipeline.walked(); ++axis) {
+        const int out = shape.out[static_cast<std::size_t>(axis)];
+        tiles *= (extent[static_cast<std::size_t>(axis)] + out - 1) / out;
+    }
+    return tiles;
+}
+
+double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
+                        const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
+    // Fitted to what an H200 does. Where warps meet at every turn, little of the memory's time is hidden
+    // behind the arithmetic; else the more the more warps there are.
+    constexpr double kIssueOfMeeting = 0.75;  // of the issue slots' time that is seen beside the memory's,
+    constexpr double kWordsToMeet = 128;      // where all warps of an SM hold so many words a lane
+    constexpr double kWarpsToHalfIssue = 2, kOverlap = 0.25;
+    constexpr double kUneven = 0.1;  // by which equal shares differ in time, where there is one wave of them
+    constexpr double kLanesPerSm = 128, kClock = 1.9e9;
+    bool meets = false;
+    double bytes_read = 0, bytes_written = 0, widest = 1;  // words
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        widest = std::max(widest, bytes_of(core, queue.field) / 4.0);
         meets = meets || queue.lines() > 0;
         if (queue.role == ir::Role::intermediate) continue;
         const double bytes = bytes_of(core, queue.field);
-        widest = std::max(widest, words);
         bytes_read += bytes * queue.arriving;
         if (queue.role == ir::Role::state)
             bytes_written += bytes * std::min(1 + core[queue.field].history, pipeline.steps);
     }
-    instructions += 0.6 + kTurn / (cells * pipeline.steps);
     const double walk = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);
-    double tiles = 1;
-    for (int axis = 0; axis < pipeline.walked(); ++axis)
-        tiles *= std::ceil(static_cast<double>(extent[static_cast<std::size_t>(axis)]) /
-                           shape.out[static_cast<std::size_t>(axis)]);
+    const auto tiles = static_cast<double>(tiles_of(pipeline, shape, extent));
     const double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
-    const double starts = (workers + tiles) * (pipeline.lead() + pipeline.tail());
+    const double starts = std::max(workers, tiles) * (pipeline.lead() + pipeline.tail());
     const double computed = (tiles * walk + starts) * shape.tile[0] * shape.tile[1];
     const double all =
         static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
+    // Shares are done in waves, whose last one may leave SMs without work.
+    const double at_once = static_cast<double>(target.sms) * schedule.min_blocks;
+    const double waves = schedule.blocks / at_once;
+    double idle = std::ceil(waves) / waves;
+    if (pipeline.rank == 2) idle *= 1 + kUneven / std::ceil(waves);
     const double redundancy = computed / all;
-    const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
-    const double used_sms =
-        std::min<double>(target.sms, std::ceil(static_cast<double>(schedule.blocks) / schedule.min_blocks));
-    double issue = resident / (resident + kWarpsToHalfIssue);
-    if (meets) issue = kMeetingIssue * std::min(1.0, resident * cells * widest / kWordsToMeet);
-    issue *= used_sms / target.sms;
-    const double compute = redundancy * instructions / (kLanesPerSm * kClock * target.sms * issue);
+    // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still.
+    const bool side_by_side = pipeline.rank == 2 || static_cast<std::int64_t>(schedule.blocks) %
+                                                            static_cast<std::int64_t>(tiles) == 0;
+    const double read_again = side_by_side ? 0.1 * (redundancy - 1) : redundancy - 1;
     const double memory =
-        (bytes_read * (1 + (redundancy - 1) / 2) + bytes_written) / target.dram_bandwidth / pipeline.steps;
-    return std::max(compute, memory) + kOverlap * std::min(compute, memory);
+        (bytes_read * (1 + read_again) + bytes_written) / target.dram_bandwidth / pipeline.steps;
+    const double issue = redundancy * instructions_of_cell(core, pipeline, schedule) /
+                         (kLanesPerSm * kClock * target.sms);
+    const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
+    const double held = resident * schedule.cells[0] * schedule.cells[1] * widest;
+    if (meets) return idle * (memory + kIssueOfMeeting * issue / std::min(1.0, held / kWordsToMeet));
+    const double compute = issue * (resident + kWarpsToHalfIssue) / resident;
+    return idle * (std::max(compute, memory) + kOverlap * std::min(compute, memory));
 }
 
 }  // namespace halo::schedule

@@ -17,22 +17,30 @@ constexpr double kWorthwhile = 1.0;  // of a single step's time, at most
 
 constexpr int kUsualAhead = 4;
 
-// So many turns bring a queue's registers round; in three dimensions they would be too many.
-int usual_unroll(const ir::Program& core, const Pipeline& pipeline) {
+// So many turns bring a queue's registers round; in three dimensions they would be too many, and long turns
+// are no longer in the instruction cache.
+int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSchedule schedule) {
+    constexpr double kShortTurn = 700;  // instructions
+    schedule.unroll = 2;
     int slots = 1;
-    bool keeps_windows = false;
-    for (const Pipeline::Queue& queue : pipeline.queues) {
-        if (queue.role == ir::Role::input) continue;
-        slots = std::max({slots, queue.slots, queue.windows});
-        keeps_windows = keeps_windows || queue.keeps_windows();
-    }
-    return core.rank() == 2 ? std::min(slots, 5) : keeps_windows ? 1 : 2;
+    for (const Pipeline::Queue& queue : pipeline.queues)
+        if (queue.role != ir::Role::input) slots = std::max({slots, queue.slots, queue.windows});
+    if (core.rank() == 2) return std::min(slots, 5);
+    return slots > 1 && instructions_of_turn(core, pipeline, schedule) <= kShortTurn ? 2 : 1;
 }
 
-// Blocks' shares of the grid for each that runs at a time. In two dimensions shares are of warps: uneven ends
-// do not show.
-int usual_waves(const ir::Program& core) {
-    return core.rank() == 2 ? 8 : 1;
+// How many blocks may share a grid: as many as run at a time; in two dimensions, where shares are of warps,
+// several times that; in three, one for each tile or equal part of one.
+std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& shape, const Target& target,
+                              const Extent& extent, int min_blocks) {
+    const int at_once = target.sms * min_blocks;
+    if (pipeline.rank == 2) return {at_once, 2 * at_once, 4 * at_once, 8 * at_once};
+    std::vector<int> counts{at_once};
+    const std::int64_t tiles = tiles_of(pipeline, shape, extent);
+    for (int parts = 1; parts <= 4; ++parts)
+        if (tiles * parts > at_once && tiles * parts < 64 * at_once)
+            counts.push_back(static_cast<int>(tiles * parts));
+    return counts;
 }
 
 // Blocks that an SM has shared memory and threads for; and registers, by the estimate.
@@ -62,16 +70,92 @@ std::string smaller_than_tiles(const ir::Program& core, const TemporalShape& sha
     return "";
 }
 
+// Makes whole schedules of a pipeline, a thread's cells and a number of warps.
+class Settler {
+public:
+    Settler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins)
+        : core(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
+
+    struct Settled {
+        TemporalSchedule schedule;
+        TemporalShape shape;
+        double seconds = 0;  // of a cell and step
+    };
+
+    // By what is usual for the rest; none where it cannot be built, and `why` says why.
+    std::optional<Settled> settle(const Pipeline& pipeline, const std::array<int, 2>& cells, int warps,
+                                  double register_room, std::string& why) const {
+        Settled settled;
+        TemporalSchedule& schedule = settled.schedule;
+        schedule.steps = pipeline.steps;
+        schedule.cells = pins_.cells.value_or(cells);
+        schedule.warps = pins_.warps.value_or(warps);
+        schedule.ahead = pins_.ahead.value_or(kUsualAhead);
+        schedule.unroll = pins_.unroll.value_or(usual_unroll(core, pipeline, schedule));
+        auto shaped = temporal_shape(core, pipeline, schedule, target_);
+        if (auto* refused = std::get_if<std::string>(&shaped)) {
+            why = std::move(*refused);
+            return std::nullopt;
+        }
+        settled.shape = std::get<TemporalShape>(shaped);
+        schedule.min_blocks = pins_.min_blocks.value_or(
+            std::min(blocks_in_shared(target_, settled.shape, schedule.warps),
+                     blocks_in_registers(target_, settled.shape, schedule.warps)));
+        why = unfit(settled.shape, schedule, register_room);
+        if (!why.empty() && schedule.unroll > 1 && !pins_.unroll) {  // fewer turns at a time need fewer registers
+            schedule.unroll = 1;
+            settled.shape = std::get<TemporalShape>(temporal_shape(core, pipeline, schedule, target_));
+            why = unfit(settled.shape, schedule, register_room);
+        }
+        if (!why.empty()) return std::nullopt;
+        for (const int blocks : blocks_of(pipeline, settled.shape, schedule.min_blocks)) {
+            TemporalSchedule shared = schedule;
+            shared.blocks = blocks;
+            const double seconds = seconds_of(pipeline, settled.shape, shared);
+            if (settled.seconds > 0 && seconds >= settled.seconds) continue;
+            schedule.blocks = blocks;
+            settled.seconds = seconds;
+        }
+        return settled;
+    }
+
+    // What is in the way; else empty.
+    std::string unfit(const TemporalShape& shape, const TemporalSchedule& schedule, double register_room) const {
+        const int limit = most_registers(target_, schedule);
+        if (shape.registers > register_room * limit && !pins_.cells)
+            return counted(shape.registers, "register") + " a thread are more than the " +
+                   std::to_string(limit) + " that there are";
+        return smaller_than_tiles(core, shape, extent_);
+    }
+
+    std::vector<int> blocks_of(const Pipeline& pipeline, const TemporalShape& shape, int min_blocks) const {
+        if (pins_.blocks) return {*pins_.blocks};
+        return usual_blocks(pipeline, shape, target_, extent_, min_blocks);
+    }
+
+    double seconds_of(const Pipeline& pipeline, const TemporalShape& shape,
+                      const TemporalSchedule& schedule) const {
+        return temporal_seconds(core, pipeline, shape, schedule, target_, extent_);
+    }
+
+    const ir::Program core;
+
+private:
+    const Target& target_;
+    const Extent& extent_;
+    const TemporalPins& pins_;
+};
+
 class TemporalChooser {
 public:
     TemporalChooser(const ir::Program& program, const Target& target, const Extent& extent,
                     const TemporalPins& pins)
-        : core_(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
+        : settler_(program, target, extent, pins), pins_(pins) {}
 
     TemporalChoice run() {
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
-            const auto formed = form_pipeline(core_, steps);
+            const auto formed = form_pipeline(settler_.core, steps);
             if (const auto* why = std::get_if<std::string>(&formed)) {
                 why_not_ = *why;
                 break;
@@ -86,46 +170,30 @@ public:
 private:
     // Whether some shape can be built.
     bool try_shapes(const Pipeline& pipeline) {
-        const bool has_rows = core_.rank() == 3;
+        const bool has_rows = pipeline.rank == 3;
         bool any = false;
         for (const int columns : {4, 2, 1}) {
             for (const int rows : has_rows ? std::vector<int>{4, 2} : std::vector<int>{1}) {
                 // Sixteen warps where each holds little.
-                any = try_shape(pipeline, {columns, rows},
-                                !has_rows             ? 4
-                                : columns * rows >= 8 ? 8
-                                                      : 16) ||
-                      any;
+                any = try_shape(pipeline, {columns, rows}, !has_rows ? 4 : columns * rows >= 8 ? 8 : 16) || any;
             }
         }
         return any;
     }
 
     bool try_shape(const Pipeline& pipeline, std::array<int, 2> cells, int warps) {
-        TemporalSchedule schedule;
-        schedule.steps = pipeline.steps;
-        schedule.cells = pins_.cells.value_or(cells);
-        schedule.warps = pins_.warps.value_or(warps);
-        schedule.ahead = pins_.ahead.value_or(kUsualAhead);
-        schedule.unroll = pins_.unroll.value_or(usual_unroll(core_, pipeline));
-        const auto shaped = temporal_shape(core_, pipeline, schedule, target_);
-        if (const auto* why = std::get_if<std::string>(&shaped)) {
-            if (why_not_.empty()) why_not_ = *why;
+        std::string why;
+        const auto settled = settler_.settle(pipeline, cells, warps, 1, why);
+        if (!settled) {
+            if (why_not_.empty()) why_not_ = why;
             return false;
         }
-        const auto& shape = std::get<TemporalShape>(shaped);
-        if (!settle_blocks(shape, schedule)) return false;
-        if (std::string why = smaller_than_tiles(core_, shape, extent_); !why.empty()) {
-            why_not_ = std::move(why);
-            return false;
-        }
-        const double seconds = temporal_seconds(core_, pipeline, shape, schedule, target_, extent_);
-        if (best_.schedule && seconds >= best_.seconds_per_cell) return true;
-        best_.schedule = schedule;
-        best_.seconds_per_cell = seconds;
-        best_.reason = counted(schedule.steps, "step") + " in one pass over memory, computing " +
-                       percent(shape.redundancy() - 1) + " more cells, in about " +
-                       std::to_string(shape.registers) + " registers";
+        if (best_.schedule && settled->seconds >= best_.seconds_per_cell) return true;
+        best_.schedule = settled->schedule;
+        best_.seconds_per_cell = settled->seconds;
+        best_.reason = counted(settled->schedule.steps, "step") + " in one pass over memory, computing " +
+                       percent(settled->shape.redundancy() - 1) + " more cells, in about " +
+                       std::to_string(settled->shape.registers) + " registers";
         return true;
     }
 
@@ -133,22 +201,7 @@ private:
         return std::to_string(static_cast<int>(std::lround(100 * share))) + " %";
     }
 
-    // As many blocks as an SM has registers and shared memory for; false where values would be spilled.
-    bool settle_blocks(const TemporalShape& shape, TemporalSchedule& schedule) {
-        schedule.min_blocks =
-            pins_.min_blocks.value_or(std::min(blocks_in_shared(target_, shape, schedule.warps),
-                                               blocks_in_registers(target_, shape, schedule.warps)));
-        schedule.blocks = pins_.blocks.value_or(target_.sms * schedule.min_blocks * usual_waves(core_));
-        const int limit = most_registers(target_, schedule);
-        if (shape.registers <= limit || pins_.cells) return true;
-        why_not_ = counted(shape.registers, "register") + " a thread are more than the " +
-                   std::to_string(limit) + " that there are";
-        return false;
-    }
-
-    const ir::Program core_;
-    const Target& target_;
-    const Extent& extent_;
+    const Settler settler_;
     const TemporalPins& pins_;
     TemporalChoice best_;
     std::string why_not_;
@@ -159,12 +212,12 @@ class TemporalLister {
 public:
     TemporalLister(const ir::Program& program, const Target& target, const Extent& extent,
                    const TemporalPins& pins)
-        : core_(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
+        : settler_(program, target, extent, pins), target_(target), pins_(pins) {}
 
     std::vector<Candidate> run() {
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
-            auto formed = form_pipeline(core_, steps);
+            auto formed = form_pipeline(settler_.core, steps);
             if (std::holds_alternative<std::string>(formed)) break;
             pipelines_.push_back(std::move(std::get<Pipeline>(formed)));
         }
@@ -177,11 +230,11 @@ public:
     }
 
 private:
+    static constexpr double kRoom = 1.15;  // registers are an estimate: spills are seen when it is compiled
+
     struct Usual {
         const Pipeline* pipeline;
-        TemporalSchedule schedule;
-        int waves;
-        double seconds;
+        Settler::Settled settled;
     };
 
     template <class T>
@@ -194,81 +247,63 @@ private:
         std::vector<std::array<int, 2>> boxes;
         for (const int columns : {4, 2, 1}) {
             for (const int rows : {1, 2, 4, 8})
-                if (rows == 1 || core_.rank() == 3) boxes.push_back({columns, rows});
+                if (rows == 1 || settler_.core.rank() == 3) boxes.push_back({columns, rows});
         }
+        std::string why;
         for (const Pipeline& pipeline : pipelines_) {
             for (const std::array<int, 2>& cells : values(pins_.cells, boxes)) {
                 for (const int warps : values(pins_.warps, {2, 4, 8, 12, 16}))
-                    add_shape(pipeline, cells, warps);
+                    if (auto settled = settler_.settle(pipeline, cells, warps, kRoom, why))
+                        shapes_.push_back({&pipeline, *std::move(settled)});
             }
         }
         std::stable_sort(shapes_.begin(), shapes_.end(),
-                         [](const Usual& a, const Usual& b) { return a.seconds < b.seconds; });
+                         [](const Usual& a, const Usual& b) { return a.settled.seconds < b.settled.seconds; });
         if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
-    }
-
-    void add_shape(const Pipeline& pipeline, const std::array<int, 2>& cells, int warps) {
-        TemporalSchedule schedule;
-        schedule.steps = pipeline.steps;
-        schedule.cells = cells;
-        schedule.warps = warps;
-        schedule.ahead = pins_.ahead.value_or(kUsualAhead);
-        schedule.unroll = pins_.unroll.value_or(usual_unroll(core_, pipeline));
-        const auto shaped = temporal_shape(core_, pipeline, schedule, target_);
-        if (std::holds_alternative<std::string>(shaped)) return;
-        const auto& shape = std::get<TemporalShape>(shaped);
-        schedule.min_blocks = pins_.min_blocks.value_or(
-            std::min(blocks_in_shared(target_, shape, warps), blocks_in_registers(target_, shape, warps)));
-        const int waves = usual_waves(core_);
-        schedule.blocks = pins_.blocks.value_or(target_.sms * schedule.min_blocks * waves);
-        if (const std::optional<double> seconds = rate(pipeline, schedule))
-            shapes_.push_back({&pipeline, schedule, waves, *seconds});
-    }
-
-    // Seconds a cell and step; none where it cannot be built, or would surely spill.
-    std::optional<double> rate(const Pipeline& pipeline, const TemporalSchedule& schedule) const {
-        constexpr double kRoom = 1.15;  // registers are an estimate: what spills is seen when it is compiled
-        const auto shaped = temporal_shape(core_, pipeline, schedule, target_);
-        if (std::holds_alternative<std::string>(shaped)) return std::nullopt;
-        const auto& shape = std::get<TemporalShape>(shaped);
-        if (shape.registers > kRoom * most_registers(target_, schedule) && !pins_.cells) return std::nullopt;
-        if (schedule.min_blocks > blocks_in_shared(target_, shape, schedule.warps) && !pins_.min_blocks)
-            return std::nullopt;
-        if (!smaller_than_tiles(core_, shape, extent_).empty()) return std::nullopt;
-        return temporal_seconds(core_, pipeline, shape, schedule, target_, extent_);
     }
 
     // The model knows little of these: what is usual comes first.
     void vary(const Usual& usual) {
         constexpr double kUnusual = 1.04;  // what the rank of others is multiplied by
-        const int least = usual.schedule.min_blocks;
+        const auto& [chosen, shape, best] = usual.settled;
+        const int least = chosen.min_blocks;
         std::set<int> counts{least, least + 1, std::max(1, least - 1)};
         if (pins_.min_blocks) counts = {*pins_.min_blocks};
-        std::set<int> unrolls{1, 2, 3, usual.schedule.unroll};
+        std::set<int> unrolls{1, 2, 3, chosen.unroll};
         if (pins_.unroll) unrolls = {*pins_.unroll};
         for (const int ahead : values(pins_.ahead, {2, 3, kUsualAhead, 6})) {
             for (const int min_blocks : counts) {
-                for (const int waves : pins_.blocks ? std::vector{usual.waves} : std::vector{1, 2, 4, 8}) {
-                    TemporalSchedule schedule = usual.schedule;
-                    schedule.ahead = ahead;
-                    schedule.min_blocks = min_blocks;
-                    schedule.blocks = pins_.blocks.value_or(target_.sms * min_blocks * waves);
-                    const std::optional<double> seconds = rate(*usual.pipeline, schedule);
-                    if (!seconds) continue;
+                TemporalSchedule schedule = chosen;
+                schedule.ahead = ahead;
+                schedule.min_blocks = min_blocks;
+                const std::optional<TemporalShape> varied = shape_of(*usual.pipeline, schedule);
+                if (!varied) continue;
+                for (const int blocks : settler_.blocks_of(*usual.pipeline, *varied, min_blocks)) {
+                    schedule.blocks = blocks;
+                    const double seconds = settler_.seconds_of(*usual.pipeline, *varied, schedule);
                     for (const int unroll : unrolls) {
                         schedule.unroll = unroll;
-                        const int unusual = (ahead != usual.schedule.ahead) + (min_blocks != least) +
-                                            (waves != usual.waves) + (unroll != usual.schedule.unroll);
-                        found_.push_back({{}, *seconds * std::pow(kUnusual, unusual), seconds, schedule});
+                        const int unusual =
+                            (ahead != chosen.ahead) + (min_blocks != least) + (unroll != chosen.unroll);
+                        found_.push_back({{}, seconds * std::pow(kUnusual, unusual), seconds, schedule});
                     }
                 }
             }
         }
     }
 
-    const ir::Program core_;
+    std::optional<TemporalShape> shape_of(const Pipeline& pipeline, const TemporalSchedule& schedule) const {
+        const auto shaped = temporal_shape(settler_.core, pipeline, schedule, target_);
+        if (std::holds_alternative<std::string>(shaped)) return std::nullopt;
+        const auto& shape = std::get<TemporalShape>(shaped);
+        if (!settler_.unfit(shape, schedule, kRoom).empty()) return std::nullopt;
+        if (schedule.min_blocks > blocks_in_shared(target_, shape, schedule.warps) && !pins_.min_blocks)
+            return std::nullopt;
+        return shape;
+    }
+
+    const Settler settler_;
     const Target& target_;
-    const Extent& extent_;
     const TemporalPins& pins_;
     std::vector<Pipeline> pipelines_;  // by steps
     std::vector<Usual> shapes_;
