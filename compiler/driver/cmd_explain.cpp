@@ -114,6 +114,12 @@ std::string describe_operations(const schedule::Operations& operations) {
     return words.empty() ? "no arithmetic" : join(words, ", ");
 }
 
+// What neighbouring cells compute once for all of them.
+std::string describe_sharing(const schedule::Footprint& footprint) {
+    const int saved = footprint.flops_alone - footprint.operations.flops();
+    return saved <= 0 ? "" : fmt::format(" and {} shared with neighbours", saved);
+}
+
 // The shared memory of a block: a picture of each staged level, and what its accesses cost.
 std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
     schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
@@ -269,9 +275,9 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
         return text + explain_kernel(all, index, width);
     }
     text += entry("per cell",
-                  fmt::format("{} bytes ({} read, {} written), {} flops ({}), {}", footprint.bytes(),
+                  fmt::format("{} bytes ({} read, {} written), {} flops ({}){}, {}", footprint.bytes(),
                               footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
-                              describe_operations(footprint.operations),
+                              describe_operations(footprint.operations), describe_sharing(footprint),
                               footprint.table_sums > 0
                                   ? std::string("most of them for each row of a table")
                                   : fmt::format("{:.2f} flops per byte", footprint.flops_per_byte())),
@@ -339,6 +345,7 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     json["bytes_read"] = footprint.bytes_read();
     json["bytes_written"] = footprint.bytes_written();
     json["flops"] = footprint.operations.flops();
+    json["flops_alone"] = footprint.flops_alone;
     json["bound_gstencil_per_s"] = schedule::cells_per_second_bound(footprint, all.options.target) / 1e9;
     json["shared_bytes"] = layout.bytes;
     json["tuned"] = stage.tuned;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/ir/verify.h"
+#include "compiler/passes/factor_sums.h"
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/form_fma.h"
 #include "compiler/passes/group_coefficients.h"
@@ -38,6 +39,10 @@ void optimize(ir::Program& program, FloatingPoint floating_point) {
         // Coefficients that became known, or one.
         fold_constants(program, folding);
         check(program, "fold_constants, again");
+
+        // After grouping, which shows what has equal weights; before fma, as grouping.
+        factor_sums(program);
+        check(program, "factor_sums");
     }
 
     if (floating_point.contract) {

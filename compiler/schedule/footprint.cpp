@@ -96,6 +96,7 @@ LevelRead make_read(const ir::Program& program, const Level& level, const std::s
 Footprints::Footprints(const ir::Program& program)
     : program_(program),
       walk_(program),
+      shapes_(program),
       in_place_(ir::in_place_statements(program)),
       uniform_(ir::uniform_exprs(program)),
       readers_(program.fields.size()) {
@@ -150,10 +151,13 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
             if (chooses && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});
         }
     }
+    std::set<std::uint32_t> shapes;
+    Operations alone;
     for (const std::uint32_t index : walk_.from(values_of(program, stage.statements))) {
         if (uniform_[index]) continue;
         const ir::Expr& expr = program.exprs[index];
-        count(expr, result.operations);
+        count(expr, alone);
+        if (shapes.insert(shapes_.of({index}).shape).second) count(expr, result.operations);
         if (const auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
             ++result.table_sums;
             int bytes = 0;
@@ -166,6 +170,7 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         const Level level{access->field.index, access->time};
         if (!written_here.contains(level)) reads[level].insert(access->offset);
     }
+    result.flops_alone = alone.flops();
     for (const auto& [level, offsets] : reads)
         result.reads.push_back(make_read(program, level, offsets));
 }
@@ -271,7 +276,9 @@ Footprint Footprints::of(const ir::Stage& stage) {
         const auto* reduce = std::get_if<ir::Reduce>(&program.statements[index]);
         if (reduce == nullptr) continue;
         ++result.reductions;
+        const int before = result.operations.flops();
         count(*reduce, result.operations);
+        result.flops_alone += result.operations.flops() - before;
     }
     return result;
 }

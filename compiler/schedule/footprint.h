@@ -12,6 +12,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
+#include "compiler/ir/shifted.h"
 
 namespace halo::schedule {
 
@@ -38,7 +39,8 @@ struct LevelWrite {
 };
 
 // Operations on values that differ from cell to cell; what is the same for a whole launch is done on the
-// host. Shared subexpressions count once.
+// host. Shared subexpressions count once, and so does what is the same at a shifted place, as the sums along the
+// rows of a box: of these a cell computes one, and has the others from its neighbours.
 struct Operations {
     int adds = 0;  // and subtractions
     int multiplies = 0;
@@ -57,6 +59,7 @@ struct Footprint {
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
     bool star = true;                                       // every read is a star
     Operations operations;
+    int flops_alone = 0;    // of a cell that has nothing from its neighbours
     int reductions = 0;     // that the stage computes
     int table_sums = 0;     // over the rows of tables
     int row_bytes = 0;      // of the widest of these tables
@@ -93,6 +96,7 @@ private:
 
     const ir::Program& program_;
     ir::ReachWalk walk_;
+    ir::ShiftedShapes shapes_;
     std::vector<bool> in_place_, uniform_;
     std::vector<std::vector<int>> readers_;  // by field: the statements that read any level of it
 };

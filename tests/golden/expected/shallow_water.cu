@@ -143,9 +143,9 @@ extern "C" __global__ void __launch_bounds__(64, 8)
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             const double v_at_u_value = 0.25 * (v_cells[y][x + 1] + v_cells[y][x + 2] +
-                                                v_cells[y + 1][x + 1] + v_cells[y + 1][x + 2]);
+                                                (v_cells[y + 1][x + 1] + v_cells[y + 1][x + 2]));
             const double u_at_v_value = 0.25 * (u_cells[y + 1][x] + u_cells[y + 1][x + 1] +
-                                                u_cells[y + 2][x] + u_cells[y + 2][x + 1]);
+                                                (u_cells[y + 2][x] + u_cells[y + 2][x + 1]));
             const double u_next_value = fma(minus_dt,
                                             fma(v_at_u_value,
                                                 v_at_u_value > 0.0 ?
