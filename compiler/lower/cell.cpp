@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "compiler/ir/in_place.h"
 #include "compiler/lower/operations.h"
 #include "compiler/lower/ranges.h"
 #include "compiler/lower/regions.h"
+#include "compiler/lower/repeated.h"
 #include "compiler/lower/storage.h"
 #include "compiler/support/error.h"
 
@@ -25,6 +27,7 @@ public:
         : context_(context), program_(context.program()), sources_(sources), body_(&body) {
         names_ = context.names();  // a scope inside the kernel's
         count_uses(roots);
+        repeated_.emplace(program_, context.layout().shapes, uses_);
     }
 
     CellValues lower() {
@@ -179,11 +182,20 @@ private:
     Expr lower(ir::ExprId id) {
         if (Expr there = given(id); there.has_value()) return there;
         if (is_leaf(id)) return lower_node(id, "");
-        if (uses_[id.index] > 1) return lower_named(id, name_for(id));
+        if (has_name(id)) return lower_named(id, name_for(id));
         return lower_node(id, name_for(id));
     }
 
+    bool has_name(ir::ExprId id) const {
+        const auto uses = uses_.find(id.index);
+        return (uses != uses_.end() && uses->second > 1) || repeated_->has(id);
+    }
+
     std::string name_for(ir::ExprId id) const {
+        return repeated_->has(id) ? kind_of(id) + repeated_->place(id) : kind_of(id);
+    }
+
+    std::string kind_of(ir::ExprId id) const {
         const ir::Expr& expr = program_[id];
         if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
             switch (binary->op) {
@@ -343,7 +355,7 @@ private:
         std::vector<const ir::Fma*> chain{&fma};  // outermost first
         ir::ExprId start = fma.c;
         while (const auto* inner = std::get_if<ir::Fma>(&program_[start].node)) {
-            if (uses_[start.index] > 1 || context_.is_uniform(start) || given(start).has_value()) break;
+            if (has_name(start) || context_.is_uniform(start) || given(start).has_value()) break;
             chain.push_back(inner);
             start = inner->c;
         }
@@ -380,6 +392,7 @@ private:
     Names names_;
     Integers integers_{program_};
     std::map<std::uint32_t, int> uses_;
+    std::optional<RepeatedValues> repeated_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;
     std::vector<std::pair<const ir::Assign*, Expr>> inside_;

@@ -18,10 +18,11 @@ namespace halo::lower {
 // The layout all arrays of the program share, and how a program's fields are numbered in the plan.
 struct ProgramLayout {
     std::array<std::array<int, 2>, ir::kMaxRank> halo{};
-    std::vector<int> plan_field;     // by ir field; -1 where it has no array
-    std::vector<bool> halo_kernels;  // by ir field: fields_with_halo_kernels()
-    std::vector<bool> uniform;       // by expression: ir::uniform_exprs()
-    Names names;                     // that the module has outside of functions
+    std::vector<int> plan_field;        // by ir field; -1 where it has no array
+    std::vector<bool> halo_kernels;     // by ir field: fields_with_halo_kernels()
+    std::vector<bool> uniform;          // by expression: ir::uniform_exprs()
+    std::vector<std::uint32_t> shapes;  // by expression: equal where they differ by a shift alone
+    Names names;                        // that the module has outside of functions
 };
 
 class Context {

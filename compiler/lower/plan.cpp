@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/shifted.h"
 #include "compiler/lower/host_scalar.h"
 #include "compiler/lower/points.h"
 #include "compiler/lower/table_sums.h"
@@ -75,6 +76,9 @@ ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
     layout.halo = views.halo;
     layout.halo_kernels = fields_with_halo_kernels(program);
     layout.uniform = ir::uniform_exprs(program);
+    ir::ShiftedShapes shapes(program);
+    for (std::uint32_t e = 0; e < program.exprs.size(); ++e)
+        layout.shapes.push_back(shapes.of({e}).shape);
     for (std::uint32_t c = 0; c < program.coefs.size(); ++c)
         layout.names.take(coef_symbol(program, ir::CoefId{c}));
     for (const ir::Field& field : program.fields)

@@ -71,28 +71,31 @@ extern "C" __global__ void __launch_bounds__(128, 4)
             float u_next_result[kCellsX];
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
+                const float sum_zm1 = fmaf(0.06f, u_cells[z][y + 1][x + 1],
+                                           fmaf(0.026f,
+                                                u_cells[z][y][x + 1] +
+                                                (u_cells[z][y + 1][x] + u_cells[z][y + 1][x + 2]) +
+                                                u_cells[z][y + 2][x + 1],
+                                                0.015f * (u_cells[z][y][x] + u_cells[z][y][x + 2] +
+                                                          (u_cells[z][y + 2][x] +
+                                                           u_cells[z][y + 2][x + 2]))));
                 float sum = fmaf(0.026f,
-                                 u_cells[z][y][x + 1] + (u_cells[z][y + 1][x] + u_cells[z][y + 1][x + 2]) +
-                                 u_cells[z][y + 2][x + 1],
-                                 0.015f * (u_cells[z][y][x] + u_cells[z][y][x + 2] +
-                                           (u_cells[z][y + 2][x] + u_cells[z][y + 2][x + 2])));
-                sum = fmaf(0.06f, u_cells[z][y + 1][x + 1], sum);
-                sum = fmaf(0.026f,
-                           u_cells[z + 1][y][x] + u_cells[z + 1][y][x + 2] +
-                           (u_cells[z + 1][y + 2][x] + u_cells[z + 1][y + 2][x + 2]), sum);
+                                 u_cells[z + 1][y][x] + u_cells[z + 1][y][x + 2] +
+                                 (u_cells[z + 1][y + 2][x] + u_cells[z + 1][y + 2][x + 2]), sum_zm1);
                 sum = fmaf(0.06f,
                            u_cells[z + 1][y][x + 1] +
                            (u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2]) +
                            u_cells[z + 1][y + 2][x + 1], sum);
                 sum = fmaf(0.208f, u_cells[z + 1][y + 1][x + 1], sum);
-                const float u_new = sum +
-                    fmaf(0.06f, u_cells[z + 2][y + 1][x + 1],
-                         fmaf(0.026f,
-                              u_cells[z + 2][y][x + 1] +
-                              (u_cells[z + 2][y + 1][x] + u_cells[z + 2][y + 1][x + 2]) +
-                              u_cells[z + 2][y + 2][x + 1],
-                              0.015f * (u_cells[z + 2][y][x] + u_cells[z + 2][y][x + 2] +
-                                        (u_cells[z + 2][y + 2][x] + u_cells[z + 2][y + 2][x + 2]))));
+                const float sum_zp1 = fmaf(0.06f, u_cells[z + 2][y + 1][x + 1],
+                                           fmaf(0.026f,
+                                                u_cells[z + 2][y][x + 1] +
+                                                (u_cells[z + 2][y + 1][x] + u_cells[z + 2][y + 1][x + 2]) +
+                                                u_cells[z + 2][y + 2][x + 1],
+                                                0.015f * (u_cells[z + 2][y][x] + u_cells[z + 2][y][x + 2] +
+                                                          (u_cells[z + 2][y + 2][x] +
+                                                           u_cells[z + 2][y + 2][x + 2]))));
+                const float u_new = sum + sum_zp1;
                 u_next_result[x] = u_new;
             }
             if (j + y < ny && k + z < nz) {
