@@ -240,6 +240,26 @@ private:
         return access(node.name, fmt::format("[{}]", inside));
     }
 
+    // A sum over a box across two axes whose weights depend on the distance; odd along the first where the time
+    // is 3.
+    std::string boxed(const Node& node) const {
+        const int other = (node.axis + 1) % program_.rank;
+        const unsigned halves = halves_of(node.name) ^ place_;
+        std::string inside;
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            const bool is_half = ((halves >> static_cast<unsigned>(axis)) & 1u) != 0;
+            const bool is_summed = axis == node.axis || axis == other;
+            if (!is_half && !is_summed) continue;
+            inside += fmt::format("{}{}{}{}", inside.empty() ? "" : ", ", kAxes[axis],
+                                  axis == node.axis ? "+r" : is_summed ? "+rr" : "", is_half ? "+1/2" : "");
+        }
+        const std::string range = fmt::format("in -{}..{}", node.order, node.order);
+        return fmt::format("(sum(r {}{}) {}/(4 + r*r{}) * {} / 16)", range,
+                           other == node.axis ? "" : ", rr " + range, node.time == 3 ? "r" : "1",
+                           other == node.axis ? "" : " + rr*rr",
+                           access(node.name, fmt::format("[{}]", inside)));
+    }
+
     // "u > 1/4" with u where the statement is. A condition begins with a field's name, or with none.
     std::string condition(const std::string& text) const {
         const std::size_t end = text.find(' ');
@@ -305,6 +325,7 @@ private:
                 return fmt::format("({}){}", a(), at);
             }
             case Kind::weighted:
+                if (node.time >= 2) return boxed(node);
                 return fmt::format("(sum(r in 1..{}) {}[r] * ({} - {}))", node.order,
                                    node.time == 1 ? "launched" : "weight", weighted(node, "+"),
                                    weighted(node, "-"));

@@ -273,7 +273,7 @@ Generated ExpressionGenerator::weighted_sum() {
     node.name = from.name;
     node.axis = random_.between(0, program_.rank - 1);
     node.order = random_.between(1, radius_);
-    node.time = random_.between(0, 1);
+    node.time = random_.between(0, 3);
     return {std::move(node), 4};
 }
 

@@ -69,7 +69,7 @@ struct Node {
         capped,    // if a < 1/4 then a else 1/4
         shifted,   // (a)[offset]
         weighted,  // sum(r in 1..order) w[r] * (name[axis+r] - name[axis-r]); launch-time weights where time
-                   // is 1
+                   // is 1. Time 2 and 3: a sum over a box of `order`, even and odd
         derivative,  // d(a, axis), of accuracy `order`
         second_derivative,
         laplacian,
