@@ -177,3 +177,17 @@ stencil pair(x, y) {
     schedule.cells = {4, 1, 1};
     CHECK_THROWS_AS(kernel_text(pair, schedule), UnsupportedError);
 }
+
+TEST_CASE("what a cell computes at several places is named by where it is") {
+    Schedule schedule;
+    schedule.threads = {32, 4, 1};
+    check_lines(kernel_text(R"(
+stencil box(x, y) {
+    coef w[-1..1, -2..2] = [[1/7, 1/9, 1/5, 1/9, 1/7], [1/8, 1/6, 1/3, 1/6, 1/8], [1/7, 1/9, 1/5, 1/9, 1/7]]
+    field u: f32 { boundary periodic }
+    u[t+1] = sum(j in -1..1, i in -2..2) w[j, i] * u[x+i, y+j]
+})",
+                            schedule),
+                {"const float sum_ym1 = ", "float sum = fmaf(", ", sum_ym1);", "const float sum_yp1 = ",
+                 "= sum + sum_yp1;"});
+}

@@ -98,3 +98,19 @@ TEST_CASE("what is uniform costs nothing, and shared nodes count once", "[footpr
     CHECK(operations.divisions == 1);
     CHECK(operations.flops() == 4);
 }
+
+TEST_CASE("what neighbours compute, too, counts once", "[footprint]") {
+    ir::Program program = sum_stencil(2, ir::Scalar::f32, {{0, 0, 0}});
+    ir::ExprBuilder build(program);
+    const auto row = [&](int y) {
+        return build.binary(ir::BinaryOp::add, build.access(ir::FieldId{0}, 0, {-1, y, 0}),
+                            build.access(ir::FieldId{0}, 0, {1, y, 0}));
+    };
+    const ir::ExprId sides = build.binary(ir::BinaryOp::add, row(-1), row(1));
+    std::get<ir::Assign>(program.statements[0]).value = build.binary(ir::BinaryOp::sub, sides, row(0));
+    const schedule::Footprint f = footprint_of(program);
+    CHECK(f.operations.adds == 3);
+    CHECK(f.operations.flops() == 3);
+    CHECK(f.flops_alone == 5);
+    CHECK(footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1))).flops_alone == 6);
+}
