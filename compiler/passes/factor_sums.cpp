@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kFewestTaps = 4;  // fewer have nothing to share: u[x-1] + u[x+1] is as short as it gets
 constexpr int kNowhere = std::numeric_limits<int>::min();
+constexpr int kLast = std::numeric_limits<int>::max();
 
 const Binary* sum_of(const Expr& expr) {
     const Binary* binary = std::get_if<Binary>(&expr.node);
@@ -45,8 +46,14 @@ struct Item {
 
 using Level = std::pair<std::uint32_t, int>;  // field and time
 struct Form {                                 // what a sum has of one level
+    Level level;
     std::vector<const Item*> items;
     std::map<Offset, Weight> taps;  // slowest axis first
+};
+
+struct Plane {  // the highest that an expression reads; no level: of several
+    std::optional<Level> level;
+    int highest = kNowhere;
 };
 
 Offset slowest_first(const Offset& offset) {
@@ -90,16 +97,27 @@ private:
         }
     }
 
-    // The highest plane of the slowest axis that each expression reads.
+    // What each expression reads, by the slowest axis.
     void find_planes() {
         const int axis = program_.rank() - 1;
-        planes_.assign(old_.size(), kNowhere);
+        planes_.assign(old_.size(), {});
         for (std::size_t i = 0; i < old_.size(); ++i) {
-            if (const auto* access = std::get_if<Access>(&old_[i].node)) planes_[i] = access->offset[axis];
+            const auto* access = std::get_if<Access>(&old_[i].node);
+            if (access) planes_[i] = {Level{access->field.index, access->time}, access->offset[axis]};
             for_each_operand(old_[i], [&](ExprId operand) {
-                planes_[i] = std::max(planes_[i], planes_[operand.index]);
+                const Plane& part = planes_[operand.index];
+                Plane& all = planes_[i];
+                if (all.highest == kNowhere) all.level = part.level;
+                if (part.highest != kNowhere && part.level != all.level) all.level.reset();
+                all.highest = std::max(all.highest, part.highest);
             });
         }
+    }
+
+    // A walk along the slowest axis has all that a cell needs of other levels once it has the last plane.
+    int plane_in_sum(ExprId id, const Level& level) const {
+        const Plane& plane = planes_[id.index];
+        return plane.highest != kNowhere && plane.level == level ? plane.highest : kLast;
     }
 
     std::vector<Signed> terms_of(ExprId root) const {
@@ -214,11 +232,10 @@ private:
         return closed;
     }
 
-    // The sum with its levels' parts planned anew; none where there is nothing to plan.
-    std::optional<ExprId> opened(ExprBuilder& builder, const std::vector<Item>& items, Scalar type,
-                                 bool opens_differences) {
+    // The parts that a sum has of each level, the longest first.
+    std::vector<Form> forms_of(const std::vector<Item>& items, bool opens_differences,
+                               std::vector<const Item*>& others) const {
         std::map<Level, Form> forms;
-        std::vector<const Item*> others;
         for (const Item& item : items) {
             const bool may_open =
                 !item.reads.empty() && (!has_both_signs(item) || (opens_differences && is_difference(item)));
@@ -229,26 +246,44 @@ private:
             }
             if (!taken) others.push_back(&item);
         }
-        std::map<int, std::vector<SumWriter::Term>> planes;
-        bool any = false;
-        for (const auto& [level, form] : forms) {
-            SumPlanner planner;
-            std::vector<SumPlan::Part> parts;
-            if (form.taps.size() >= kFewestTaps) parts = planned(planner, form);
-            if (parts.empty()) {
+        std::vector<Form> result;
+        for (auto& [level, form] : forms) {
+            form.level = level;
+            if (form.taps.size() < kFewestTaps) {
                 others.insert(others.end(), form.items.begin(), form.items.end());
-                continue;
+            } else {
+                result.push_back(std::move(form));
             }
-            any = true;
-            SumWriter writer(builder, {level.first}, level.second, type);
-            for (const SumPlan::Part& part : parts)
-                planes[part.shift[program_.rank() - 1]].push_back(writer.term(part, {}));
         }
-        if (!any) return std::nullopt;
+        std::ranges::stable_sort(result, std::ranges::greater{},
+                                 [](const Form& form) { return form.taps.size(); });
+        return result;
+    }
+
+    // The sum with its levels' parts planned anew; none where there is nothing to plan. The longest part comes
+    // by its planes, with what else is read of its level; then the others.
+    std::optional<ExprId> opened(ExprBuilder& builder, const std::vector<Item>& items, Scalar type,
+                                 bool opens_differences) {
+        std::vector<const Item*> others;
+        const std::vector<Form> forms = forms_of(items, opens_differences, others);
+        std::map<int, std::vector<SumWriter::Term>> planes;
+        std::optional<Level> first;
+        for (const Form& form : forms) {
+            SumPlanner planner;
+            const std::vector<SumPlan::Part> parts = planned(planner, form);
+            if (parts.empty()) others.insert(others.end(), form.items.begin(), form.items.end());
+            if (parts.empty()) continue;
+            if (!first) first = form.level;
+            SumWriter writer(builder, {form.level.first}, form.level.second, type);
+            for (const SumPlan::Part& part : parts) {
+                const int plane = form.level == *first ? part.shift[program_.rank() - 1] : kLast;
+                planes[plane].push_back(writer.term(part, {}));
+            }
+        }
+        if (!first) return std::nullopt;
         for (const Item* item : others) {
-            const int plane = planes_[item->whole.value.index];
-            planes[plane == kNowhere ? 0 : plane].push_back(
-                {new_[item->whole.value.index], item->whole.is_negative, false});
+            planes[plane_in_sum(item->whole.value, *first)].push_back(
+                {new_[item->whole.value.index], item->whole.is_negative});
         }
         std::vector<SumWriter::Term> terms;
         for (const auto& [plane, in_plane] : planes)
@@ -307,7 +342,7 @@ private:
     std::vector<Expr> old_;
     std::vector<ExprId> new_;
     std::vector<bool> inner_;
-    std::vector<int> planes_;
+    std::vector<Plane> planes_;
     ShiftedShapes shapes_;  // of the new arena
 };
 

@@ -9,8 +9,8 @@
 // get that from what each thread keeps, or from a compiler that sees equal operations of its cells; for this,
 // operands stand in one order, whichever cell an expression is for.
 //
-// Terms stand by the highest plane of the slowest axis that they read: what reads lower planes first. So a
-// kernel that walks along that axis can add to a sum as planes arrive.
+// Terms stand by the highest plane of the slowest axis that they read, what reads lower planes first, and what
+// reads other levels at the end. So a kernel that walks along that axis can add to a sum as planes arrive.
 //
 // After group_coefficients, whose form c * (a + b + d) is opened where c is shared otherwise: c stays as it is,
 // but multiplies each part, so roundings differ. c * (a - b) is opened only where no difference that is 0 in a

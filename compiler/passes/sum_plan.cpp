@@ -230,12 +230,12 @@ SumWriter::Term SumWriter::term(const SumPlan::Part& part, const Offset& at) {
     const Offset where = at + part.shift;
     const ExprId value = part.value ? this->value(*part.value, where) : builder_.access(field_, time_, where);
     const bool is_negative = part.weight.scale.is_negative();
-    if (part.weight.is_sign()) return {value, is_negative, false};
+    if (part.weight.is_sign()) return {value, is_negative};
     const Rational size = abs(part.weight.scale);
     ExprId weight = part.weight.factor ? *part.weight.factor : builder_.constant(size, type_);
     if (part.weight.factor && size != Rational(1))
         weight = builder_.binary(BinaryOp::mul, builder_.constant(size, type_), weight);
-    return {builder_.binary(BinaryOp::mul, weight, value), is_negative, true};
+    return {builder_.binary(BinaryOp::mul, weight, value), is_negative};
 }
 
 ExprId SumWriter::value(const SumPlan& plan, const Offset& at) {

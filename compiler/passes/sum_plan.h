@@ -77,7 +77,6 @@ public:
     struct Term {
         ir::ExprId value;
         bool is_negative = false;
-        bool is_product = false;
     };
     Term term(const SumPlan::Part& part, const ir::Offset& at);
 

@@ -282,7 +282,8 @@ TEST_CASE("random sums over boxes keep their values") {
         CHECK(difference(run(grouped, Arithmetic::declared), run(program, Arithmetic::declared)) <= 2e-5);
         if (statements_of(program) == statements_of(grouped)) continue;
         ++changed;
-        CHECK(count_operations(program).shared < count_operations(grouped).shared);
+        // Each sum by itself costs less; another may have shared with what it was before.
+        CHECK(count_operations(program).shared <= count_operations(grouped).shared);
     }
     CHECK(changed > 100);
 }
