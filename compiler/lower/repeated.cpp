@@ -76,8 +76,7 @@ RepeatedValues::RepeatedValues(const ir::Program& program, const std::vector<std
         const bool repeated = is_repeated(index);
         if (repeated && !inside.contains(index)) outermost[shapes[index]].push_back(index);
         if (!repeated && !inside.contains(index)) continue;
-        ir::for_each_operand(program.exprs[index],
-                             [&](ir::ExprId operand) { inside.insert(operand.index); });
+        ir::for_each_operand(program.exprs[index], [&](ir::ExprId operand) { inside.insert(operand.index); });
     }
     for (const auto& [shape, alike] : outermost) {
         for (const std::uint32_t index : alike)

@@ -168,9 +168,9 @@ private:
             item.reads = terms_of(value);
             const Access* first = read_of(item.reads.front().value, type);
             const bool alike = first && std::ranges::all_of(item.reads, [&](const Signed& each) {
-                const Access* read = read_of(each.value, type);
-                return read && read->field == first->field && read->time == first->time;
-            });
+                                   const Access* read = read_of(each.value, type);
+                                   return read && read->field == first->field && read->time == first->time;
+                               });
             if (!alike) item.reads.clear();
         }
         return item;
@@ -260,8 +260,8 @@ private:
         return result;
     }
 
-    // The sum with its levels' parts planned anew; none where there is nothing to plan. The longest part comes
-    // by its planes, with what else is read of its level; then the others.
+    // The sum with its levels' parts planned anew; none where there is nothing to plan. The longest part
+    // comes by its planes, with what else is read of its level; then the others.
     std::optional<ExprId> opened(ExprBuilder& builder, const std::vector<Item>& items, Scalar type,
                                  bool opens_differences) {
         std::vector<const Item*> others;
@@ -305,7 +305,8 @@ private:
         for (const Item* item : form.items) {
             if (!is_difference(*item)) continue;
             for (const Signed& read : item->reads)
-                differences[std::get<Access>(old(read.value).node).offset] = {item, read.is_negative ? -1 : 1};
+                differences[std::get<Access>(old(read.value).node).offset] = {item,
+                                                                              read.is_negative ? -1 : 1};
         }
         if (differences.empty()) return true;
         return std::ranges::all_of(parts, [&](const SumPlan::Part& part) {

@@ -115,8 +115,8 @@ void SumPlanner::plan_alone(const std::vector<Tap>& taps, int axis, int place, P
     std::vector<Part>& parts = planes.parts[place];
     const Offset shift = along(axis, place);
     const Weight size = size_of(taps.front().weight);
-    const bool is_even = std::all_of(taps.begin(), taps.end(),
-                                     [&](const Tap& tap) { return size_of(tap.weight) == size; });
+    const bool is_even =
+        std::all_of(taps.begin(), taps.end(), [&](const Tap& tap) { return size_of(tap.weight) == size; });
     if (!is_even) {
         for (const Part& part : plan(taps, axis - 1))
             parts.push_back(scaled({}, part, shift));
@@ -129,8 +129,7 @@ void SumPlanner::plan_alone(const std::vector<Tap>& taps, int axis, int place, P
 }
 
 // Columns in proportion are of one class, as far as the proportions are exact numbers.
-std::vector<SumPlanner::Class> SumPlanner::classes(
-    const std::vector<std::pair<Offset, Column>>& columns) {
+std::vector<SumPlanner::Class> SumPlanner::classes(const std::vector<std::pair<Offset, Column>>& columns) {
     struct Proportional {
         Column unit;
         std::vector<std::pair<Offset, Rational>> members;  // in these units
@@ -210,9 +209,8 @@ void SumPlanner::add_classes(const std::vector<Class>& classes, int axis, Planes
         }
         // The lowest plane's signs, so that a sum from below begins with it, unless that were minus all over.
         const Row& lowest_row = rows[places.front()];
-        const bool is_minus = std::all_of(lowest_row.begin(), lowest_row.end(), [](const auto& entry) {
-            return entry.second.scale.is_negative();
-        });
+        const bool is_minus = std::all_of(lowest_row.begin(), lowest_row.end(),
+                                          [](const auto& entry) { return entry.second.scale.is_negative(); });
         Row row = lowest_row;
         for (auto& [which, weight] : row)
             weight = Rational(is_minus ? -1 : 1) * weight;

@@ -1,11 +1,12 @@
-// How a weighted sum over one level's cells is best added up where neighbouring cells share what they compute:
-// from sums along the rows to sums in the planes to the whole. Private to the room; factor_sums decides which
-// sums are worth it.
+// How a weighted sum over one level's cells is best added up where neighbouring cells share what they
+// compute: from sums along the rows to sums in the planes to the whole. Private to the room; factor_sums
+// decides which sums are worth it.
 //
-// Along an axis, the column of weights of each place beside it is looked at. Places with columns in proportion
-// are one class K: their (weighted) sum S_K is computed once in each plane, by the same method along the axes
-// that are left. Planes in which all S_K have the same weights share Q, their weighted sum, which the total then
-// takes at each of these planes. Places with a weight in one plane alone are added up in that plane.
+// Along an axis, the column of weights of each place beside it is looked at. Places with columns in
+// proportion are one class K: their (weighted) sum S_K is computed once in each plane, by the same method
+// along the axes that are left. Planes in which all S_K have the same weights share Q, their weighted sum,
+// which the total then takes at each of these planes. Places with a weight in one plane alone are added up in
+// that plane.
 #pragma once
 
 #include <compare>
@@ -43,7 +44,8 @@ struct SumPlan {
 
 class SumPlanner {
 public:
-    // The parts of a sum over offsets along the axes up to `axis`, each offset once, by their place along `axis`.
+    // The parts of a sum over offsets along the axes up to `axis`, each offset once, by their place along
+    // `axis`.
     std::vector<SumPlan::Part> plan(const std::vector<Tap>& taps, int axis);
 
 private:

@@ -39,8 +39,8 @@ struct LevelWrite {
 };
 
 // Operations on values that differ from cell to cell; what is the same for a whole launch is done on the
-// host. Shared subexpressions count once, and so does what is the same at a shifted place, as the sums along the
-// rows of a box: of these a cell computes one, and has the others from its neighbours.
+// host. Shared subexpressions count once, and so does what is the same at a shifted place, as the sums along
+// the rows of a box: of these a cell computes one, and has the others from its neighbours.
 struct Operations {
     int adds = 0;  // and subtractions
     int multiplies = 0;

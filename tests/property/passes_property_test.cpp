@@ -88,9 +88,9 @@ TEST_CASE("the generator gives the same text for the same seed, and uses all it 
         all += program.text();
     }
     for (const char* word :
-         {"periodic",   "fixed", "clamp",  "mirror", "free",        "f64",       "let ", "reduce",
-          "laplacian(", "d(",    "d2(",    "sum(r",  "launched[r]", "weight[r]", "if ",  "min(",
-          "max(",       "[t-1",  "[t+1, ", "blend(", "z+4",         "^3",        "pos(", "idx(",      "rr*rr"}) {
+         {"periodic", "fixed",  "clamp", "mirror",      "free",      "f64",  "let ", "reduce", "laplacian(",
+          "d(",       "d2(",    "sum(r", "launched[r]", "weight[r]", "if ",  "min(", "max(",   "[t-1",
+          "[t+1, ",   "blend(", "z+4",   "^3",          "pos(",      "idx(", "rr*rr"}) {
         INFO(word);
         CHECK(all.find(word) != std::string::npos);
     }

@@ -240,8 +240,8 @@ private:
         return access(node.name, fmt::format("[{}]", inside));
     }
 
-    // A sum over a box across two axes whose weights depend on the distance; odd along the first where the time
-    // is 3.
+    // A sum over a box across two axes whose weights depend on the distance; odd along the first where the
+    // time is 3.
     std::string boxed(const Node& node) const {
         const int other = (node.axis + 1) % program_.rank;
         const unsigned halves = halves_of(node.name) ^ place_;
@@ -251,7 +251,10 @@ private:
             const bool is_summed = axis == node.axis || axis == other;
             if (!is_half && !is_summed) continue;
             inside += fmt::format("{}{}{}{}", inside.empty() ? "" : ", ", kAxes[axis],
-                                  axis == node.axis ? "+r" : is_summed ? "+rr" : "", is_half ? "+1/2" : "");
+                                  axis == node.axis ? "+r"
+                                  : is_summed       ? "+rr"
+                                                    : "",
+                                  is_half ? "+1/2" : "");
         }
         const std::string range = fmt::format("in -{}..{}", node.order, node.order);
         return fmt::format("(sum(r {}{}) {}/(4 + r*r{}) * {} / 16)", range,

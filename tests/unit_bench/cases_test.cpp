@@ -40,8 +40,8 @@ TEST_CASE("every spec that is embedded is measured") {
 }
 
 TEST_CASE("the weights of the stencils differ, so that no product is shared") {
-    // One multiplication or multiply-add for each point; where weights are equal, three for the planes below and
-    // above, and three for the cell's own.
+    // One multiplication or multiply-add for each point; where weights are equal, three for the planes below
+    // and above, and three for the cell's own.
     struct Points {
         const char* spec;
         int products;

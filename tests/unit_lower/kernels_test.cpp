@@ -188,6 +188,6 @@ stencil box(x, y) {
     u[t+1] = sum(j in -1..1, i in -2..2) w[j, i] * u[x+i, y+j]
 })",
                             schedule),
-                {"const float sum_ym1 = ", "float sum = fmaf(", ", sum_ym1);", "const float sum_yp1 = ",
-                 "= sum + sum_yp1;"});
+                {"const float sum_ym1 = ", "float sum = fmaf(", ", sum_ym1);",
+                 "const float sum_yp1 = ", "= sum + sum_yp1;"});
 }

@@ -151,7 +151,7 @@ TEST_CASE("27 points with four weights: what reads lower planes comes first") {
 TEST_CASE("stars, and weights that are all different, stay as they are") {
     const auto star = [](const Offset& offset) {
         return std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]) > 1 ? Rational(0)
-                                                                                  : symmetric(offset);
+                                                                                   : symmetric(offset);
     };
     check_unchanged(box_program(3, 1, star));
     check_unchanged(box_program(2, 1, star));
@@ -179,7 +179,8 @@ TEST_CASE("a factor in front of a sum of different weights stays there, and shar
     };
     make.assign(u, make.read(u) + k * box_sum(make, u, 1, laplacian) + make.read(v));
     CHECK(factored(make.finish()) ==
-          "u[t+1] = u + v + f32(k) * (u[x-1, y-1] + u[x+1, y-1] + 4 * u[y-1] + 4 * (u[x-1] + u[x+1]) - 20 * u + "
+          "u[t+1] = u + v + f32(k) * (u[x-1, y-1] + u[x+1, y-1] + 4 * u[y-1] + 4 * (u[x-1] + u[x+1]) - 20 * "
+          "u + "
           "(u[x-1, y+1] + u[x+1, y+1] + 4 * u[y+1]))\n");
 }
 
@@ -192,8 +193,8 @@ TEST_CASE("a difference is 0 in a constant field, whatever its factor") {
         ProgramMaker make(2);
         const FieldId u = make.field("u", Role::input), v = make.field("v", Role::output);
         const auto derivative = [&](const Offset& offset) {
-            const auto [along, across] = crosswise ? std::pair(offset[0], offset[1])
-                                                   : std::pair(offset[1], offset[0]);
+            const auto [along, across] =
+                crosswise ? std::pair(offset[0], offset[1]) : std::pair(offset[1], offset[0]);
             static constexpr int kAlong[] = {0, 9, -2}, kAcross[] = {5, 3, 1};
             return Rational((along > 0 ? 1 : -1) * kAlong[std::abs(along)] * kAcross[std::abs(across)], 77);
         };
