@@ -94,6 +94,24 @@ TEST_CASE("explain names the schedule, the reason and the bound") {
     CHECK(tile.out.find("padding") != std::string::npos);
 }
 
+TEST_CASE("explain says what cells share with their neighbours") {
+    Folder folder;
+    folder.write("blur.halo", R"(
+stencil blur(x, y) {
+    coef w[-1..1, -1..1] = [[1/16, 1/9, 1/16], [1/9, 1/4, 1/9], [1/16, 1/9, 1/16]]
+    field u: f32 { boundary clamp }
+    u[t+1] = sum(j in -1..1, i in -1..1) w[j, i] * u[x+i, y+j]
+})");
+    const std::string text = folder.haloc({"explain", "blur.halo", "--grid", "512,512"}).out;
+    CHECK(text.find("9 flops (2 add, 1 mul, 3 fma)") != std::string::npos);
+    CHECK(text.find("and 5") != std::string::npos);
+    const Outcome json = folder.haloc({"explain", "--json", "blur.halo", "--grid", "512,512"});
+    CHECK(nlohmann::json::parse(json.out)["stages"][0]["flops_alone"] == 14);
+    // As it is written, a cell has nothing but products from its neighbours.
+    const std::string strict = folder.haloc({"explain", "blur.halo", "--grid", "512,512", "--strict-fp"}).out;
+    CHECK(strict.find("11 flops (8 add, 3 mul) and 6") != std::string::npos);
+}
+
 TEST_CASE("a file that cannot be written is a file trouble, and nothing is left behind") {
     Folder folder;
     folder.write("heat.halo", kHeat);
