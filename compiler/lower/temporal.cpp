@@ -404,6 +404,7 @@ std::vector<std::string> temporal_roles() {
             "turn",
             "source",
             "s",
+            "later",
             "level",
             "index",
             "oldest",

@@ -111,13 +111,21 @@ void TemporalStages::take_turn(kernel::Scope copies, Block& body) {
         body.push_back(kernel::Declare{Type::i32, "now", frame_.turn % 2});
         body.push_back(kernel::Declare{Type::i32, "earlier", 1 - kernel::variable("now", Type::i32)});
     }
-    arrive(body);
+    const bool later_first = frame_.pipeline.later_first;
+    if (!later_first) arrive(body);
     if (frame_.meets) body.push_back(kernel::Barrier{});
     body.push_back(std::move(copies));
     Block step_body;
+    if (later_first && frame_.steps > 1)
+        step_body.push_back(
+            kernel::Declare{Type::i32, "s", frame_.k_steps - 1 - kernel::variable("later", Type::i32)});
     for (int index = 0; index < static_cast<int>(views_.size()); ++index)
         do_stage(index, step_body);
-    append(body, loop_over("s", frame_.k_steps, std::move(step_body)));
+    append(body, loop_over(later_first ? "later" : "s", frame_.k_steps, std::move(step_body)));
+    if (later_first) {
+        body.push_back(kernel::Comment{"The plane that has arrived, for the next turn."});
+        arrive(body);
+    }
     Block share;
     for (const Queue& queue : frame_.pipeline.queues)
         if (!planes_.at(queue.field).rows.empty()) share_rows(queue, share);

@@ -50,6 +50,7 @@ public:
             return std::string("the neighbours of a state are read at two of its levels at once");
         place_stages();
         size_queues();
+        order_steps();
         find_halo();
         if (const auto [first, last] = pipeline_.arrival(); last < first)
             return std::string("a step reads nothing of the one before");
@@ -341,6 +342,27 @@ private:
             // All that is older is read from the windows, too, of that one time.
             queue.windows = std::max(oldest, window_last) - window_first + 1;
             queue.slots = std::max(window_first, oldest_elsewhere) + 1;
+        }
+    }
+
+    void order_steps() {
+        if (pipeline_.stages.size() != 1) return;
+        std::vector<Pipeline::Use>& uses = pipeline_.stages.front().uses;
+        const auto is_input = [&](const Pipeline::Use& use) {
+            return queue_of(use.field).role == ir::Role::input;
+        };
+        pipeline_.later_first = std::ranges::all_of(uses, [&](const Pipeline::Use& use) {
+            const Pipeline::Queue& queue = queue_of(use.field);
+            const bool holds_one = queue.slots == 2 && !queue.keeps_windows();
+            return is_input(use) || (holds_one && use.distance - own_span(use).high >= 1);
+        });
+        if (!pipeline_.later_first) return;
+        for (Pipeline::Use& use : uses)
+            if (!is_input(use)) --use.distance;
+        for (Pipeline::Queue& queue : pipeline_.queues) {
+            if (queue.role == ir::Role::input) continue;
+            --queue.slots;
+            --queue.window_distance;
         }
     }
 

@@ -64,6 +64,10 @@ struct Pipeline {
     int rank = 2;
     int steps = 1;
     int period = 1;  // turns from one step to the next
+    // No plane is read in the turn that brings it, and none after the next one: later steps go first in a
+    // turn, and a new plane takes the place of the one just read. Distances then count from the newest plane
+    // that the turn before has left.
+    bool later_first = false;
     std::vector<Stage> stages;
     std::vector<Queue> queues;  // by field, of those that are read or written
     // Cells around a tile's output that have to be there for all steps, [axis][side].

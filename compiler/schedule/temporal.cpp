@@ -74,7 +74,7 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
             registers += pipeline.steps * (queue.windows - 1) * all * words;
             registers += levels * std::max(queue.slots - 2, 0) * cells * words;
         } else {
-            registers += levels * (queue.slots - 1) * cells * words;
+            registers += levels * (queue.slots - (pipeline.later_first ? 0 : 1)) * cells * words;
         }
         if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
         // Of a wide window only a part is there at a time.
@@ -84,7 +84,7 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
     // Values on their way, which come in pairs of registers where they are wide.
     if (schedule.unroll > 1) registers += has_rows ? 20 * widest : widest > 1 ? 35 : 0;
     if (widest > 1) registers += 12;
-    if (has_boxes && has_rows) registers += 40;
+    if (has_boxes && has_rows) registers += 24;
     return registers;
 }
 
@@ -245,13 +245,14 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     if (pipeline.rank == 2) idle *= 1 + kUneven / std::ceil(waves);
     const double redundancy = computed / all;
     // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still.
-    const bool side_by_side = pipeline.rank == 2 || static_cast<std::int64_t>(schedule.blocks) %
-                                                            static_cast<std::int64_t>(tiles) == 0;
+    const bool side_by_side =
+        pipeline.rank == 2 ||
+        static_cast<std::int64_t>(schedule.blocks) % static_cast<std::int64_t>(tiles) == 0;
     const double read_again = side_by_side ? 0.1 * (redundancy - 1) : redundancy - 1;
     const double memory =
         (bytes_read * (1 + read_again) + bytes_written) / target.dram_bandwidth / pipeline.steps;
-    const double issue = redundancy * instructions_of_cell(core, pipeline, schedule) /
-                         (kLanesPerSm * kClock * target.sms);
+    const double issue =
+        redundancy * instructions_of_cell(core, pipeline, schedule) / (kLanesPerSm * kClock * target.sms);
     const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
     const double held = resident * schedule.cells[0] * schedule.cells[1] * widest;
     if (meets) return idle * (memory + kIssueOfMeeting * issue / std::min(1.0, held / kWordsToMeet));

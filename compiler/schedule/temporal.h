@@ -51,7 +51,8 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
 ir::Program state_core(const ir::Program& program);
 
 // Instructions that a warp issues in a turn of the walk: an estimate.
-double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule);
+double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
+                            const TemporalSchedule& schedule);
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent);
 
 // Seconds for a cell and step, by a plain model: memory against instructions.

@@ -98,11 +98,12 @@ public:
             return std::nullopt;
         }
         settled.shape = std::get<TemporalShape>(shaped);
-        schedule.min_blocks = pins_.min_blocks.value_or(
-            std::min(blocks_in_shared(target_, settled.shape, schedule.warps),
-                     blocks_in_registers(target_, settled.shape, schedule.warps)));
+        schedule.min_blocks =
+            pins_.min_blocks.value_or(std::min(blocks_in_shared(target_, settled.shape, schedule.warps),
+                                               blocks_in_registers(target_, settled.shape, schedule.warps)));
         why = unfit(settled.shape, schedule, register_room);
-        if (!why.empty() && schedule.unroll > 1 && !pins_.unroll) {  // fewer turns at a time need fewer registers
+        if (!why.empty() && schedule.unroll > 1 &&
+            !pins_.unroll) {  // fewer turns at a time need fewer registers
             schedule.unroll = 1;
             settled.shape = std::get<TemporalShape>(temporal_shape(core, pipeline, schedule, target_));
             why = unfit(settled.shape, schedule, register_room);
@@ -120,7 +121,8 @@ public:
     }
 
     // What is in the way; else empty.
-    std::string unfit(const TemporalShape& shape, const TemporalSchedule& schedule, double register_room) const {
+    std::string unfit(const TemporalShape& shape, const TemporalSchedule& schedule,
+                      double register_room) const {
         const int limit = most_registers(target_, schedule);
         if (shape.registers > register_room * limit && !pins_.cells)
             return counted(shape.registers, "register") + " a thread are more than the " +
@@ -175,7 +177,11 @@ private:
         for (const int columns : {4, 2, 1}) {
             for (const int rows : has_rows ? std::vector<int>{4, 2} : std::vector<int>{1}) {
                 // Sixteen warps where each holds little.
-                any = try_shape(pipeline, {columns, rows}, !has_rows ? 4 : columns * rows >= 8 ? 8 : 16) || any;
+                any = try_shape(pipeline, {columns, rows},
+                                !has_rows             ? 4
+                                : columns * rows >= 8 ? 8
+                                                      : 16) ||
+                      any;
             }
         }
         return any;
@@ -257,8 +263,9 @@ private:
                         shapes_.push_back({&pipeline, *std::move(settled)});
             }
         }
-        std::stable_sort(shapes_.begin(), shapes_.end(),
-                         [](const Usual& a, const Usual& b) { return a.settled.seconds < b.settled.seconds; });
+        std::stable_sort(shapes_.begin(), shapes_.end(), [](const Usual& a, const Usual& b) {
+            return a.settled.seconds < b.settled.seconds;
+        });
         if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
     }
 

@@ -42,7 +42,9 @@ TEST_CASE("a sum in the order of its planes carries one value for each plane to 
     const auto formed = form_pipeline(program, 2);
     CHECK(queue_of(formed).fold);
     CHECK_FALSE(queue_of(formed).keeps_windows());
-    CHECK(queue_of(formed).slots == 2);  // the plane that other warps' rows of come a turn later
+    // A plane waits for a turn, until other warps' rows are there; then the next one takes its place.
+    CHECK(std::get<Pipeline>(formed).later_first);
+    CHECK(queue_of(formed).slots == 1);
 }
 
 TEST_CASE("in another order sums carry what they wait with, and planes are kept instead", "[fold]") {
@@ -52,6 +54,7 @@ TEST_CASE("in another order sums carry what they wait with, and planes are kept 
     CHECK(fold->values() > 8);
     const auto formed = form_pipeline(program, 2);
     CHECK_FALSE(queue_of(formed).fold);
+    CHECK_FALSE(std::get<Pipeline>(formed).later_first);
     CHECK(queue_of(formed).windows == 3);
 }
 
