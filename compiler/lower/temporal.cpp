@@ -57,7 +57,7 @@ private:
         frame_.k_steps = named_constant(function(), "kSteps", frame_.steps, "that one pass over memory does");
         frame_.k_cells_x = named_constant(function(), "kCellsX", frame_.cells_x, "of a thread, in a row");
         frame_.k_cells_y = named_constant(function(), "kCellsY", frame_.cells_y, "rows of a thread");
-        frame_.k_warps = named_constant(function(), "kWarps", frame_.warps);
+        if (!frame_.two_rows) frame_.k_warps = named_constant(function(), "kWarps", frame_.warps);
         frame_.k_tile_x = named_constant(function(), "kTileX", frame_.shape.tile[0], "a warp's row");
         k_out_x_ =
             named_constant(function(), "kOutX", frame_.shape.out[0], "cells of it that come out right");

@@ -170,7 +170,8 @@ namespace {
 // What a cell and step takes of a thread's issue slots, in instructions of f32.
 double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
                             const TemporalSchedule& schedule) {
-    constexpr double kTurn = 30;  // of a turn beside the cells'
+    constexpr double kTurn = 30;   // of a turn beside the cells'
+    constexpr double kMove = 2.3;  // of a plane that moves: also what it keeps from being reordered
     const double cells = schedule.cells[0] * schedule.cells[1];
     double instructions = 0;
     Footprints footprints(core);
@@ -187,9 +188,9 @@ double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
         const double rows = queue.has_corners ? schedule.cells[1] + queue.lines() : schedule.cells[1];
         instructions += 1.2 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
         instructions += words * queue.lines() * schedule.cells[0] / cells;
-        // Planes move down their queues where registers do not come round.
-        if (pipeline.rank == 3 && schedule.unroll == 1 && queue.role != ir::Role::input)
-            instructions += words * (queue.slots - 1);
+        // Planes move down their queues where registers do not come round; f64 arithmetic leaves time for it.
+        if (pipeline.rank == 3 && schedule.unroll == 1 && queue.role != ir::Role::input && words < 2)
+            instructions += kMove * (queue.slots - 1);
     }
     return instructions + 0.6 + kTurn / (cells * pipeline.steps);
 }
@@ -256,7 +257,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
     const double held = resident * schedule.cells[0] * schedule.cells[1] * widest;
     if (meets) return idle * (memory + kIssueOfMeeting * issue / std::min(1.0, held / kWordsToMeet));
-    const double compute = issue * (resident + kWarpsToHalfIssue) / resident;
+    const double compute = issue * (1 + kWarpsToHalfIssue / (resident * widest));
     return idle * (std::max(compute, memory) + kOverlap * std::min(compute, memory));
 }
 

@@ -192,10 +192,11 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
         *std::ranges::find_if(both["stages"], [](const Json& each) { return each["stage"] == -1; });
     CHECK(several["trials"][0]["schedule"] == "single steps");
     several["seconds"] = 1e-5;
-    several["trials"] = {{{"schedule", "single steps"}, {"outcome", "measured"}, {"seconds", 2e-5}},
-                         {{"schedule", "temporal steps=3 warps=2 cells=4 ahead=3 blocks=264"},
-                          {"outcome", "measured"},
-                          {"seconds", 1e-5}}};
+    several["trials"] = {
+        {{"schedule", "single steps"}, {"outcome", "measured"}, {"seconds", 2e-5}},
+        {{"schedule", "temporal steps=3 warps=2 cells=4 ahead=3 unroll=1 min_blocks=1 blocks=264"},
+         {"outcome", "measured"},
+         {"seconds", 1e-5}}};
     std::vector<std::string> as_json = explain;
     as_json.emplace_back("--json");
     for (const Json& trial : several["trials"]) {
