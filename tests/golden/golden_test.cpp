@@ -82,6 +82,17 @@ TEST_CASE("heat3d by the other strategies, and on the CPU") {
     }
 }
 
+TEST_CASE("a box, several steps at once") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "box3d1_symmetric") continue;
+        schedule::TemporalSchedule several;
+        several.steps = 3;
+        several.cells = {4, 4};
+        several.warps = 8;
+        compare_cuda("box3d1_symmetric_temporal", example, test::chosen(example), several);
+    }
+}
+
 TEST_CASE("no golden file is left over") {
     if (compared().empty()) return;  // this test alone was asked for
     for (const auto& entry : std::filesystem::directory_iterator(kExpected)) {

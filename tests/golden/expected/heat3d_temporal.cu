@@ -172,7 +172,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kSteps = 4;  // that one pass over memory does
     constexpr int kCellsX = 4;  // of a thread, in a row
     constexpr int kCellsY = 4;  // rows of a thread
-    constexpr int kWarps = 8;
     constexpr int kTileX = 128;  // a warp's row
     constexpr int kOutX = 120;  // cells of it that come out right
     constexpr int kTileY = 32;
