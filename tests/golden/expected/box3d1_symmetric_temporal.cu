@@ -1,0 +1,482 @@
+// box3d1_symmetric: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y, 1 below and 1 above along z.
+
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(float* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+// As one instruction: where both ways of a branch store, compilers would take vectors apart.
+__device__ __forceinline__ void store2(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
+                 : "memory");
+#else
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+#endif
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+#endif
+}
+
+__device__ __forceinline__ void share4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+// Copies four elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+#endif
+}
+
+// The copies since the last call become a group.
+__device__ __forceinline__ void commit_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until all but the last kPending groups of this thread's copies are there.
+template <int kPending>
+__device__ __forceinline__ void await_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// A value that all lanes have alike, so that the compiler knows.
+__device__ __forceinline__ int same_in_warp(int value) {
+    return __shfl_sync(~0u, value, 0);
+}
+
+// The value that the lane before this one has.
+__device__ __forceinline__ float lane_before_f32(float value) {
+    return __shfl_up_sync(~0u, value, 1);
+}
+
+__device__ __forceinline__ float lane_after_f32(float value) {
+    return __shfl_down_sync(~0u, value, 1);
+}
+
+// Reads u, writes u_next.
+// Schedule: direct, blocks of 32x4x1 threads, 2x2x4 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 4)
+    box3d1_symmetric_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
+                          int pitch, long long slice) {
+    constexpr int kCellsX = 2;
+    constexpr int kCellsY = 2;
+    constexpr int kCellsZ = 4;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
+    const int k = blockIdx.z * kCellsZ;
+    if (i >= nx || j >= ny || k >= nz) return;
+
+    // Where the rows of this thread's window start.
+    long long row[kCellsY + 2];
+#pragma unroll
+    for (int y = 0; y < kCellsY + 2; ++y) {
+        row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
+    }
+    long long plane[kCellsZ + 2];
+#pragma unroll
+    for (int z = 0; z < kCellsZ + 2; ++z) {
+        plane[z] = min(k + z - 1, nz) * slice;
+    }
+
+    float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
+#pragma unroll
+    for (int z = 0; z < 6; ++z) {
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            const float* u_row = u + plane[z] + row[y] + i;
+            u_cells[z][y][0] = u_row[-1];
+            load2(&u_cells[z][y][1], u_row);
+            u_cells[z][y][3] = u_row[2];
+        }
+    }
+
+#pragma unroll
+    for (int z = 0; z < kCellsZ; ++z) {
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y) {
+            float u_next_result[kCellsX];
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x) {
+                const float sum_zm1 = fmaf(0.06f, u_cells[z][y + 1][x + 1],
+                                           fmaf(0.026f,
+                                                u_cells[z][y][x + 1] +
+                                                (u_cells[z][y + 1][x] + u_cells[z][y + 1][x + 2]) +
+                                                u_cells[z][y + 2][x + 1],
+                                                0.015f * (u_cells[z][y][x] + u_cells[z][y][x + 2] +
+                                                          (u_cells[z][y + 2][x] +
+                                                           u_cells[z][y + 2][x + 2]))));
+                float sum = fmaf(0.026f,
+                                 u_cells[z + 1][y][x] + u_cells[z + 1][y][x + 2] +
+                                 (u_cells[z + 1][y + 2][x] + u_cells[z + 1][y + 2][x + 2]), sum_zm1);
+                sum = fmaf(0.06f,
+                           u_cells[z + 1][y][x + 1] +
+                           (u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2]) +
+                           u_cells[z + 1][y + 2][x + 1], sum);
+                sum = fmaf(0.208f, u_cells[z + 1][y + 1][x + 1], sum);
+                const float sum_zp1 = fmaf(0.06f, u_cells[z + 2][y + 1][x + 1],
+                                           fmaf(0.026f,
+                                                u_cells[z + 2][y][x + 1] +
+                                                (u_cells[z + 2][y + 1][x] + u_cells[z + 2][y + 1][x + 2]) +
+                                                u_cells[z + 2][y + 2][x + 1],
+                                                0.015f * (u_cells[z + 2][y][x] + u_cells[z + 2][y][x + 2] +
+                                                          (u_cells[z + 2][y + 2][x] +
+                                                           u_cells[z + 2][y + 2][x + 2]))));
+                const float u_new = sum + sum_zp1;
+                u_next_result[x] = u_new;
+            }
+            if (j + y < ny && k + z < nz) {
+                if (i + kCellsX <= nx) {
+                    store2(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
+                } else {
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
+                    }
+                }
+            }
+        }
+    }
+}
+
+// 3 time steps in one pass over memory. Reads u, writes u_next.
+extern "C" __global__ void __launch_bounds__(256, 1)
+    box3d1_symmetric_3_steps(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
+                             int pitch, long long slice) {
+    extern __shared__ double shared_memory[];
+    constexpr int kSteps = 3;  // that one pass over memory does
+    constexpr int kCellsX = 4;  // of a thread, in a row
+    constexpr int kCellsY = 4;  // rows of a thread
+    constexpr int kTileX = 128;  // a warp's row
+    constexpr int kOutX = 120;  // cells of it that come out right
+    constexpr int kTileY = 32;
+    constexpr int kOutY = 26;
+    constexpr int kRing = 5;  // planes in shared memory
+
+    const int lane = threadIdx.x;
+    const int warp = same_in_warp(threadIdx.y);
+
+    // All planes of all tiles are shared out evenly over the blocks.
+    const int worker = blockIdx.x;
+    const int workers = gridDim.x;
+    const int tiles_x = (nx + 119) / kOutX;
+    const int tiles = tiles_x * ((ny + 25) / kOutY);
+    const long long share_begin = static_cast<long long>(tiles) * nz * worker / workers;
+    const long long share_end = static_cast<long long>(tiles) * nz * (worker + 1) / workers;
+    const int first_tile = static_cast<int>(share_begin / nz);
+    const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
+
+    auto& u_ring = *reinterpret_cast<float(*)[20480]>(shared_memory + 6144);
+    float u_planes[3][4][4] = {};
+    float u_sums[3][2][4][4] = {};
+    auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
+#pragma unroll 1
+    for (int index = warp * 32 + lane; index < 12288; index += 256) {
+        u_rows[index] = 0.0f;
+    }
+
+#pragma unroll 1
+    for (int tile = first_tile; tile < end_tile; ++tile) {
+        const int out_begin = max(static_cast<int>(share_begin - static_cast<long long>(tile) * nz), 0);
+        const int out_end = min(static_cast<int>(share_end - static_cast<long long>(tile) * nz), nz);
+        const int begin_i = tile % tiles_x * kOutX;
+        const int end_i = min(begin_i + kOutX, nx);
+        const int tile_i = min(max(begin_i - 4, 0), nx - kTileX);
+        const int begin_j = tile / tiles_x * kOutY;
+        const int end_j = min(begin_j + kOutY, ny);
+        const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
+        const int i = tile_i + lane * kCellsX;
+        const int j = tile_j + warp * kCellsY;
+        const long long first_row = static_cast<long long>(j) * pitch;
+        const bool at_first_column = i == 0;
+        const bool at_last_column = i + kCellsX == nx;
+        const bool at_first_row = j == 0;
+        const bool at_last_row = j + kCellsY == ny;
+        const bool aligned = tile_i % kCellsX == 0;
+        const int turns = out_end - out_begin + 9;
+        const int inner_begin = min(max(10 - out_begin, 0), turns);
+        const int inner_end = max(inner_begin, min(nz - out_begin - 1, turns));
+        const int plain_begin = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
+            aligned ? inner_begin : inner_end;
+
+#pragma unroll 1
+        for (int plane = 2; plane < 6; ++plane) {
+            const long long source = min(max(out_begin + plane - 5, 0), nz - 1) * slice;
+#pragma unroll
+            for (int y = 0; y < kCellsY; ++y) {
+                if (!aligned) {
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        copy_async(&u_ring[((plane - 2) * 32 + warp * kCellsY + y) * kTileX + lane * kCellsX +
+                                           x],
+                                   u + source + first_row + y * pitch + i + x);
+                    }
+                } else {
+                    copy4_async(&u_ring[((plane - 2) * 32 + warp * kCellsY + y) * kTileX + lane * kCellsX],
+                                u + source + first_row + y * pitch + i);
+                }
+            }
+            commit_copies();
+        }
+        await_copies<3>();
+
+        long long at = (out_begin - 5) * slice;
+        int oldest = 0;
+
+        // Turns near a face of the walk, those of a tile at a side, of one at none, and near a face again.
+#pragma unroll
+        for (int part = 0; part < 4; ++part) {
+            const bool near_face = part == 0 || part == 3;
+            const bool near_side = part != 2;
+            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? plain_begin : inner_end;
+            const int end = part == 0 ? inner_begin : part == 1 ? plain_begin : part == 2 ? inner_end : turns;
+#pragma unroll 1
+            for (int turn = begin; turn < end; ++turn) {
+                const int k = out_begin + turn - 5;
+                const int now = turn % 2;
+                const int earlier = 1 - now;
+                __syncthreads();
+                {
+                    const long long source = near_face ? min(max(k + 6, 0), nz - 1) * slice : at + 6 * slice;
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+                        if (near_side && !aligned) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                copy_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 :
+                                                     oldest - kRing + 4) * 32 + warp * kCellsY + y) * kTileX +
+                                                   lane * kCellsX + x],
+                                           u + source + first_row + y * pitch + i + x);
+                            }
+                        } else {
+                            copy4_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
+                                                 warp * kCellsY + y) * kTileX + lane * kCellsX],
+                                        u + source + first_row + y * pitch + i);
+                        }
+                    }
+                    commit_copies();
+                }
+#pragma unroll
+                for (int later = 0; later < kSteps; ++later) {
+                    const int s = kSteps - later - 1;
+                    // The next plane of u.
+                    const int u_plane = k - s * 2;
+                    float u_near[6][6];
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_near[y + 1][x + 1] = u_planes[s][y][x];
+                        }
+                    }
+                    load4(&u_near[0][1],
+                          u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane * kCellsX + 128);
+                    load4(&u_near[5][1],
+                          u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane * kCellsX);
+                    if (near_side && at_first_row) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_near[0][x + 1] = 1.0f;
+                        }
+                    }
+                    if (near_side && at_last_row) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_near[5][x + 1] = 1.0f;
+                        }
+                    }
+#pragma unroll
+                    for (int y = 0; y < 6; ++y) {
+                        u_near[y][0] = lane_before_f32(u_near[y][4]);
+                        u_near[y][5] = lane_after_f32(u_near[y][1]);
+                    }
+                    if (near_side && at_first_column) {
+#pragma unroll
+                        for (int y = 0; y < 6; ++y) {
+                            u_near[y][0] = 1.0f;
+                        }
+                    }
+                    if (near_side && at_last_column) {
+#pragma unroll
+                        for (int y = 0; y < 6; ++y) {
+                            u_near[y][5] = 1.0f;
+                        }
+                    }
+                    float u_fresh[4][4];
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            const float u_new = u_sums[s][1][y][x] +
+                                fmaf(0.06f, u_near[y + 1][x + 1],
+                                     fmaf(0.026f,
+                                          u_near[y][x + 1] + (u_near[y + 1][x] + u_near[y + 1][x + 2]) +
+                                          u_near[y + 2][x + 1],
+                                          0.015f * (u_near[y][x] + u_near[y][x + 2] +
+                                                    (u_near[y + 2][x] + u_near[y + 2][x + 2]))));
+                            u_fresh[y][x] = u_new;
+                        }
+                    }
+                    // What this plane adds to the sums of those ahead.
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            float sum = fmaf(0.026f,
+                                             u_near[y][x] + u_near[y][x + 2] +
+                                             (u_near[y + 2][x] + u_near[y + 2][x + 2]), u_sums[s][0][y][x]);
+                            sum = fmaf(0.06f,
+                                       u_near[y][x + 1] + (u_near[y + 1][x] + u_near[y + 1][x + 2]) +
+                                       u_near[y + 2][x + 1], sum);
+                            sum = fmaf(0.208f, u_near[y + 1][x + 1], sum);
+                            u_sums[s][1][y][x] = sum;
+                        }
+                    }
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_sums[s][0][y][x] = fmaf(0.06f, u_near[y + 1][x + 1],
+                                                      fmaf(0.026f,
+                                                           u_near[y][x + 1] +
+                                                           (u_near[y + 1][x] + u_near[y + 1][x + 2]) +
+                                                           u_near[y + 2][x + 1],
+                                                           0.015f * (u_near[y][x] + u_near[y][x + 2] +
+                                                                     (u_near[y + 2][x] +
+                                                                      u_near[y + 2][x + 2]))));
+                        }
+                    }
+                    if (s <= 1) {
+#pragma unroll
+                        for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                u_planes[s + 1][y][x] = u_fresh[y][x];
+                            }
+                        }
+                        if (near_face && u_plane < 0) {
+#pragma unroll
+                            for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                                for (int x = 0; x < kCellsX; ++x) {
+                                    u_planes[s + 1][y][x] = 1.0f;
+                                }
+                            }
+                        }
+                        if (near_face && u_plane >= nz) {
+#pragma unroll
+                            for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                                for (int x = 0; x < kCellsX; ++x) {
+                                    u_planes[s + 1][y][x] = 1.0f;
+                                }
+                            }
+                        }
+                    }
+                    if (s == 2 && u_plane >= out_begin) {
+#pragma unroll
+                        for (int y = 0; y < kCellsY; ++y) {
+                            if (j + y >= begin_j && j + y < end_j) {
+                                if (near_side && !aligned) {
+#pragma unroll
+                                    for (int x = 0; x < kCellsX; ++x) {
+                                        if (i + x >= begin_i && i + x < end_i) {
+                                            u_next[at - 4 * slice + first_row + y * pitch + i + x] =
+                                                u_fresh[y][x];
+                                        }
+                                    }
+                                } else {
+                                    if (i >= begin_i && i < end_i) {
+                                        store4(u_next + at - 4 * slice + first_row + y * pitch + i,
+                                               u_fresh[y]);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                // The plane that has arrived, for the next turn.
+#pragma unroll
+                for (int y = 0; y < kCellsY; ++y) {
+                    load4(u_planes[0][y],
+                          u_ring + (oldest * 32 + warp * kCellsY + y) * kTileX + lane * kCellsX);
+                }
+                if (near_face && k + 2 < 0) {
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_planes[0][y][x] = 1.0f;
+                        }
+                    }
+                }
+                if (near_face && k + 2 >= nz) {
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_planes[0][y][x] = 1.0f;
+                        }
+                    }
+                }
+                // The outer rows, for the warps beside.
+#pragma unroll
+                for (int s = 0; s < kSteps; ++s) {
+                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane * kCellsX, u_planes[s][0]);
+                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane * kCellsX + 128,
+                           u_planes[s][3]);
+                }
+                at += slice;
+                oldest = oldest + 1 < kRing ? oldest + 1 : 0;
+                await_copies<3>();
+            }
+        }
+        await_copies<0>();
+    }
+}
