@@ -179,12 +179,19 @@ constexpr const char* kSections[] = {"f16",
                                      "lane_after_f32",
                                      "lane_before_f64",
                                      "lane_after_f64",
+                                     "with_bit",
+                                     "has_bit",
+                                     "word_of",
+                                     "send_words",
                                      "send_f32",
+                                     "send2_f32",
+                                     "send4_f32",
                                      "send_f64",
-                                     "peek_word",
-                                     "await_word",
-                                     "receive_f32",
-                                     "receive_f64",
+                                     "is_of_step",
+                                     "look_again",
+                                     "await_words",
+                                     "value_f32",
+                                     "value_f64",
                                      "fast_rsqrt",
                                      "first_image",
                                      "face_source",
@@ -226,7 +233,11 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
             }
-            if (const auto* call = std::get_if<CallStatement>(&statement.kind)) used.insert(call->function);
+            if (const auto* call = std::get_if<CallStatement>(&statement.kind)) {
+                used.insert(call->function);
+                if (call->function.starts_with("send")) used.insert({"word_of", "send_words"});
+                if (call->function == "await_words") used.insert({"word_of", "is_of_step", "look_again"});
+            }
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
@@ -238,7 +249,6 @@ std::string CudaPrinter::prelude(const Program& program) const {
         for_each_expr(function.body, [&](const Expr& expr) {
             if (const auto* call = std::get_if<CallHelper>(&expr->kind)) {
                 used.insert(call->function);
-                if (call->function.starts_with("receive_")) used.insert("await_word");
             }
             const auto* function_call = std::get_if<Call>(&expr->kind);
             if (function_call && function_call->fast && function_call->function == Function::rsqrt)

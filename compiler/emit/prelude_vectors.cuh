@@ -387,63 +387,117 @@ __device__ __forceinline__ double lane_after_f64(double value) {
 __device__ __forceinline__ int same_in_warp(int value) {
     return __shfl_sync(~0u, value, 0);
 }
+// [with_bit]
+__device__ __forceinline__ int with_bit(int bits, int bit) {
+    return bits | 1 << bit;
+}
+// [has_bit]
+__device__ __forceinline__ bool has_bit(int bits, int bit) {
+    return (bits >> bit & 1) != 0;
+}
+// [word_of]
+// A value's bits, and the step that it is of.
+__device__ __forceinline__ unsigned long long word_of(unsigned bits, int step) {
+    return static_cast<unsigned long long>(static_cast<unsigned>(step)) << 32 | bits;
+}
+// [send_words]
+// Hands two words to other blocks; each of them is there at once, not both.
+__device__ __forceinline__ void send_words(long long* to, unsigned long long first,
+                                           unsigned long long second) {
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second)
+                 : "memory");
+#else
+    halo_send_word(to, first);
+    halo_send_word(to + 1, second);
+#endif
+}
 // [send_f32]
 // Hands a value to other blocks: one word that also says of which step it is.
 __device__ __forceinline__ void send_f32(long long* to, float value, int step) {
-    const unsigned long long word =
-        static_cast<unsigned long long>(static_cast<unsigned>(step)) << 32 | __float_as_uint(value);
+    const unsigned long long word = word_of(__float_as_uint(value), step);
 #ifdef __CUDACC__
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
 #else
     halo_send_word(to, word);
 #endif
 }
+// [send2_f32]
+// Hands values to other blocks: a word for each that also says of which step it is.
+__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int step) {
+    send_words(to, word_of(__float_as_uint(a), step), word_of(__float_as_uint(b), step));
+}
+// [send4_f32]
+// Hands values to other blocks: a word for each that also says of which step it is.
+__device__ __forceinline__ void send4_f32(long long* to, float a, float b, float c, float d, int step) {
+    send_words(to, word_of(__float_as_uint(a), step), word_of(__float_as_uint(b), step));
+    send_words(to + 2, word_of(__float_as_uint(c), step), word_of(__float_as_uint(d), step));
+}
 // [send_f64]
 // Hands a value to other blocks: a word for each half, which also says of which step it is.
 __device__ __forceinline__ void send_f64(long long* to, double value, int step) {
     const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(value));
-    const unsigned long long tag = static_cast<unsigned long long>(static_cast<unsigned>(step)) << 32;
-    const unsigned long long low = tag | (bits & 0xffffffffull), high = tag | bits >> 32;
+    send_words(to, word_of(static_cast<unsigned>(bits), step),
+               word_of(static_cast<unsigned>(bits >> 32), step));
+}
+// [is_of_step]
+__device__ __forceinline__ bool is_of_step(long long word, int step) {
+    return static_cast<int>(word >> 32) == step;
+}
+// [look_again]
+// Words as they are now, one or two neighbours.
+__device__ __forceinline__ void look_again(long long* seen, const long long* from, int count) {
 #ifdef __CUDACC__
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(low) : "memory");
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + 1), "l"(high) : "memory");
+    if (count == 1) {
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(seen[0]) : "l"(from) : "memory");
+    } else {
+        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(seen[0]), "=l"(seen[1])
+                     : "l"(from)
+                     : "memory");
+    }
 #else
-    halo_send_word(to, low);
-    halo_send_word(to + 1, high);
+    for (int word = 0; word < count; ++word)
+        seen[word] = static_cast<long long>(halo_peek_word(from + word));
 #endif
 }
-// [peek_word]
-// A word as it is now.
-__device__ __forceinline__ long long peek_word(const long long* from) {
-#ifdef __CUDACC__
-    unsigned long long word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
-    return static_cast<long long>(word);
-#else
-    return static_cast<long long>(halo_peek_word(from));
-#endif
-}
-// [await_word]
-// The lower half of a word once it is that step's; `word` is what was seen of it.
-__device__ __forceinline__ unsigned await_word(long long word, const long long* from, int step) {
-    while (static_cast<int>(word >> 32) != step) {
-        word = peek_word(from);
+// [await_words]
+// Looks at words that other blocks send until all are of that step: `vectors` times `width` neighbours, then
+// `singles` times `words`. Each starts `source` words from `from`; those of a negative one are nobody's.
+__device__ __forceinline__ void await_words(long long* seen, const int* source, int vectors, int width,
+                                            int singles, int words, const long long* from, int step) {
+    const int all = vectors * width + singles * words;
+#pragma unroll
+    for (int word = 0; word < all; ++word) {
+        const int unit = word < vectors * width ? word / width : vectors + (word - vectors * width) / words;
+        seen[word] = source[unit] < 0 ? static_cast<long long>(word_of(0, step)) : 0;
+    }
+    for (bool is_waiting = true; is_waiting;) {
+#pragma unroll
+        for (int word = 0; word < vectors * width; word += 2) {
+            if (!is_of_step(seen[word], step) || !is_of_step(seen[word + 1], step))
+                look_again(&seen[word], from + source[word / width] + word % width, 2);
+        }
+#pragma unroll
+        for (int word = 0; word < singles * words; word += words) {
+            long long* its = &seen[vectors * width + word];
+            if (!is_of_step(its[0], step) || !is_of_step(its[words - 1], step))
+                look_again(its, from + source[vectors + word / words], words);
+        }
+        is_waiting = false;
+#pragma unroll
+        for (int word = 0; word < all; ++word)
+            is_waiting = is_waiting || !is_of_step(seen[word], step);
 #ifndef __CUDACC__
-        if (static_cast<int>(word >> 32) != step) halo_let_others_run();
+        if (is_waiting) halo_let_others_run();
 #endif
     }
-    return static_cast<unsigned>(word);
 }
-// [receive_f32]
-// The value that another block has sent at a step; `word` is what was seen of it.
-__device__ __forceinline__ float receive_f32(long long word, const long long* from, int step) {
-    return __uint_as_float(await_word(word, from, step));
+// [value_f32]
+__device__ __forceinline__ float value_f32(long long word) {
+    return __uint_as_float(static_cast<unsigned>(word));
 }
-// [receive_f64]
-// The value that another block has sent at a step; the words are what was seen of it.
-__device__ __forceinline__ double receive_f64(long long low, long long high, const long long* from,
-                                              int step) {
-    const unsigned long long low_half = await_word(low, from, step);
-    const unsigned long long high_half = await_word(high, from + 1, step);
-    return __longlong_as_double(static_cast<long long>(high_half << 32 | low_half));
+// [value_f64]
+__device__ __forceinline__ double value_f64(long long low, long long high) {
+    return __longlong_as_double(high << 32 | (low & 0xffffffffll));
 }

@@ -310,14 +310,16 @@ private:
         if (!is_integer(expr.type())) fault("{} is {}, not an integer", what, word(expr.type()));
     }
 
-    void check_address(const Expr& expr, Type type, bool stores) {
+    // local: into an array of the thread's own, too.
+    void check_address(const Expr& expr, Type type, bool stores, bool local = false) {
         const auto* address = expr ? std::get_if<AddressOf>(&expr->kind) : nullptr;
         if (!address) return fault("an address is expected");
         expect_integer(address->index, "the place of an address into `" + address->array + "`");
         if (expr.type() != type) fault("an address is of {}, not {}", word(expr.type()), word(type));
         const Entity* entity = need(address->array);
         if (!entity) return;
-        const bool is_row = entity->kind == Entity::Kind::array && entity->shared && entity->indices == 1;
+        const bool is_row =
+            entity->kind == Entity::Kind::array && (entity->shared || local) && entity->indices == 1;
         if (entity->kind != Entity::Kind::pointer && !is_row)
             return fault("`{}` is no parameter's", address->array);
         if (entity->type != type)
@@ -340,7 +342,7 @@ private:
             const bool address =
                 arguments[a].has_value() && std::holds_alternative<AddressOf>(arguments[a]->kind);
             if (address) {
-                check_address(arguments[a], shape.arguments[a], false);
+                check_address(arguments[a], shape.arguments[a], false, true);
             } else {
                 expect(arguments[a], shape.arguments[a], "an argument of `" + name + "`");
             }

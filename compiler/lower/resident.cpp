@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/lower/resident_block.h"
 
 #include "compiler/support/error.h"
@@ -14,9 +16,11 @@ public:
         declare_block();
         declare_boxes();
         declare_cells();
+        declare_windows();
         for (const ResidentBox& box : shape_.boxes) {
             load_own(box);
-            if (box.around() > 0) declare_around(box);
+            if (box.is_read_around()) declare_around(box);
+            if (box.is_exchanged) declare_sends(box);
         }
         body().push_back(kernel::Barrier{});
         take_steps();
@@ -46,12 +50,23 @@ private:
             const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
             declare(body(), kInner[axis], threads > 1 ? kernel::thread_index(axis) * cells(axis) : Expr(0));
         }
+        Expr ragged;
+        for (int axis = 0; axis < rank(); ++axis)
+            ragged = ragged || size(axis) != schedule_.tile(axis);
+        body().push_back(kernel::Comment{"The grid may end within the box."});
+        declare(body(), "is_ragged", ragged, Type::boolean);
+        constexpr int kLanes = 32;
+        const int threads = std::min(schedule_.threads[0], kLanes);
+        const Expr lane = threads == kLanes ? kernel::thread_index(0) % kLanes : kernel::thread_index(0);
+        declare(body(), "is_first", lane == 0, Type::boolean);
+        declare(body(), "is_last", lane == threads - 1, Type::boolean);
     }
 
     void declare_boxes() {
         body().push_back(kernel::BlankLine{});
         for (const ResidentBox& box : shape_.boxes) {
             Kept& kept = kept_[box.field];
+            if (box.slots == 0) continue;
             kept.box = context_.local(word(box.field) + "_box");
             const Type type = type_of(box.field);
             const std::int64_t elements = box.cells * box.slots;
@@ -68,6 +83,7 @@ private:
         }
         body().push_back(kernel::Comment{"What no cell of the grid is in holds zeros."});
         for (const ResidentBox& box : shape_.boxes) {
+            if (box.slots == 0) continue;
             const Type type = type_of(box.field);
             body().push_back(
                 kernel::For{"index",
@@ -88,12 +104,13 @@ private:
             first[static_cast<std::size_t>(axis)] = origin(axis) + inner(axis);
         declare(body(), "first", as_int(context_.element_offset(first[0], first[1], first[2])));
         for (const ResidentBox& box : shape_.boxes) {
+            if (box.slots == 0) continue;
             Kept& kept = kept_[box.field];
             kept.place = context_.local(word(box.field) + "_place");
             Place place{0, 0, 0};
             for (int axis = 0; axis < rank(); ++axis)
                 place[static_cast<std::size_t>(axis)] =
-                    inner(axis) + box.reach[static_cast<std::size_t>(axis)];
+                    inner(axis) + (axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)]);
             declare(body(), kept.place, place_in(box, place));
         }
     }
@@ -105,10 +122,16 @@ private:
     void load_own(const ResidentBox& box) {
         if (box.role == ir::Role::intermediate) return;
         Block loads;
+        const Expr place = box.slots > 0 ? place_near(box, {loop(0), loop(1), loop(2)}) : Expr();
         for (int back = 0; back <= history(box); ++back) {
-            const Expr slot = kernel::int_literal((history(box) - back) * box.cells, Type::i32);
-            loads.push_back(kernel::Assign{element(box, slot, own_place(box)),
-                                           context_.element({box.field, -back}, grid_place())});
+            Expr value = context_.element({box.field, -back}, grid_place());
+            if (box.role == ir::Role::state) {
+                const Expr own = near({box.field, -back}, loop(2), loop(1), loop(0));
+                loads.push_back(kernel::Assign{own, value});
+                value = own;
+            }
+            if (box.slots > 0 && back <= box.back)
+                loads.push_back(kernel::Assign{element(box, first_slot(box, -back), place), value});
         }
         append(body(), over_cells({kernel::If{is_in_grid(), std::move(loads), {}}}));
     }
@@ -119,34 +142,30 @@ private:
     void take_steps() {
         Block step;
         for (const ResidentBox& box : shape_.boxes) {
-            if (box.slots == 1) continue;
-            for (int time = -history(box); time <= 1; ++time)
+            if (box.slots <= 1) continue;
+            for (int time = -box.back; time <= 1; ++time)
                 declare(step, slot_name(box, time),
-                        (variable("step") + (time + history(box))) % box.slots *
+                        (variable("step") + (time + box.back)) % box.slots *
                             kernel::int_literal(box.cells, Type::i32));
         }
         const Expr tag = context_.steps_sent() + variable("step") + 1;
         if (!result_.exchanges.empty()) declare(step, "tag", tag);
+        declare_windows_of_step(step);
         for (std::size_t index = 0; index < views_.stages.size(); ++index)
             do_stage(index, step);
+        rotate(step);
         body().push_back(kernel::BlankLine{});
         body().push_back(
             kernel::For{"step", 0, context_.launch_steps(), 1, kernel::Unroll::none, std::move(step)});
     }
 
-    CellSources sources(std::size_t stage) {
+    CellSources sources() {
         CellSources sources;
         for (int axis = 0; axis < 3; ++axis)
             sources.index[static_cast<std::size_t>(axis)] =
                 axis < rank() ? origin(axis) + in_box(axis) : Expr(0);
-        sources.load = [this, stage](const Level& level, const ir::Offset& offset) {
-            for (const auto& use : pipeline_.stages[stage].uses) {
-                if (use.field != level.field || use.time != level.time) continue;
-                const ResidentBox& box = shape_.box(level.field);
-                const Expr shift = (offset[2] * box.padded[1] + offset[1]) * box.padded[0] + offset[0];
-                return element(box, slot(box, level.time), own_place(box) + shift);
-            }
-            throw InternalError("a stage reads a level that its pipeline does not know");
+        sources.load = [this](const Level& level, const ir::Offset& offset) {
+            return near(level, loop(2) + offset[2], loop(1) + offset[1], loop(0) + offset[0]);
         };
         return sources;
     }
@@ -159,53 +178,60 @@ private:
             written += (written.empty() ? "" : " and ") + word(write.level.field);
         step.push_back(kernel::BlankLine{});
         step.push_back(kernel::Comment{"The next " + written + "."});
-        Block cell, store;
-        const CellValues values = lower_cell(context_, sources(index), cell);
+        for (const schedule::Pipeline::Use& use : pipeline_.stages[index].uses)
+            gather(use, step);
+        Block cell, row;
+        const CellValues values = lower_cell(context_, sources(), cell);
+        bool is_shared = false;
         for (const Write& write : view.writes) {
-            const ir::FieldId field = write.level.field;
-            const Type type = type_of(field);
-            const std::string fresh = context_.local(word(field) + "_fresh");
-            kernel::DeclareArray array{type, fresh, {}};
-            std::vector<Expr> indices;
-            for (int axis = 2; axis >= 0; --axis) {
-                if (cells(axis) == 1) continue;
-                array.dims.push_back(cells(axis));
-                indices.push_back(loop(axis));
-            }
-            if (array.dims.empty()) {
-                array.dims.push_back(1);
-                indices.push_back(0);
-            }
-            step.push_back(std::move(array));
-            const Expr value = kernel::element(fresh, indices, type);
-            cell.push_back(kernel::Assign{value, stored_value(view, write, values)});
-            keep(shape_.box(field), value, store);
+            const ResidentBox& box = shape_.box(write.level.field);
+            cell.push_back(kernel::Assign{near(written_level(box), loop(2), loop(1), loop(0)),
+                                          stored_value(view, write, values)});
+            is_shared = is_shared || box.slots > 0;
         }
-        if (cells(0) * cells(1) * cells(2) == 1) cell = {kernel::Scope{std::move(cell)}};
-        append(step, over_cells(std::move(cell)));
-        append(step, over_cells({kernel::If{is_in_grid(), std::move(store), {}}}));
+        append(row, loop_over(kLoops[0], cells(0), std::move(cell)));
+        for (const Write& write : view.writes)
+            keep_row(shape_.box(write.level.field), row);
+        if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
+        append(step, loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) receive(shape_.box(write.level.field), step);
-        step.push_back(kernel::Barrier{});
+        if (is_shared) step.push_back(kernel::Barrier{});
     }
 
-    // Stores a cell in the box, and sends it where others may need it.
-    void keep(const ResidentBox& box, const Expr& value, Block& store) {
-        store.push_back(kernel::Assign{element(box, slot(box, written_time(box)), own_place(box)), value});
-        if (!box.is_exchanged) return;
+    // Whether others read the loops' row of the thread; empty where they read all.
+    Expr is_outer_row(const ResidentBox& box) const {
         Expr outer;
-        for (int axis = 0; axis < rank(); ++axis) {
-            int depth = box.reach[static_cast<std::size_t>(axis)];
-            if (depth == 0) continue;
-            // A mirror does not show the cell at its face.
-            for (int side = 0; side < 2; ++side)
-                if (face(box, axis, side).kind == ir::BoundaryKind::mirror)
-                    depth = box.reach[static_cast<std::size_t>(axis)] + 1;
-            outer = outer || in_box(axis) < depth || in_box(axis) >= size(axis) - depth;
+        for (int axis = 1; axis < rank(); ++axis) {
+            const int reach = box.reach[static_cast<std::size_t>(axis)];
+            if (reach == 0) continue;
+            if (cells(axis) <= 2 * reach) return {};
+            outer = outer || loop(axis) < reach || loop(axis) >= cells(axis) - reach;
         }
-        const char* send = value.type() == Type::f64 ? "send_f64" : "send_f32";
-        store.push_back(kernel::If{
-            outer, {kernel::CallStatement{send, {word_at(box, grid_place()), value, variable("tag")}}}, {}});
+        return outer;
+    }
+
+    // Shows a row that is done to the block's other threads, and to other blocks.
+    void keep_row(const ResidentBox& box, Block& row) {
+        if (box.slots == 0) return;
+        const Level level = written_level(box);
+        const Expr at = slot(box, level.time);
+        const auto own = [&](const Expr& x) { return near(level, loop(2), loop(1), x); };
+        const auto in_box_place = [&](const Expr& x) { return place_near(box, {x, loop(1), loop(2)}); };
+        Block cell{kernel::If{
+            is_in_grid(), {kernel::Assign{element(box, at, in_box_place(loop(0))), own(loop(0))}}, {}}};
+        Block all;
+        if (cells(0) == 1) {
+            all.push_back(kernel::Assign{element(box, at, in_box_place(0)), own(0)});
+        } else {
+            all.push_back(
+                kernel::StoreVector{address(box, at, in_box_place(0)), own(0), cells(0), true});
+        }
+        const Expr outer = is_outer_row(box);
+        if (!needs_inner_rows(box) && outer.has_value()) all = {kernel::If{outer, std::move(all), {}}};
+        row.push_back(kernel::If{
+            truth("is_ragged"), loop_over(kLoops[0], cells(0), std::move(cell)), std::move(all)});
+        if (box.is_exchanged) send_row(box, row);
     }
 
     // ---- the end
@@ -213,19 +239,13 @@ private:
 
     void store_levels() {
         Block stores;
-        const Expr steps = context_.launch_steps();
         body().push_back(kernel::BlankLine{});
         for (const ResidentBox& box : shape_.boxes) {
             if (box.role != ir::Role::state) continue;
-            for (int back = 0; back <= history(box); ++back) {
-                const std::string name =
-                    context_.local(word(box.field) + "_last" + (back > 0 ? std::to_string(back) : ""));
-                declare(
-                    body(), name,
-                    (steps + (history(box) - back)) % box.slots * kernel::int_literal(box.cells, Type::i32));
-                stores.push_back(kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
-                                                element(box, variable(name), own_place(box))});
-            }
+            for (int back = 0; back <= history(box); ++back)
+                stores.push_back(
+                    kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
+                                   near({box.field, -back}, loop(2), loop(1), loop(0))});
         }
         append(body(), over_cells({kernel::If{is_in_grid(), std::move(stores), {}}}));
     }
@@ -234,8 +254,7 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"thread", "box_i", "box_j", "box_k",  "size_i", "size_j", "size_k", "in_i",     "in_j", "in_k",
-            "first",  "index", "pass",  "number", "place",  "source", "shows",  "is_there", "tag",  "step"};
+    return {"thread", "box_i", "box_j", "box_k", "size_i", "size_j", "size_k", "in_i", "in_j", "in_k", "first", "index", "pass", "number", "place", "source", "shows", "is_there", "tag", "step", "is_ragged", "is_first", "is_last", "came"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -2,65 +2,78 @@
 
 namespace halo::lower {
 
+// Vectors first: the words of one cell follow those of several.
 std::vector<ResidentBlock::Slab> ResidentBlock::slabs(const ResidentBox& box) const {
     std::vector<Slab> list;
-    for (int axis = rank() - 1; axis >= 0; --axis) {
+    const auto add = [&](int axis, bool is_beside) {
         const auto across = static_cast<std::size_t>(axis);
-        if (box.reach[across] == 0) continue;
         Slab slab;
         slab.axis = axis;
+        slab.is_beside = is_beside;
         for (std::size_t other = 0; other < 3; ++other) {
-            slab.is_wide[other] = box.has_corners && static_cast<int>(other) < axis;
-            slab.extent[other] = static_cast<int>(other) == axis ? 2 * box.reach[across]
-                                 : slab.is_wide[other]           ? box.padded[other]
-                                                                 : box.own[other];
-            slab.count *= slab.extent[other];
+            slab.is_wide[other] = other > 0 && box.has_corners && static_cast<int>(other) < axis;
+            slab.extent[other] = other == across || (other == 0 && is_beside) ? 2 * box.reach[other]
+                                 : slab.is_wide[other]                        ? box.padded[other]
+                                                                              : box.own[other];
         }
+        if (axis > 0 && !is_beside) {
+            slab.unit = cells(0);
+            slab.extent[0] /= slab.unit;
+        }
+        slab.count = slab.extent[0] * slab.extent[1] * slab.extent[2];
         slab.passes = (slab.count + schedule_.all_threads() - 1) / schedule_.all_threads();
         list.push_back(slab);
+    };
+    for (int axis = rank() - 1; axis > 0; --axis)
+        if (box.reach[static_cast<std::size_t>(axis)] > 0) add(axis, false);
+    for (int axis = rank() - 1; axis > 0; --axis)
+        if (box.has_corners && box.reach[0] > 0 && box.reach[static_cast<std::size_t>(axis)] > 0)
+            add(axis, true);
+    if (box.reach[0] > 0) add(0, false);
+    int first = 0;
+    for (Slab& slab : list) {
+        slab.first = first;
+        first += slab.passes;
     }
     return list;
 }
 
-int ResidentBlock::passes(const ResidentBox& box) const {
-    int all = 0;
-    for (const Slab& slab : slabs(box))
-        all += slab.passes;
-    return all;
-}
-
 void ResidentBlock::declare_around(const ResidentBox& box) {
     Kept& kept = kept_[box.field];
+    const std::vector<Slab> list = slabs(box);
     body().push_back(kernel::BlankLine{});
     body().push_back(kernel::Comment{"Around the box of " + word(box.field) +
                                      ": places in it, and the cells of the grid that they show."});
     if (box.is_exchanged) {
+        const int passes = list.back().first + list.back().passes;
         kept.around = context_.local(word(box.field) + "_around");
         kept.source = context_.local(word(box.field) + "_source");
-        body().push_back(kernel::DeclareArray{Type::i32, kept.around, {passes(box)}});
-        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {passes(box)}});
+        body().push_back(kernel::DeclareArray{Type::i32, kept.around, {passes}});
+        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {passes}});
     }
-    int first = 0;
-    for (const Slab& slab : slabs(box)) {
-        Block pass = around_pass(box, slab, first);
-        body().push_back(kernel::For{"pass", 0, slab.passes, 1, kernel::Unroll::full, std::move(pass)});
-        first += slab.passes;
-    }
+    for (const Slab& slab : list)
+        append(body(), loop_over("pass", slab.passes, around_pass(box, slab)));
 }
 
-ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab, int first) {
-    Block pass;
-    declare(pass, "number", variable("thread") + variable("pass") * schedule_.all_threads());
-    Expr rest = variable("number");
-    Expr there = variable("number") < slab.count;
+// A unit's place in its slab along an axis.
+ResidentBlock::Expr ResidentBlock::unit_in(const Slab& slab, int axis) const {
+    const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
+    Expr rest = variable("thread") + pass * schedule_.all_threads();
+    for (int before = 0; before < axis; ++before)
+        rest = rest / slab.extent[static_cast<std::size_t>(before)];
+    return axis == rank() - 1 ? rest : rest % slab.extent[static_cast<std::size_t>(axis)];
+}
+
+ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab) {
+    Block unit;
+    Expr there = unit_in(slab, rank() - 1) < slab.extent[static_cast<std::size_t>(rank() - 1)];
     Place place{0, 0, 0}, cell;
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
-        const int extent = slab.extent[index], reach = box.reach[index];
-        const bool is_last = axis == rank() - 1;
-        Expr local = is_last ? rest : rest % extent;
-        rest = rest / extent;
-        if (axis == slab.axis) {
+        const int reach = box.reach[index];
+        Expr local = unit_in(slab, axis);
+        if (axis == 0 && slab.unit > 1) local = local * slab.unit + variable("x");
+        if (axis == slab.axis || (axis == 0 && slab.is_beside)) {
             local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
         } else if (slab.is_wide[index]) {
             there = there && local < size(axis) + 2 * reach;
@@ -68,14 +81,15 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         } else {
             there = there && local < size(axis);
         }
-        declare(pass, Context::kIndexNames[axis], origin(axis) + local);
+        declare(unit, Context::kIndexNames[axis], origin(axis) + local);
         cell[index] = variable(Context::kIndexNames[axis]);
-        place[index] = cell[index] - origin(axis) + reach;
+        place[index] = cell[index] - origin(axis) + (axis == 0 ? box.left : reach);
     }
-    declare(pass, "is_there", there, Type::boolean);
-    declare(pass, "place", place_in(box, place));
-    show_cell(box, cell, first, pass);
-    return pass;
+    declare(unit, "is_there", there, Type::boolean);
+    declare(unit, "place", place_in(box, place));
+    show_cell(box, cell, slab, unit);
+    return slab.passes > 1 || slab.unit > 1 ? loop_over("x", slab.unit, std::move(unit))
+                                            : Block{kernel::Scope{std::move(unit)}};
 }
 
 // Past a face whose cells show none of the grid.
@@ -100,7 +114,7 @@ ResidentBlock::Expr ResidentBlock::shown(const ResidentBox& box, int axis, Expr 
 }
 
 // A cell around the box: where it comes from, and its first values.
-void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, int first, Block& pass) {
+void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, Block& pass) {
     const Kept& kept = kept_.at(box.field);
     Expr past;
     Place source;
@@ -116,11 +130,15 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, int fir
     declare(pass, "shows", shows, Type::boolean);
     declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
     if (box.is_exchanged) {
-        const Expr pass_number = variable("pass") + first;
-        pass.push_back(
-            kernel::Assign{kernel::element(kept.around, {pass_number}, Type::i32), variable("place")});
-        pass.push_back(kernel::Assign{kernel::element(kept.source, {pass_number}, Type::i32),
-                                      kernel::select(truth("shows"), variable("source"), -1)});
+        const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
+        Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")},
+                    kernel::Assign{kernel::element(kept.source, {number}, Type::i32),
+                                   kernel::select(truth("shows"), variable("source") * kept.words, -1)}};
+        if (slab.unit > 1) {
+            pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
+        } else {
+            append(pass, std::move(notes));
+        }
     }
     load_shown(box, pass);
     set_fixed(box, cell, pass);
@@ -128,9 +146,8 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, int fir
 
 void ResidentBlock::load_shown(const ResidentBox& box, Block& pass) {
     Block loads;
-    for (int back = 0; back <= history(box) && box.role != ir::Role::intermediate; ++back) {
-        const Expr slot = kernel::int_literal((history(box) - back) * box.cells, Type::i32);
-        loads.push_back(kernel::Assign{element(box, slot, variable("place")),
+    for (int back = 0; back <= box.back && box.role != ir::Role::intermediate; ++back) {
+        loads.push_back(kernel::Assign{element(box, first_slot(box, -back), variable("place")),
                                        context_.element({box.field, -back}, variable("source"))});
     }
     if (!loads.empty()) pass.push_back(kernel::If{truth("shows"), std::move(loads), {}});
@@ -155,36 +172,134 @@ void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, Block& 
     }
 }
 
+// ---- sending
+
+// Whether cells at a face of the block are shown elsewhere; empty where they always are.
+ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int side) {
+    const ir::BoundaryKind kind = face(box, axis, side).kind;
+    if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return {};
+    return side == 0 ? origin(axis) > 0 : origin(axis) + size(axis) < context_.extent(axis);
+}
+
+void ResidentBlock::declare_sends(const ResidentBox& box) {
+    Kept& kept = kept_[box.field];
+    kept.sends = context_.local(word(box.field) + "_sends");
+    body().push_back(kernel::Comment{"A bit for each of the thread's rows that other blocks read."});
+    body().push_back(kernel::Declare{Type::i32, kept.sends, 0, true});
+    Expr outer;
+    for (int axis = 0; axis < rank(); ++axis) {
+        int depth = box.reach[static_cast<std::size_t>(axis)];
+        if (depth == 0) continue;
+        // A mirror does not show the cell at its face.
+        for (int side = 0; side < 2; ++side)
+            if (face(box, axis, side).kind == ir::BoundaryKind::mirror)
+                depth = box.reach[static_cast<std::size_t>(axis)] + 1;
+        const Expr first = axis == 0 ? inner(0) : in_box(axis);
+        const Expr last = axis == 0 ? inner(0) + (cells(0) - 1) : in_box(axis);
+        outer = outer || (is_read(box, axis, 0) && first < depth) ||
+                (is_read(box, axis, 1) && last >= size(axis) - depth);
+    }
+    const Expr bit = loop(2) * cells(1) + loop(1);
+    Block row{kernel::If{
+        inner(0) < size(0) && is_row_in_grid() && outer,
+        {kernel::Assign{variable(kept.sends),
+                        kernel::call_helper("with_bit", {variable(kept.sends), bit}, Type::i32)}},
+        {}}};
+    append(body(), loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
+}
+
+void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
+    const Kept& kept = kept_.at(box.field);
+    const bool is_wide = type_of(box.field) == Type::f64;
+    Block send;
+    // As many at once as sixteen bytes or two of them hold.
+    const int together = is_wide ? 1 : cells(0);
+    for (int x = 0; x < cells(0); x += together) {
+        std::vector<Expr> arguments{word_at(box, grid_place({x, loop(1), loop(2)}))};
+        for (int each = 0; each < together; ++each)
+            arguments.push_back(near(written_level(box), loop(2), loop(1), x + each));
+        arguments.push_back(variable("tag"));
+        const std::string name =
+            is_wide ? "send_f64" : "send" + (together > 1 ? std::to_string(together) : "") + "_f32";
+        send.push_back(kernel::CallStatement{name, std::move(arguments)});
+    }
+    const Expr bit = loop(2) * cells(1) + loop(1);
+    row.push_back(kernel::If{
+        kernel::call_helper("has_bit", {variable(kept.sends), bit}, Type::boolean), std::move(send), {}});
+}
+
+// ---- receiving
+
+bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
+    constexpr int kLanes = 32;
+    if (box.reach[0] == 0) return false;
+    const bool by_lanes = has_lanes() && cells(0) > 1 && schedule_.threads[0] <= kLanes;
+    return !by_lanes || 2 * box.reach[0] > cells(0);
+}
+
 void ResidentBlock::receive(const ResidentBox& box, Block& step) {
     const Kept& kept = kept_.at(box.field);
-    const Type type = type_of(box.field);
     const std::string seen = context_.local(word(box.field) + "_seen");
-    const int count = passes(box);
-    const Expr pass = count > 1 ? variable("pass") : Expr(0);
-    const Expr source = kernel::element(kept.source, {pass}, Type::i32);
-    step.push_back(kernel::DeclareArray{Type::i64, seen, {count * kept.words}});
-    const auto word_seen = [&](int number) {
-        return kernel::element(seen, {pass * kept.words + number}, Type::i64);
-    };
-    const auto address = [&](int number) {
-        return kernel::address_of(
-            kept.exchange, half(box) + kernel::convert(source * kept.words + number, Type::i64), Type::i64);
-    };
-    Block looks;
-    std::vector<Expr> arguments;
-    for (int number = 0; number < kept.words; ++number) {
-        looks.push_back(kernel::Assign{word_seen(number),
-                                       kernel::call_helper("peek_word", {address(number)}, Type::i64)});
-        arguments.push_back(word_seen(number));
+    int vectors = 0, singles = 0;
+    const std::vector<Slab> list = slabs(box);
+    for (const Slab& slab : list)
+        (slab.unit > 1 ? vectors : singles) += slab.passes;
+    const int width = cells(0) * kept.words;
+    step.push_back(kernel::BlankLine{});
+    step.push_back(
+        kernel::DeclareArray{Type::i64, seen, {vectors * width + singles * kept.words}});
+    step.push_back(kernel::CallStatement{
+        "await_words",
+        {kernel::address_of(seen, 0, Type::i64), kernel::address_of(kept.source, 0, Type::i32), vectors,
+         width, singles, kept.words, kernel::address_of(kept.exchange, half(box), Type::i64),
+         variable("tag")}});
+    for (const Slab& slab : list) {
+        const int first = slab.unit > 1
+                              ? slab.first * width
+                              : vectors * width + (slab.first - vectors) * kept.words;
+        append(step, loop_over("pass", slab.passes, take(box, slab, first)));
     }
-    arguments.push_back(address(0));
-    arguments.push_back(variable("tag"));
-    const char* helper = type == Type::f64 ? "receive_f64" : "receive_f32";
-    const Expr to =
-        element(box, slot(box, written_time(box)), kernel::element(kept.around, {pass}, Type::i32));
-    Block takes{kernel::Assign{to, kernel::call_helper(helper, std::move(arguments), type)}};
-    append(step, loop_over("pass", count, {kernel::If{source >= 0, std::move(looks), {}}}));
-    append(step, loop_over("pass", count, {kernel::If{source >= 0, std::move(takes), {}}}));
+}
+
+// Stores what has come for a unit; `seen`: where the words of the slab's first one are.
+ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& slab, int seen) {
+    const Kept& kept = kept_.at(box.field);
+    const Type type = type_of(box.field);
+    const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
+    const std::string words = context_.local(word(box.field) + "_seen");
+    const Expr place = kernel::element(kept.around, {pass + slab.first}, Type::i32);
+    const Expr at = slot(box, written_time(box));
+    const auto value = [&](const Expr& x) {
+        const Expr first = (pass * slab.unit + x) * kept.words + seen;
+        std::vector<Expr> halves;
+        for (int half = 0; half < kept.words; ++half)
+            halves.push_back(kernel::element(words, {first + half}, Type::i64));
+        return kernel::call_helper(type == Type::f64 ? "value_f64" : "value_f32", std::move(halves), type);
+    };
+    Block takes;
+    if (slab.unit == 1) {
+        takes.push_back(kernel::Assign{element(box, at, place), value(0)});
+    } else {
+        const Expr x = variable("x");
+        takes.push_back(kernel::DeclareArray{type, "came", {slab.unit}});
+        append(takes, loop_over("x", slab.unit,
+                                {kernel::Assign{kernel::element("came", {x}, type), value(x)}}));
+        Block whole{kernel::StoreVector{address(box, at, place), kernel::element("came", {0}, type),
+                                        slab.unit, true}};
+        if (box.has_corners) {
+            // Past the end of the grid lie cells of another face.
+            const Expr in_row = unit_in(slab, 0) * slab.unit + x;
+            Block part = loop_over("x", slab.unit,
+                                   {kernel::If{in_row < size(0),
+                                               {kernel::Assign{element(box, at, place + x),
+                                                               kernel::element("came", {x}, type)}},
+                                               {}}});
+            whole = {kernel::If{truth("is_ragged"), std::move(part), std::move(whole)}};
+        }
+        append(takes, std::move(whole));
+    }
+    return {kernel::If{kernel::element(kept.source, {pass + slab.first}, Type::i32) >= 0, std::move(takes),
+                       {}}};
 }
 
 }  // namespace halo::lower

@@ -5,6 +5,8 @@
 #include <map>
 
 #include "compiler/lower/resident.h"
+#include "compiler/lower/temporal_frame.h"
+#include "compiler/lower/window.h"
 
 namespace halo::lower {
 
@@ -29,11 +31,18 @@ protected:
 
     struct Kept {  // the names of a box's things
         std::string box, place;
-        std::string around, source;  // of the cells around: where in the box, and in the grid
-        std::string exchange;
+        std::string around, source;  // of the cells around: where in the box, and in the exchange
+        std::string exchange, sends;
         Expr half;
         int number = -1;  // of its exchange
         int words = 1;
+    };
+
+    // A level's cells that a thread has in registers: its own, and those around them that it reads.
+    struct Window {
+        RegisterArray array;
+        Read read;  // of all stages
+        Sides beside;
     };
 
     static Expr variable(const std::string& name) { return kernel::variable(name, Type::i32); }
@@ -62,26 +71,32 @@ protected:
         return (at[2] * box.padded[1] + at[1]) * box.padded[0] + at[0];
     }
 
-    // Of the loops' cell, in a slot of its box.
-    Expr own_place(const ResidentBox& box) const {
-        return variable(kept_.at(box.field).place) + place_in(box, {loop(0), loop(1), loop(2)});
+    // Of one of the thread's cells, or one around them, in a slot of its box.
+    Expr place_near(const ResidentBox& box, const Place& cell) const {
+        return variable(kept_.at(box.field).place) + place_in(box, cell);
     }
 
-    Expr grid_place() {
+    Expr grid_place(const Place& cell) {
         Expr at = variable("first");
-        if (rank() == 3) at = at + loop(2) * as_int(context_.slice());
-        return at + loop(1) * context_.pitch() + loop(0);
+        if (rank() == 3) at = at + cell[2] * as_int(context_.slice());
+        return at + cell[1] * context_.pitch() + cell[0];
     }
+    Expr grid_place() { return grid_place({loop(0), loop(1), loop(2)}); }
 
-    Expr is_in_grid() const {
+    Expr is_row_in_grid() const {
         Expr inside;
-        for (int axis = 0; axis < rank(); ++axis)
+        for (int axis = 1; axis < rank(); ++axis)
             inside = inside && in_box(axis) < size(axis);
         return inside;
     }
+    Expr is_in_grid() const { return in_box(0) < size(0) && is_row_in_grid(); }
 
+    // `place` in a slot that starts at `slot`.
     Expr element(const ResidentBox& box, const Expr& slot, const Expr& place) const {
         return kernel::element(kept_.at(box.field).box, {slot + place}, type_of(box.field));
+    }
+    Expr address(const ResidentBox& box, const Expr& slot, const Expr& place) const {
+        return kernel::address_of(kept_.at(box.field).box, slot + place, type_of(box.field));
     }
 
     Block over_cells(Block inner_body) const {
@@ -95,10 +110,10 @@ protected:
     }
 
     std::string slot_name(const ResidentBox& box, int time) {
-        const std::string suffix = time == 1   ? "_next"
-                                   : time == 0 ? "_now"
-                                               : "_before" + (time < -1 ? std::to_string(-time) : "");
-        return context_.local(word(box.field) + "_at" + suffix);
+        return context_.local(word(box.field) + "_at" + time_word(time));
+    }
+    static std::string time_word(int time) {
+        return time == 1 ? "_next" : time == 0 ? "_now" : "_before" + (time < -1 ? std::to_string(-time) : "");
     }
 
     Expr slot(const ResidentBox& box, int time) {
@@ -106,6 +121,13 @@ protected:
     }
 
     int written_time(const ResidentBox& box) const { return box.role == ir::Role::state ? 1 : 0; }
+
+    Level written_level(const ResidentBox& box) const { return {box.field, written_time(box)}; }
+
+    // Where a level lies before the first step.
+    static Expr first_slot(const ResidentBox& box, int time) {
+        return kernel::int_literal((time + box.back) * box.cells, Type::i32);
+    }
 
     Expr half(const ResidentBox& box) const {
         return kernel::convert(variable("tag") % 2, Type::i64) * kept_.at(box.field).half;
@@ -117,20 +139,41 @@ protected:
                                   Type::i64);
     }
 
+    // ---- what a thread has in registers (resident_window.cpp)
+    // ----------------------------------------------------------------------------------------------
+
+    // The levels that stay from step to step: those of the states.
+    void declare_windows();
+    // The others, which a step makes or reads anew.
+    void declare_windows_of_step(Block& step);
+    // A level's cell, counted from the thread's first.
+    Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
+    // What a stage reads of a level and the thread does not have, from shared memory.
+    void gather(const schedule::Pipeline::Use& use, Block& step);
+    // Threads beside read cells that are in none of a thread's outer rows.
+    bool needs_inner_rows(const ResidentBox& box) const;
+    // Levels become a step older.
+    void rotate(Block& step);
+
     // ---- the cells around a box (resident_around.cpp)
     // ----------------------------------------------------------------------------------------------
 
     struct Slab {  // of the cells around a box, those past its two faces along an axis
         int axis = 0;
-        std::array<int, 3> extent{1, 1, 1};
-        std::array<bool, 3> is_wide{};  // reaches past the faces of this axis, too
+        std::array<int, 3> extent{1, 1, 1};  // of units
+        std::array<bool, 3> is_wide{};       // reaches past the faces of this axis, too
+        bool is_beside = false;              // of those, what is past the faces of the first axis
+        int unit = 1;                        // cells, neighbours along the first axis
         int count = 1, passes = 1;
+        int first = 0;  // of its passes
     };
     std::vector<Slab> slabs(const ResidentBox& box) const;
-    int passes(const ResidentBox& box) const;
     // Which of them are the thread's to fill, and what they hold before the first step.
     void declare_around(const ResidentBox& box);
-    // Takes them from the exchange; all words are looked at before the first is waited for.
+    // Which of the thread's rows have cells that others read.
+    void declare_sends(const ResidentBox& box);
+    void send_row(const ResidentBox& box, Block& row);
+    // Takes them from the exchange once all are there.
     void receive(const ResidentBox& box, Block& step);
     const ir::Face& face(const ResidentBox& box, int axis, int side) const {
         return context_.program()[box.field].boundary[axis][side];
@@ -148,11 +191,22 @@ protected:
     const schedule::ResidentShape& shape_;
     const int levels_;
     std::map<ir::FieldId, Kept> kept_;
+    std::map<Level, Window> windows_;
     ResidentResult result_;
 
 private:
-    Block around_pass(const ResidentBox& box, const Slab& slab, int first);
-    void show_cell(const ResidentBox& box, const Place& cell, int first, Block& pass);
+    Window& window(const Level& level);
+    void add_window(const Level& level, const std::vector<ir::Offset>& offsets);
+    bool has_lanes() const;  // neighbours along the first axis are in neighbouring lanes
+    void load_rows(const ResidentBox& box, const Level& level, const std::array<int, 2>& z,
+                   const std::array<int, 2>& y, Block& step);
+    void load_sides(const ResidentBox& box, const Level& level, const RowBlock& rows, Block& step);
+
+    Expr unit_in(const Slab& slab, int axis) const;
+    Block around_pass(const ResidentBox& box, const Slab& slab);
+    Block take(const ResidentBox& box, const Slab& slab, int seen);
+    Expr is_read(const ResidentBox& box, int axis, int side);
+    void show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, Block& pass);
     void load_shown(const ResidentBox& box, Block& pass);
     void set_fixed(const ResidentBox& box, const Place& cell, Block& pass);
     Expr is_past(const ResidentBox& box, int axis, int side, const Expr& cell);

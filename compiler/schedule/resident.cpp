@@ -11,6 +11,8 @@ namespace halo::schedule {
 namespace {
 
 constexpr int kMostCells = 64;            // of a thread
+constexpr int kMostRows = 32;             // of a thread: a bit each says which are sent
+constexpr int kAlignment = 16;            // bytes: of a vector
 constexpr std::int64_t kMostAround = 32;  // cells around a block's own, for each thread and field
 
 ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
@@ -18,8 +20,6 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
     ResidentBox box;
     box.field = queue.field;
     box.role = queue.role;
-    // A level of a state stays until the one is written that takes its place, the one past those read.
-    if (queue.role == ir::Role::state) box.slots = core[queue.field].history + 2;
     for (const Pipeline::Stage& stage : pipeline.stages) {
         for (const Pipeline::Use& use : stage.uses) {
             if (use.field != queue.field) continue;
@@ -31,17 +31,22 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
                     axes += offset[axis] != 0;
                 }
                 box.has_corners = box.has_corners || axes > 1;
+                if (axes > 0) box.back = std::max(box.back, -use.time);
             }
         }
     }
+    // A level of a state stays until the one is written that takes its place, the one past those read.
+    box.slots = queue.role == ir::Role::state ? box.back + 2 : 1;
+    if (!box.is_read_around() && queue.role != ir::Role::input) box.slots = 0;
+    const int vector = schedule.cells[0];
+    box.left = (box.reach[0] + vector - 1) / vector * vector;
     box.cells = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         if (static_cast<int>(axis) < core.rank()) box.own[axis] = schedule.tile(static_cast<int>(axis));
-        box.padded[axis] = box.own[axis] + 2 * box.reach[axis];
+        box.padded[axis] = box.own[axis] + 2 * (axis == 0 ? box.left : box.reach[axis]);
         box.cells *= box.padded[axis];
     }
-    const bool is_read_around = box.reach != std::array<int, 3>{0, 0, 0};
-    box.is_exchanged = queue.role != ir::Role::input && is_read_around;
+    box.is_exchanged = queue.role != ir::Role::input && box.is_read_around();
     return box;
 }
 
@@ -55,6 +60,10 @@ std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedu
                    " threads along an axis are more than a block has";
         if (axis >= core.rank() && schedule.tile(axis) != 1) return "the program has fewer axes";
     }
+    if (schedule.cells[0] != 1 && schedule.cells[0] != 2 && schedule.cells[0] != 4)
+        return "a thread has 1, 2 or 4 cells along the first axis";
+    if (schedule.cells[1] * schedule.cells[2] > kMostRows)
+        return "a thread has more than " + std::to_string(kMostRows) + " rows of cells";
     if (schedule.cells[0] * schedule.cells[1] * schedule.cells[2] > kMostCells)
         return "a thread has more than " + std::to_string(kMostCells) + " cells";
     return "";
@@ -63,8 +72,10 @@ std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedu
 }  // namespace
 
 std::int64_t ResidentBox::around() const {
-    if (has_corners) return cells - std::int64_t{own[0]} * own[1] * own[2];
-    std::int64_t count = 0;
+    std::int64_t all = 1, count = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        all *= own[axis] + 2 * reach[axis];
+    if (has_corners) return all - std::int64_t{own[0]} * own[1] * own[2];
     for (std::size_t axis = 0; axis < 3; ++axis)
         count += 2 * std::int64_t{reach[axis]} * own[(axis + 1) % 3] * own[(axis + 2) % 3];
     return count;
@@ -107,9 +118,8 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
         }
         if (box.around() > kMostAround * schedule.all_threads())
             return "the cells around a block that `" + name + "` needs are too many for its threads";
-        // Those of eight bytes stay aligned.
         const std::int64_t bytes = size_of(core[queue.field].type);
-        box.offset = (shape.shared_bytes + bytes - 1) / bytes * bytes;
+        box.offset = (shape.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
         shape.shared_bytes = box.offset + box.cells * box.slots * bytes;
         shape.boxes.push_back(box);
     }

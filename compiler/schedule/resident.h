@@ -30,11 +30,13 @@ struct ResidentSchedule {
     friend bool operator==(const ResidentSchedule&, const ResidentSchedule&) = default;
 };
 
-// What a block keeps of one field.
+// What a block keeps of one field. A thread has its own cells of states and lets in registers; in shared
+// memory are those that others read, and inputs.
 struct ResidentBox {
     ir::FieldId field;
     ir::Role role = ir::Role::state;
-    int slots = 1;                      // levels
+    int slots = 1;                      // levels in shared memory; 0: none are
+    int back = 0;                       // steps that the oldest of them lies behind
     std::array<int, 3> reach{0, 0, 0};  // cells around the block's own, on both sides of each axis
     bool has_corners = false;           // also those past two faces at once
     bool is_exchanged = false;          // its outer cells go to other blocks whenever it is written
@@ -43,6 +45,8 @@ struct ResidentBox {
     std::int64_t offset = 0;      // bytes, in the block's shared memory
     std::int64_t around() const;  // cells around the block's own that are kept
     std::array<int, 3> own{1, 1, 1};
+    int left = 0;  // cells before a row's first own one: whole vectors
+    bool is_read_around() const { return reach != std::array<int, 3>{0, 0, 0}; }
 };
 
 struct ResidentShape {
