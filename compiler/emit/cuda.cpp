@@ -182,15 +182,17 @@ constexpr const char* kSections[] = {"f16",
                                      "with_bit",
                                      "has_bit",
                                      "word_of",
-                                     "send_words",
+                                     "send_pair",
                                      "send_f32",
                                      "send2_f32",
-                                     "send4_f32",
+                                     "send3_f32",
                                      "send_f64",
                                      "is_of_step",
-                                     "look_again",
+                                     "look_at_word",
+                                     "look_at_pair",
                                      "await_words",
-                                     "value_f32",
+                                     "low_f32",
+                                     "high_f32",
                                      "value_f64",
                                      "fast_rsqrt",
                                      "first_image",
@@ -235,8 +237,8 @@ std::string CudaPrinter::prelude(const Program& program) const {
             }
             if (const auto* call = std::get_if<CallStatement>(&statement.kind)) {
                 used.insert(call->function);
-                if (call->function.starts_with("send")) used.insert({"word_of", "send_words"});
-                if (call->function == "await_words") used.insert({"word_of", "is_of_step", "look_again"});
+                if (call->function.starts_with("send")) used.insert({"word_of", "send_pair"});
+                if (call->function == "await_words") used.insert({"word_of", "is_of_step", "look_at_word", "look_at_pair"});
             }
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");

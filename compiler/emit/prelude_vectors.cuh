@@ -396,16 +396,17 @@ __device__ __forceinline__ bool has_bit(int bits, int bit) {
     return (bits >> bit & 1) != 0;
 }
 // [word_of]
-// A value's bits, and the step that it is of.
-__device__ __forceinline__ unsigned long long word_of(unsigned bits, int step) {
-    return static_cast<unsigned long long>(static_cast<unsigned>(step)) << 32 | bits;
+// Two halves of a word.
+__device__ __forceinline__ unsigned long long word_of(unsigned low, unsigned high) {
+    return static_cast<unsigned long long>(high) << 32 | low;
 }
-// [send_words]
-// Hands two words to other blocks; each of them is there at once, not both.
-__device__ __forceinline__ void send_words(long long* to, unsigned long long first,
-                                           unsigned long long second) {
+// [send_pair]
+// Hands two words to other blocks, both at once.
+__device__ __forceinline__ void send_pair(long long* to, unsigned long long first,
+                                          unsigned long long second) {
 #ifdef __CUDACC__
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second)
+    asm volatile("{ .reg .b128 both; mov.b128 both, {%1, %2}; st.relaxed.gpu.global.b128 [%0], both; }" ::"l"(to),
+                 "l"(first), "l"(second)
                  : "memory");
 #else
     halo_send_word(to, first);
@@ -423,81 +424,83 @@ __device__ __forceinline__ void send_f32(long long* to, float value, int step) {
 #endif
 }
 // [send2_f32]
-// Hands values to other blocks: a word for each that also says of which step it is.
+// Hands values to other blocks: two words, the end of which says of which step they are.
 __device__ __forceinline__ void send2_f32(long long* to, float a, float b, int step) {
-    send_words(to, word_of(__float_as_uint(a), step), word_of(__float_as_uint(b), step));
+    send_pair(to, word_of(__float_as_uint(a), __float_as_uint(b)), word_of(0, step));
 }
-// [send4_f32]
-// Hands values to other blocks: a word for each that also says of which step it is.
-__device__ __forceinline__ void send4_f32(long long* to, float a, float b, float c, float d, int step) {
-    send_words(to, word_of(__float_as_uint(a), step), word_of(__float_as_uint(b), step));
-    send_words(to + 2, word_of(__float_as_uint(c), step), word_of(__float_as_uint(d), step));
+// [send3_f32]
+// Hands values to other blocks: two words, the end of which says of which step they are.
+__device__ __forceinline__ void send3_f32(long long* to, float a, float b, float c, int step) {
+    send_pair(to, word_of(__float_as_uint(a), __float_as_uint(b)), word_of(__float_as_uint(c), step));
 }
 // [send_f64]
-// Hands a value to other blocks: a word for each half, which also says of which step it is.
+// Hands a value to other blocks: two words, the end of which says of which step it is.
 __device__ __forceinline__ void send_f64(long long* to, double value, int step) {
-    const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(value));
-    send_words(to, word_of(static_cast<unsigned>(bits), step),
-               word_of(static_cast<unsigned>(bits >> 32), step));
+    send_pair(to, static_cast<unsigned long long>(__double_as_longlong(value)), word_of(0, step));
 }
 // [is_of_step]
 __device__ __forceinline__ bool is_of_step(long long word, int step) {
     return static_cast<int>(word >> 32) == step;
 }
-// [look_again]
-// Words as they are now, one or two neighbours.
-__device__ __forceinline__ void look_again(long long* seen, const long long* from, int count) {
+// [look_at_word]
+// A word as it is now.
+__device__ __forceinline__ void look_at_word(long long* seen, const long long* from) {
 #ifdef __CUDACC__
-    if (count == 1) {
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(seen[0]) : "l"(from) : "memory");
-    } else {
-        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                     : "=l"(seen[0]), "=l"(seen[1])
-                     : "l"(from)
-                     : "memory");
-    }
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(seen[0]) : "l"(from) : "memory");
 #else
-    for (int word = 0; word < count; ++word)
-        seen[word] = static_cast<long long>(halo_peek_word(from + word));
+    seen[0] = static_cast<long long>(halo_peek_word(from));
+#endif
+}
+// [look_at_pair]
+// Two words as they are at one moment.
+__device__ __forceinline__ void look_at_pair(long long* seen, const long long* from) {
+#ifdef __CUDACC__
+    asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
+                 : "=l"(seen[0]), "=l"(seen[1])
+                 : "l"(from)
+                 : "memory");
+#else
+    seen[0] = static_cast<long long>(halo_peek_word(from));
+    seen[1] = static_cast<long long>(halo_peek_word(from + 1));
 #endif
 }
 // [await_words]
-// Looks at words that other blocks send until all are of that step: `vectors` times `width` neighbours, then
-// `singles` times `words`. Each starts `source` words from `from`; those of a negative one are nobody's.
-__device__ __forceinline__ void await_words(long long* seen, const int* source, int vectors, int width,
-                                            int singles, int words, const long long* from, int step) {
-    const int all = vectors * width + singles * words;
+// Looks at what other blocks send until all of it is of that step: pairs of words, then single ones. Each
+// starts `source` words from `from`; those of a negative one are nobody's.
+__device__ __forceinline__ void await_words(long long* seen, const int* source, int pairs, int singles,
+                                            const long long* from, int step) {
 #pragma unroll
-    for (int word = 0; word < all; ++word) {
-        const int unit = word < vectors * width ? word / width : vectors + (word - vectors * width) / words;
-        seen[word] = source[unit] < 0 ? static_cast<long long>(word_of(0, step)) : 0;
+    for (int look = 0; look < pairs + singles; ++look) {
+        const int last = look < pairs ? 2 * look + 1 : pairs + look;
+        seen[last] = source[look] < 0 ? static_cast<long long>(word_of(0, step)) : 0;
     }
     for (bool is_waiting = true; is_waiting;) {
 #pragma unroll
-        for (int word = 0; word < vectors * width; word += 2) {
-            if (!is_of_step(seen[word], step) || !is_of_step(seen[word + 1], step))
-                look_again(&seen[word], from + source[word / width] + word % width, 2);
-        }
+        for (int pair = 0; pair < pairs; ++pair)
+            if (!is_of_step(seen[2 * pair + 1], step)) look_at_pair(&seen[2 * pair], from + source[pair]);
 #pragma unroll
-        for (int word = 0; word < singles * words; word += words) {
-            long long* its = &seen[vectors * width + word];
-            if (!is_of_step(its[0], step) || !is_of_step(its[words - 1], step))
-                look_again(its, from + source[vectors + word / words], words);
-        }
+        for (int single = pairs; single < pairs + singles; ++single)
+            if (!is_of_step(seen[pairs + single], step)) look_at_word(&seen[pairs + single], from + source[single]);
         is_waiting = false;
 #pragma unroll
-        for (int word = 0; word < all; ++word)
-            is_waiting = is_waiting || !is_of_step(seen[word], step);
+        for (int look = 0; look < pairs + singles; ++look)
+            is_waiting = is_waiting || !is_of_step(seen[look < pairs ? 2 * look + 1 : pairs + look], step);
 #ifndef __CUDACC__
         if (is_waiting) halo_let_others_run();
 #endif
     }
 }
-// [value_f32]
-__device__ __forceinline__ float value_f32(long long word) {
+// [low_f32]
+// The value in a word's lower half.
+__device__ __forceinline__ float low_f32(long long word) {
     return __uint_as_float(static_cast<unsigned>(word));
 }
+// [high_f32]
+// The value in a word's upper half.
+__device__ __forceinline__ float high_f32(long long word) {
+    return __uint_as_float(static_cast<unsigned>(word >> 32));
+}
 // [value_f64]
-__device__ __forceinline__ double value_f64(long long low, long long high) {
-    return __longlong_as_double(high << 32 | (low & 0xffffffffll));
+__device__ __forceinline__ double value_f64(long long word) {
+    return __longlong_as_double(word);
 }

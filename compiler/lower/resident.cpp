@@ -15,6 +15,7 @@ public:
     ResidentResult lower() {
         declare_block();
         declare_boxes();
+        if (!result_.exchanges.empty()) declare_blocks();
         declare_cells();
         declare_windows();
         for (const ResidentBox& box : shape_.boxes) {
@@ -74,12 +75,7 @@ private:
             array.memory = kernel::Memory::dynamic_shared;
             array.offset = box.offset;
             body().push_back(std::move(array));
-            kept.words = type == Type::f64 ? 2 : 1;
-            if (!box.is_exchanged) continue;
-            kept.number = static_cast<int>(result_.exchanges.size());
-            result_.exchanges.push_back(kept.words);
-            kept.exchange = context_.exchange(kept.number, word(box.field) + "_words");
-            kept.half = context_.exchange_half(kept.number, word(box.field) + "_half");
+            if (box.is_exchanged) declare_exchange(box);
         }
         body().push_back(kernel::Comment{"What no cell of the grid is in holds zeros."});
         for (const ResidentBox& box : shape_.boxes) {
@@ -150,6 +146,8 @@ private:
         }
         const Expr tag = context_.steps_sent() + variable("step") + 1;
         if (!result_.exchanges.empty()) declare(step, "tag", tag);
+        for (const ResidentBox& box : shape_.boxes)
+            if (box.is_exchanged) declare_targets(box, step);
         declare_windows_of_step(step);
         for (std::size_t index = 0; index < views_.stages.size(); ++index)
             do_stage(index, step);
@@ -193,7 +191,10 @@ private:
         for (const Write& write : view.writes)
             keep_row(shape_.box(write.level.field), row);
         if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
-        append(step, loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
+        Block plane = loop_over(kLoops[1], cells(1), std::move(row));
+        for (const Write& write : view.writes)
+            if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
+        append(step, loop_over(kLoops[2], cells(2), std::move(plane)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) receive(shape_.box(write.level.field), step);
         if (is_shared) step.push_back(kernel::Barrier{});
@@ -254,7 +255,7 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"thread", "box_i", "box_j", "box_k", "size_i", "size_j", "size_k", "in_i", "in_j", "in_k", "first", "index", "pass", "number", "place", "source", "shows", "is_there", "tag", "step", "is_ragged", "is_first", "is_last", "came"};
+    return {"thread", "box_i", "box_j", "box_k", "size_i", "size_j", "size_k", "in_i", "in_j", "in_k", "first", "index", "pass", "number", "place", "source", "shows", "is_there", "tag", "step", "is_ragged", "is_first", "is_last", "came", "block", "blocks_i", "blocks_j", "blocks_k", "unit", "from"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

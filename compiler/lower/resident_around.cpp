@@ -2,11 +2,12 @@
 
 namespace halo::lower {
 
-// Vectors first: the words of one cell follow those of several.
-std::vector<ResidentBlock::Slab> ResidentBlock::slabs(const ResidentBox& box) const {
-    std::vector<Slab> list;
+ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
+    Slabs list;
+    const bool is_wide = type_of(box.field) == Type::f64;
     const auto add = [&](int axis, bool is_beside) {
         const auto across = static_cast<std::size_t>(axis);
+        if (box.reach[across] == 0) return;
         Slab slab;
         slab.axis = axis;
         slab.is_beside = is_beside;
@@ -16,42 +17,52 @@ std::vector<ResidentBlock::Slab> ResidentBlock::slabs(const ResidentBox& box) co
                                  : slab.is_wide[other]                        ? box.padded[other]
                                                                               : box.own[other];
         }
-        if (axis > 0 && !is_beside) {
-            slab.unit = cells(0);
-            slab.extent[0] /= slab.unit;
+        const Units units = units_of(box, axis == 0);
+        slab.pieces = units.pieces;
+        if (is_beside) {
+            slab.pieces = {{0, is_wide || units.cells > 1 ? 2 : 1}};
+        } else {
+            slab.unit = units.cells;
+            slab.along = axis == 0 ? 1 : 0;
+            slab.extent[static_cast<std::size_t>(slab.along)] /= slab.unit;
         }
         slab.count = slab.extent[0] * slab.extent[1] * slab.extent[2];
         slab.passes = (slab.count + schedule_.all_threads() - 1) / schedule_.all_threads();
-        list.push_back(slab);
+        slab.first = list.passes;
+        list.passes += slab.passes;
+        list.all.push_back(slab);
     };
     for (int axis = rank() - 1; axis > 0; --axis)
-        if (box.reach[static_cast<std::size_t>(axis)] > 0) add(axis, false);
-    for (int axis = rank() - 1; axis > 0; --axis)
-        if (box.has_corners && box.reach[0] > 0 && box.reach[static_cast<std::size_t>(axis)] > 0)
-            add(axis, true);
-    if (box.reach[0] > 0) add(0, false);
-    int first = 0;
-    for (Slab& slab : list) {
-        slab.first = first;
-        first += slab.passes;
+        add(axis, false);
+    for (int axis = rank() - 1; axis > 0 && box.has_corners && box.reach[0] > 0; --axis)
+        add(axis, true);
+    add(0, false);
+    for (const int words : {2, 1}) {
+        for (Slab& slab : list.all) {
+            slab.looks.resize(slab.pieces.size());
+            for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece) {
+                if (slab.pieces[piece].words != words) continue;
+                slab.looks[piece] = list.pairs + list.singles;
+                (words == 2 ? list.pairs : list.singles) += slab.passes;
+            }
+        }
     }
     return list;
 }
 
 void ResidentBlock::declare_around(const ResidentBox& box) {
     Kept& kept = kept_[box.field];
-    const std::vector<Slab> list = slabs(box);
+    const Slabs list = slabs(box);
     body().push_back(kernel::BlankLine{});
     body().push_back(kernel::Comment{"Around the box of " + word(box.field) +
                                      ": places in it, and the cells of the grid that they show."});
     if (box.is_exchanged) {
-        const int passes = list.back().first + list.back().passes;
         kept.around = context_.local(word(box.field) + "_around");
         kept.source = context_.local(word(box.field) + "_source");
-        body().push_back(kernel::DeclareArray{Type::i32, kept.around, {passes}});
-        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {passes}});
+        body().push_back(kernel::DeclareArray{Type::i32, kept.around, {list.passes}});
+        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {list.pairs + list.singles}});
     }
-    for (const Slab& slab : list)
+    for (const Slab& slab : list.all)
         append(body(), loop_over("pass", slab.passes, around_pass(box, slab)));
 }
 
@@ -72,7 +83,7 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         const auto index = static_cast<std::size_t>(axis);
         const int reach = box.reach[index];
         Expr local = unit_in(slab, axis);
-        if (axis == 0 && slab.unit > 1) local = local * slab.unit + variable("x");
+        if (axis == slab.along && slab.unit > 1) local = local * slab.unit + variable("x");
         if (axis == slab.axis || (axis == 0 && slab.is_beside)) {
             local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
         } else if (slab.is_wide[index]) {
@@ -131,17 +142,56 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
     declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
     if (box.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
-        Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")},
-                    kernel::Assign{kernel::element(kept.source, {number}, Type::i32),
-                                   kernel::select(truth("shows"), variable("source") * kept.words, -1)}};
+        Block notes{
+            kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
+        note_words(box, slab, source, notes);
         if (slab.unit > 1) {
             pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
         } else {
-            append(pass, std::move(notes));
+            append(pass, {kernel::Scope{std::move(notes)}});
         }
     }
     load_shown(box, pass);
     set_fixed(box, cell, pass);
+}
+
+// Where the words are that hold a unit, whose first cell is at `source` in the grid.
+void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, const Place& source, Block& notes) {
+    const Kept& kept = kept_.at(box.field);
+    const bool is_wide = type_of(box.field) == Type::f64;
+    const Units units = units_of(box, slab.axis == 0);
+    Place cell{0, 0, 0};
+    Expr block = 0;
+    for (int axis = rank() - 1; axis >= 0; --axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        cell[index] = source[index] % schedule_.tile(axis);
+        block = block * variable(kBlocks[axis]) + source[index] / schedule_.tile(axis);
+    }
+    Expr unit = block * units.in_block;
+    if (slab.axis == 0) {
+        const int deep = depth(box, 0);
+        const Expr first = source[0] - cell[0];
+        const Expr width = kernel::min(context_.extent(0) - first, schedule_.tile(0));
+        const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
+        unit = unit + (cell[2] * (2 * deep) + column) * units.in_row + cell[1] / units.cells;
+    } else {
+        unit = unit + (cell[2] * box.own[1] + cell[1]) * units.in_row + cell[0] / units.cells;
+    }
+    declare(notes, "unit", unit);
+    const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
+    for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece) {
+        Expr from = word_in_half(box, units, slab.pieces[piece], variable("unit"));
+        // One cell of a row: the piece that it is in.
+        if (slab.is_beside && units.cells > 1)
+            from = from + cell[0] % units.cells / (is_wide ? 1 : 2) * 2 * all_units(box, units);
+        notes.push_back(kernel::Assign{kernel::element(kept.source, {pass + slab.looks[piece]}, Type::i32),
+                                       kernel::select(truth("shows"), from, -1)});
+    }
+    // Of a pair of values, which one; the place says it, too.
+    if (slab.is_beside && units.cells > 1 && !is_wide)
+        notes.push_back(kernel::Assign{
+            kernel::element(kept.around, {pass + slab.first}, Type::i32),
+            kernel::select(cell[0] % 2 == 0, variable("place"), Expr(-1) - variable("place"))});
 }
 
 void ResidentBlock::load_shown(const ResidentBox& box, Block& pass) {
@@ -172,62 +222,6 @@ void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, Block& 
     }
 }
 
-// ---- sending
-
-// Whether cells at a face of the block are shown elsewhere; empty where they always are.
-ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int side) {
-    const ir::BoundaryKind kind = face(box, axis, side).kind;
-    if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return {};
-    return side == 0 ? origin(axis) > 0 : origin(axis) + size(axis) < context_.extent(axis);
-}
-
-void ResidentBlock::declare_sends(const ResidentBox& box) {
-    Kept& kept = kept_[box.field];
-    kept.sends = context_.local(word(box.field) + "_sends");
-    body().push_back(kernel::Comment{"A bit for each of the thread's rows that other blocks read."});
-    body().push_back(kernel::Declare{Type::i32, kept.sends, 0, true});
-    Expr outer;
-    for (int axis = 0; axis < rank(); ++axis) {
-        int depth = box.reach[static_cast<std::size_t>(axis)];
-        if (depth == 0) continue;
-        // A mirror does not show the cell at its face.
-        for (int side = 0; side < 2; ++side)
-            if (face(box, axis, side).kind == ir::BoundaryKind::mirror)
-                depth = box.reach[static_cast<std::size_t>(axis)] + 1;
-        const Expr first = axis == 0 ? inner(0) : in_box(axis);
-        const Expr last = axis == 0 ? inner(0) + (cells(0) - 1) : in_box(axis);
-        outer = outer || (is_read(box, axis, 0) && first < depth) ||
-                (is_read(box, axis, 1) && last >= size(axis) - depth);
-    }
-    const Expr bit = loop(2) * cells(1) + loop(1);
-    Block row{kernel::If{
-        inner(0) < size(0) && is_row_in_grid() && outer,
-        {kernel::Assign{variable(kept.sends),
-                        kernel::call_helper("with_bit", {variable(kept.sends), bit}, Type::i32)}},
-        {}}};
-    append(body(), loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
-}
-
-void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
-    const Kept& kept = kept_.at(box.field);
-    const bool is_wide = type_of(box.field) == Type::f64;
-    Block send;
-    // As many at once as sixteen bytes or two of them hold.
-    const int together = is_wide ? 1 : cells(0);
-    for (int x = 0; x < cells(0); x += together) {
-        std::vector<Expr> arguments{word_at(box, grid_place({x, loop(1), loop(2)}))};
-        for (int each = 0; each < together; ++each)
-            arguments.push_back(near(written_level(box), loop(2), loop(1), x + each));
-        arguments.push_back(variable("tag"));
-        const std::string name =
-            is_wide ? "send_f64" : "send" + (together > 1 ? std::to_string(together) : "") + "_f32";
-        send.push_back(kernel::CallStatement{name, std::move(arguments)});
-    }
-    const Expr bit = loop(2) * cells(1) + loop(1);
-    row.push_back(kernel::If{
-        kernel::call_helper("has_bit", {variable(kept.sends), bit}, Type::boolean), std::move(send), {}});
-}
-
 // ---- receiving
 
 bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
@@ -240,66 +234,67 @@ bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
 void ResidentBlock::receive(const ResidentBox& box, Block& step) {
     const Kept& kept = kept_.at(box.field);
     const std::string seen = context_.local(word(box.field) + "_seen");
-    int vectors = 0, singles = 0;
-    const std::vector<Slab> list = slabs(box);
-    for (const Slab& slab : list)
-        (slab.unit > 1 ? vectors : singles) += slab.passes;
-    const int width = cells(0) * kept.words;
+    const Slabs list = slabs(box);
     step.push_back(kernel::BlankLine{});
-    step.push_back(
-        kernel::DeclareArray{Type::i64, seen, {vectors * width + singles * kept.words}});
+    step.push_back(kernel::DeclareArray{Type::i64, seen, {2 * list.pairs + list.singles}});
     step.push_back(kernel::CallStatement{
         "await_words",
-        {kernel::address_of(seen, 0, Type::i64), kernel::address_of(kept.source, 0, Type::i32), vectors,
-         width, singles, kept.words, kernel::address_of(kept.exchange, half(box), Type::i64),
-         variable("tag")}});
-    for (const Slab& slab : list) {
-        const int first = slab.unit > 1
-                              ? slab.first * width
-                              : vectors * width + (slab.first - vectors) * kept.words;
-        append(step, loop_over("pass", slab.passes, take(box, slab, first)));
-    }
+        {kernel::address_of(seen, 0, Type::i64), kernel::address_of(kept.source, 0, Type::i32), list.pairs,
+         list.singles, kernel::address_of(kept.exchange, half(box), Type::i64), variable("tag")}});
+    for (const Slab& slab : list.all)
+        append(step, loop_over("pass", slab.passes, take(box, slab, list.pairs)));
 }
 
-// Stores what has come for a unit; `seen`: where the words of the slab's first one are.
-ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& slab, int seen) {
+// Stores what has come for a unit; pairs: of words that are looked at, before the single ones.
+ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& slab, int pairs) {
     const Kept& kept = kept_.at(box.field);
     const Type type = type_of(box.field);
+    const Units units = units_of(box, slab.axis == 0);
     const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
     const std::string words = context_.local(word(box.field) + "_seen");
     const Expr place = kernel::element(kept.around, {pass + slab.first}, Type::i32);
     const Expr at = slot(box, written_time(box));
-    const auto value = [&](const Expr& x) {
-        const Expr first = (pass * slab.unit + x) * kept.words + seen;
-        std::vector<Expr> halves;
-        for (int half = 0; half < kept.words; ++half)
-            halves.push_back(kernel::element(words, {first + half}, Type::i64));
-        return kernel::call_helper(type == Type::f64 ? "value_f64" : "value_f32", std::move(halves), type);
+    const auto seen = [&](int piece, int number) {
+        const int look = slab.looks[static_cast<std::size_t>(piece)];
+        const bool is_pair = slab.pieces[static_cast<std::size_t>(piece)].words == 2;
+        const Expr first = is_pair ? (pass + look) * 2 : pass + (look + pairs);
+        return kernel::element(words, {first + number}, Type::i64);
+    };
+    const auto value = [&](int cell) {
+        if (type == Type::f64) return kernel::call_helper("value_f64", {seen(cell, 0)}, type);
+        const int of_piece = units.has_threes ? 3 : 2;
+        const int within = cell % of_piece;
+        return kernel::call_helper(within == 1 ? "high_f32" : "low_f32",
+                                   {seen(cell / of_piece, within / 2)}, type);
     };
     Block takes;
-    if (slab.unit == 1) {
+    if (slab.is_beside && units.cells > 1 && type == Type::f32) {
+        const Expr target = kernel::select(place >= 0, place, Expr(-1) - place);
+        takes.push_back(kernel::Assign{element(box, at, target), kernel::select(place >= 0, value(0), value(1))});
+    } else if (slab.unit == 1) {
         takes.push_back(kernel::Assign{element(box, at, place), value(0)});
     } else {
-        const Expr x = variable("x");
-        takes.push_back(kernel::DeclareArray{type, "came", {slab.unit}});
-        append(takes, loop_over("x", slab.unit,
-                                {kernel::Assign{kernel::element("came", {x}, type), value(x)}}));
-        Block whole{kernel::StoreVector{address(box, at, place), kernel::element("came", {0}, type),
-                                        slab.unit, true}};
-        if (box.has_corners) {
-            // Past the end of the grid lie cells of another face.
-            const Expr in_row = unit_in(slab, 0) * slab.unit + x;
-            Block part = loop_over("x", slab.unit,
-                                   {kernel::If{in_row < size(0),
-                                               {kernel::Assign{element(box, at, place + x),
-                                                               kernel::element("came", {x}, type)}},
-                                               {}}});
-            whole = {kernel::If{truth("is_ragged"), std::move(part), std::move(whole)}};
+        const int stride = slab.along == 0 ? 1 : box.padded[0];
+        Block part, whole;
+        if (slab.along == 0) {
+            takes.push_back(kernel::DeclareArray{type, "came", {slab.unit}});
+            for (int cell = 0; cell < slab.unit; ++cell)
+                takes.push_back(kernel::Assign{kernel::element("came", {cell}, type), value(cell)});
+            whole.push_back(kernel::StoreVector{address(box, at, place), kernel::element("came", {0}, type),
+                                                slab.unit, true});
         }
-        append(takes, std::move(whole));
+        // Past the end of the grid lie cells of another face.
+        const Expr first = unit_in(slab, slab.along) * slab.unit;
+        for (int cell = 0; cell < slab.unit; ++cell) {
+            kernel::Assign store{element(box, at, place + cell * stride),
+                                 slab.along == 0 ? kernel::element("came", {cell}, type) : value(cell)};
+            if (slab.along == 1) whole.push_back(store);
+            part.push_back(kernel::If{first + cell < size(slab.along), {std::move(store)}, {}});
+        }
+        takes.push_back(kernel::If{truth("is_ragged"), std::move(part), std::move(whole)});
     }
-    return {kernel::If{kernel::element(kept.source, {pass + slab.first}, Type::i32) >= 0, std::move(takes),
-                       {}}};
+    const Expr look = kernel::element(kept.source, {pass + slab.looks[0]}, Type::i32);
+    return {kernel::If{look >= 0, std::move(takes), {}}};
 }
 
 }  // namespace halo::lower

@@ -2,6 +2,7 @@
 // box.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "compiler/lower/resident.h"
@@ -31,11 +32,26 @@ protected:
 
     struct Kept {  // the names of a box's things
         std::string box, place;
-        std::string around, source;  // of the cells around: where in the box, and in the exchange
-        std::string exchange, sends;
+        std::string around;  // places of the cells around
+        std::string source;  // where the words come from that hold them
+        std::string exchange, blocks;
+        std::string sends, unit;  // which rows are sent, and the first one's unit
+        std::string side_sends;
+        std::array<std::string, 2> side_units;
         Expr half;
         int number = -1;  // of its exchange
-        int words = 1;
+    };
+
+    // How cells are sent together (resident_exchange.cpp).
+    struct Units {
+        struct Piece {
+            int offset = 0, words = 2;
+        };
+        bool of_sides = false;    // past the faces of the first axis; else rows past the others
+        bool has_threes = false;  // a pair of words has three values, else one of eight bytes or two
+        int cells = 1, words = 1;
+        int in_row = 1, in_block = 0;  // units
+        std::vector<Piece> pieces;
     };
 
     // A level's cells that a thread has in registers: its own, and those around them that it reads.
@@ -57,6 +73,7 @@ protected:
     Expr size(int axis) const { return variable(kSizes[axis]); }
     Expr origin(int axis) const { return variable(kOrigins[axis]); }
     Expr inner(int axis) const { return variable(kInner[axis]); }  // the thread's first cell in the box
+    Expr inner(int axis, int axes) const { return axis < axes ? inner(axis) : Expr(0); }
     Expr loop(int axis) const { return cells(axis) > 1 ? variable(kLoops[axis]) : Expr(0); }
     Expr in_box(int axis) const { return inner(axis) + loop(axis); }
 
@@ -133,12 +150,6 @@ protected:
         return kernel::convert(variable("tag") % 2, Type::i64) * kept_.at(box.field).half;
     }
 
-    Expr word_at(const ResidentBox& box, const Expr& grid) const {
-        const Kept& kept = kept_.at(box.field);
-        return kernel::address_of(kept.exchange, half(box) + kernel::convert(grid * kept.words, Type::i64),
-                                  Type::i64);
-    }
-
     // ---- what a thread has in registers (resident_window.cpp)
     // ----------------------------------------------------------------------------------------------
 
@@ -155,6 +166,22 @@ protected:
     // Levels become a step older.
     void rotate(Block& step);
 
+    // ---- what blocks send each other (resident_exchange.cpp)
+    // ----------------------------------------------------------------------------------------------
+
+    Units units_of(const ResidentBox& box, bool of_sides) const;
+    int depth(const ResidentBox& box, int axis) const;
+    int words_of_block(const ResidentBox& box) const;
+    Expr word_in_half(const ResidentBox& box, const Units& units, const Units::Piece& piece,
+                      const Expr& unit) const;
+    void declare_blocks();
+    void declare_exchange(const ResidentBox& box);
+    // Which of the thread's cells others read.
+    void declare_sends(const ResidentBox& box);
+    void declare_targets(const ResidentBox& box, Block& step);
+    void send_row(const ResidentBox& box, Block& row);
+    void send_sides(const ResidentBox& box, Block& plane);
+
     // ---- the cells around a box (resident_around.cpp)
     // ----------------------------------------------------------------------------------------------
 
@@ -163,16 +190,20 @@ protected:
         std::array<int, 3> extent{1, 1, 1};  // of units
         std::array<bool, 3> is_wide{};       // reaches past the faces of this axis, too
         bool is_beside = false;              // of those, what is past the faces of the first axis
-        int unit = 1;                        // cells, neighbours along the first axis
+        int unit = 1;                        // cells, neighbours along the first axis or the second
+        int along = 0;                       // which
         int count = 1, passes = 1;
-        int first = 0;  // of its passes
+        int first = 0;                       // of its passes
+        std::vector<Units::Piece> pieces;    // that a pass looks at
+        std::vector<int> looks;              // the first of each: pairs first, then single words
     };
-    std::vector<Slab> slabs(const ResidentBox& box) const;
+    struct Slabs {
+        std::vector<Slab> all;
+        int passes = 0, pairs = 0, singles = 0;
+    };
+    Slabs slabs(const ResidentBox& box) const;
     // Which of them are the thread's to fill, and what they hold before the first step.
     void declare_around(const ResidentBox& box);
-    // Which of the thread's rows have cells that others read.
-    void declare_sends(const ResidentBox& box);
-    void send_row(const ResidentBox& box, Block& row);
     // Takes them from the exchange once all are there.
     void receive(const ResidentBox& box, Block& step);
     const ir::Face& face(const ResidentBox& box, int axis, int side) const {
@@ -182,6 +213,7 @@ protected:
     static constexpr const char* kOrigins[] = {"box_i", "box_j", "box_k"};
     static constexpr const char* kSizes[] = {"size_i", "size_j", "size_k"};
     static constexpr const char* kInner[] = {"in_i", "in_j", "in_k"};
+    static constexpr const char* kBlocks[] = {"blocks_i", "blocks_j", "blocks_k"};
     static constexpr const char* kLoops[] = {"x", "y", "z"};
 
     Context& context_;
@@ -202,10 +234,16 @@ private:
                    const std::array<int, 2>& y, Block& step);
     void load_sides(const ResidentBox& box, const Level& level, const RowBlock& rows, Block& step);
 
+    Expr all_units(const ResidentBox& box, const Units& units) const;
+    Expr is_read(const ResidentBox& box, int axis, int side);
+    std::string target(const std::string& unit, const Units::Piece& piece);
+    Block send_unit(const ResidentBox& box, const Units& units, const std::string& unit, const Expr& after,
+                    const std::function<Expr(int)>& cell);
+
     Expr unit_in(const Slab& slab, int axis) const;
     Block around_pass(const ResidentBox& box, const Slab& slab);
-    Block take(const ResidentBox& box, const Slab& slab, int seen);
-    Expr is_read(const ResidentBox& box, int axis, int side);
+    void note_words(const ResidentBox& box, const Slab& slab, const Place& source, Block& notes);
+    Block take(const ResidentBox& box, const Slab& slab, int pairs);
     void show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, Block& pass);
     void load_shown(const ResidentBox& box, Block& pass);
     void set_fixed(const ResidentBox& box, const Place& cell, Block& pass);

@@ -191,8 +191,8 @@ struct Argument {
         rows,      // int32: rows of table `index`
         points,    // pointer to array `part` of points `index` (points.h)
         count,     // int32: number `part` of points `index` (points.h)
-        exchange,  // of exchange `index` of a resident block: part 0 int64*, the first half's words of cell
-                   // (0,0,0); part 1 int64, words from there to the other half
+        exchange,  // of exchange `index` of a resident block: part 0 int64*, the first half's words; part 1
+                   // int64, how many they are
         steps,     // int32: steps that this launch of a resident block does
         sent       // int32: steps that its launches have done since the exchanges were cleared
     };
@@ -253,13 +253,13 @@ struct KernelPlan {
 //
 // A resident one does as many steps as a launch asks for, and `steps` is the least. Its blocks wait for each
 // other, so it may only run where all are on the device at once. They hand cells to each other through
-// exchanges: two arrays of the fields' layout, taken in turn, of 64-bit words that start as 0.
+// exchanges: two arrays, taken in turn, of 64-bit words that start as 0.
 struct TimeBlock {
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     bool is_resident = false;
-    std::vector<int> exchanges;                                // words of a cell, of each
+    std::vector<int> exchanges;                                // words of a block of threads, of each
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
     KernelPlan kernel;
 };

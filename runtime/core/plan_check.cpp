@@ -126,7 +126,7 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
             "its time block does {} steps and leaves {} levels", block.steps, block.levels);
     check_kernel(plan, block.kernel);
     for (const int words : block.exchanges)
-        require(block.is_resident && words >= 1 && words <= 16, "an exchange of its time block has {} words",
+        require(block.is_resident && words >= 1, "an exchange of its time block has {} words",
                 words);
     for (const Argument& argument : block.kernel.arguments) {
         if (!is_of_resident(argument)) continue;

@@ -3,6 +3,7 @@
 // Such a kernel reads and writes cells alone: it makes what lies past a face itself. So halo images are
 // filled only when single steps follow.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "runtime/core/session_state.h"
@@ -37,11 +38,14 @@ bool Session::State::make_resident() {
         resident_blocks[axis] = (geometry.extent[axis] + tile - 1) / tile;
         needed *= resident_blocks[axis];
     }
-    constexpr std::int64_t kMostElements = std::int64_t{1} << 28;  // kernels count words in 32 bits
+    // Kernels count elements and words in 32 bits.
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 30;
     if (geometry.elements > kMostElements || needed > device->most_resident_blocks(*block_kernel))
         return false;
+    for (const int words : block.exchanges)
+        if (needed * words > kMostElements) return false;
     for (const int words : block.exchanges) {
-        const std::int64_t bytes = 2 * geometry.elements * words * std::int64_t{sizeof(std::int64_t)};
+        const std::int64_t bytes = 2 * needed * words * std::int64_t{sizeof(std::int64_t)};
         exchanges.emplace_back(*device, bytes);
         device->set_bytes(exchanges.back().address(), 0, bytes);
     }
@@ -52,10 +56,10 @@ PreparedLaunch::Value Session::State::exchange_value(int index, int part) const 
     const auto words = std::int64_t{plan.time_block->exchanges[static_cast<std::size_t>(index)]};
     PreparedLaunch::Value value{};
     if (part == 1) {
-        value.i64 = geometry.elements * words;
+        value.i64 = words * std::accumulate(resident_blocks.begin(), resident_blocks.end(), std::int64_t{1},
+                                            std::multiplies<>());
     } else {
-        value.address = static_cast<std::int64_t*>(exchanges[static_cast<std::size_t>(index)].address()) +
-                        geometry.origin * words;
+        value.address = exchanges[static_cast<std::size_t>(index)].address();
     }
     return value;
 }

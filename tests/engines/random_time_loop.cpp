@@ -174,8 +174,8 @@ std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const R
 RandomResident random_resident(std::uint64_t seed, int rank) {
     Random random(seed * 7919 + 5);
     RandomResident drawn;
-    drawn.schedule.threads = {random.pick<int>({4, 8, 16}), random.pick<int>({1, 2, 4}), 1};
-    drawn.schedule.cells = {random.pick<int>({1, 1, 2}), random.pick<int>({1, 2, 3}), 1};
+    drawn.schedule.threads = {random.pick<int>({4, 8, 16, 32}), random.pick<int>({1, 2, 4}), 1};
+    drawn.schedule.cells = {random.pick<int>({1, 2, 4}), random.pick<int>({1, 2, 3, 4}), 1};
     if (rank == 3) {
         drawn.schedule.threads[2] = random.pick<int>({1, 2, 3});
         drawn.schedule.cells[2] = random.pick<int>({1, 2, 3});
