@@ -187,7 +187,6 @@ constexpr const char* kSections[] = {"f16",
                                      "send2_f32",
                                      "send3_f32",
                                      "send_f64",
-                                     "is_of_step",
                                      "look_at_word",
                                      "look_at_pair",
                                      "await_words",
@@ -238,7 +237,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (const auto* call = std::get_if<CallStatement>(&statement.kind)) {
                 used.insert(call->function);
                 if (call->function.starts_with("send")) used.insert({"word_of", "send_pair"});
-                if (call->function == "await_words") used.insert({"word_of", "is_of_step", "look_at_word", "look_at_pair"});
+                if (call->function == "await_words") used.insert({"look_at_word", "look_at_pair"});
             }
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");

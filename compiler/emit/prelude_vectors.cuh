@@ -438,10 +438,6 @@ __device__ __forceinline__ void send3_f32(long long* to, float a, float b, float
 __device__ __forceinline__ void send_f64(long long* to, double value, int step) {
     send_pair(to, static_cast<unsigned long long>(__double_as_longlong(value)), word_of(0, step));
 }
-// [is_of_step]
-__device__ __forceinline__ bool is_of_step(long long word, int step) {
-    return static_cast<int>(word >> 32) == step;
-}
 // [look_at_word]
 // A word as it is now.
 __device__ __forceinline__ void look_at_word(long long* seen, const long long* from) {
@@ -466,25 +462,24 @@ __device__ __forceinline__ void look_at_pair(long long* seen, const long long* f
 }
 // [await_words]
 // Looks at what other blocks send until all of it is of that step: pairs of words, then single ones. Each
-// starts `source` words from `from`; those of a negative one are nobody's.
+// starts `source` words from `from`; those of a negative one are nobody's. All looks are on their way before
+// the first is waited for.
 __device__ __forceinline__ void await_words(long long* seen, const int* source, int pairs, int singles,
                                             const long long* from, int step) {
-#pragma unroll
-    for (int look = 0; look < pairs + singles; ++look) {
-        const int last = look < pairs ? 2 * look + 1 : pairs + look;
-        seen[last] = source[look] < 0 ? static_cast<long long>(word_of(0, step)) : 0;
-    }
     for (bool is_waiting = true; is_waiting;) {
 #pragma unroll
-        for (int pair = 0; pair < pairs; ++pair)
-            if (!is_of_step(seen[2 * pair + 1], step)) look_at_pair(&seen[2 * pair], from + source[pair]);
+        for (int look = 0; look < pairs; ++look)
+            look_at_pair(&seen[2 * look], from + max(source[look], 0));
 #pragma unroll
-        for (int single = pairs; single < pairs + singles; ++single)
-            if (!is_of_step(seen[pairs + single], step)) look_at_word(&seen[pairs + single], from + source[single]);
-        is_waiting = false;
+        for (int look = pairs; look < pairs + singles; ++look)
+            look_at_word(&seen[pairs + look], from + max(source[look], 0));
+        int differs = 0;
 #pragma unroll
-        for (int look = 0; look < pairs + singles; ++look)
-            is_waiting = is_waiting || !is_of_step(seen[look < pairs ? 2 * look + 1 : pairs + look], step);
+        for (int look = 0; look < pairs + singles; ++look) {
+            const int of_step = static_cast<int>(seen[look < pairs ? 2 * look + 1 : pairs + look] >> 32);
+            differs |= (of_step ^ step) & ~(source[look] >> 31);
+        }
+        is_waiting = differs != 0;
 #ifndef __CUDACC__
         if (is_waiting) halo_let_others_run();
 #endif

@@ -191,7 +191,10 @@ private:
         for (const Write& write : view.writes)
             keep_row(shape_.box(write.level.field), row);
         if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
-        Block plane = loop_over(kLoops[1], cells(1), std::move(row));
+        Block plane;
+        for (const schedule::Pipeline::Use& use : pipeline_.stages[index].uses)
+            gather_next(use, plane);
+        append(plane, loop_over(kLoops[1], cells(1), std::move(row)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
         append(step, loop_over(kLoops[2], cells(2), std::move(plane)));

@@ -159,8 +159,10 @@ protected:
     void declare_windows_of_step(Block& step);
     // A level's cell, counted from the thread's first.
     Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
-    // What a stage reads of a level and the thread does not have, from shared memory.
+    // What a stage reads of a level and the thread does not have, from shared memory: before its first plane,
+    // and during each.
     void gather(const schedule::Pipeline::Use& use, Block& step);
+    void gather_next(const schedule::Pipeline::Use& use, Block& plane);
     // Threads beside read cells that are in none of a thread's outer rows.
     bool needs_inner_rows(const ResidentBox& box) const;
     // Levels become a step older.
@@ -230,9 +232,16 @@ private:
     Window& window(const Level& level);
     void add_window(const Level& level, const std::vector<ir::Offset>& offsets);
     bool has_lanes() const;  // neighbours along the first axis are in neighbouring lanes
-    void load_rows(const ResidentBox& box, const Level& level, const std::array<int, 2>& z,
-                   const std::array<int, 2>& y, Block& step);
-    void load_sides(const ResidentBox& box, const Level& level, const RowBlock& rows, Block& step);
+    struct Rows {  // of a plane
+        std::array<int, 2> y{0, 0};
+        int left = 0, right = 0;  // cells beside the thread's that are read
+    };
+    static Read read_of(const schedule::Pipeline::Use& use);
+    std::vector<Rows> rows_of(const Read& read, int planes) const;
+    void gather_plane(const Read& read, int planes, const Expr& z, Block& step);
+    void load_rows(const ResidentBox& box, const Level& level, const Expr& z, const std::array<int, 2>& y,
+                   Block& step);
+    void load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows, Block& step);
 
     Expr all_units(const ResidentBox& box, const Units& units) const;
     Expr is_read(const ResidentBox& box, int axis, int side);

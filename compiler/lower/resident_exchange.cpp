@@ -158,9 +158,13 @@ void ResidentBlock::declare_targets(const ResidentBox& box, Block& step) {
     const Kept& kept = kept_.at(box.field);
     const auto declare_target = [&](const std::string& unit, const Units& units) {
         for (const Units::Piece& piece : units.pieces)
-            declare(step, target(unit, piece),
-                    half(box) + kernel::convert(word_in_half(box, units, piece, variable(unit)), Type::i64),
-                    Type::i64);
+            step.push_back(kernel::DeclarePointer{
+                Type::i64, target(unit, piece),
+                kernel::address_of(kept.exchange,
+                                   half(box) + kernel::convert(
+                                                   word_in_half(box, units, piece, variable(unit)), Type::i64),
+                                   Type::i64),
+                true});
     };
     if (!kept.unit.empty()) declare_target(kept.unit, units_of(box, false));
     for (const std::string& unit : kept.side_units)
@@ -175,13 +179,12 @@ std::string ResidentBlock::target(const std::string& unit, const Units::Piece& p
 ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Units& units,
                                               const std::string& unit, const Expr& after,
                                               const std::function<Expr(int)>& cell) {
-    const Kept& kept = kept_.at(box.field);
     const bool is_wide = type_of(box.field) == Type::f64;
     Block send;
     int next = 0;
     for (const Units::Piece& piece : units.pieces) {
-        const Expr at = kernel::variable(target(unit, piece), Type::i64) + after * piece.words;
-        std::vector<Expr> arguments{kernel::address_of(kept.exchange, at, Type::i64)};
+        std::vector<Expr> arguments{
+            kernel::address_of(target(unit, piece), after * piece.words, Type::i64)};
         const int count = is_wide || piece.words == 1 ? 1 : units.has_threes ? 3 : 2;
         for (int each = 0; each < count; ++each)
             arguments.push_back(cell(next++));
@@ -212,25 +215,25 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     const Kept& kept = kept_.at(box.field);
     if (kept.side_units[0].empty()) return;
     const Units units = units_of(box, true);
-    Block sends;
-    for (int side = 0; side < 2; ++side) {
-        for (int x = 0; x < cells(0); ++x) {
-            if (side == 0 && x >= depth(box, 0)) continue;
-            Block column;
-            for (int y = 0; y < cells(1); y += units.cells) {
-                const Expr after =
-                    (loop(2) * (2 * depth(box, 0)) + x) * units.in_row + y / units.cells;
-                append(column, send_unit(box, units, kept.side_units[side], after, [&](int cell) {
-                           return near(written_level(box), loop(2), y + cell, x);
-                       }));
-            }
-            sends.push_back(kernel::If{
-                kernel::call_helper("has_bit", {variable(kept.side_sends), x + side * cells(0)},
-                                    Type::boolean),
-                std::move(column),
-                {}});
+    const auto send_column = [&](int side, int x) {
+        Block column;
+        for (int y = 0; y < cells(1); y += units.cells) {
+            const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * units.in_row + y / units.cells;
+            append(column, send_unit(box, units, kept.side_units[side], after, [&](int cell) {
+                       return near(written_level(box), loop(2), y + cell, x);
+                   }));
         }
-    }
+        return kernel::If{kernel::call_helper("has_bit", {variable(kept.side_sends), x + side * cells(0)},
+                                              Type::boolean),
+                          std::move(column),
+                          {}};
+    };
+    Block sends, ragged;
+    for (int x = 0; x < std::min(cells(0), depth(box, 0)); ++x)
+        sends.push_back(send_column(0, x));
+    for (int x = 0; x < cells(0); ++x)
+        (x < cells(0) - depth(box, 0) ? ragged : sends).push_back(send_column(1, x));
+    if (!ragged.empty()) sends.push_back(kernel::If{truth("is_ragged"), std::move(ragged), {}});
     plane.push_back(kernel::If{variable(kept.side_sends) != 0, std::move(sends), {}});
 }
 

@@ -20,16 +20,6 @@ kernel::Expr in_loop(const char* var, const std::array<int, 2>& range) {
     return range[1] - range[0] == 1 ? kernel::Expr(range[0]) : kernel::variable(var, kernel::Type::i32);
 }
 
-// The parts of a range below, within and above [0, cells).
-std::vector<std::array<int, 2>> parts(std::pair<int, int> range, int cells) {
-    std::vector<std::array<int, 2>> list;
-    for (const auto& [begin, end] : {std::array{range.first, std::min(range.second, 0)},
-                                     std::array{std::max(range.first, 0), std::min(range.second, cells)},
-                                     std::array{std::max(range.first, cells), range.second}})
-        if (begin < end) list.push_back({begin, end});
-    return list;
-}
-
 }  // namespace
 
 bool ResidentBlock::has_lanes() const {
@@ -95,58 +85,58 @@ ResidentBlock::Expr ResidentBlock::near(const Level& level, const Expr& z, const
 }
 
 // Rows of whole vectors, the thread's own or others'.
-void ResidentBlock::load_rows(const ResidentBox& box, const Level& level, const std::array<int, 2>& z,
+void ResidentBlock::load_rows(const ResidentBox& box, const Level& level, const Expr& z,
                               const std::array<int, 2>& y, Block& step) {
-    const Expr at_z = in_loop("z", z), at_y = in_loop("y", y);
-    const Expr place = place_near(box, {0, at_y, at_z});
-    const Expr to = near(level, at_z, at_y, 0);
+    if (y[0] >= y[1]) return;
+    const Expr at_y = in_loop("y", y);
+    const Expr place = place_near(box, {0, at_y, z});
+    const Expr to = near(level, z, at_y, 0);
     Block loads;
     if (cells(0) == 1) {
         loads.push_back(kernel::Assign{to, element(box, slot(box, level.time), place)});
     } else {
         loads.push_back(kernel::LoadVector{to, address(box, slot(box, level.time), place), cells(0)});
     }
-    append(step, loop_between("z", z, loop_between("y", y, std::move(loads))));
+    append(step, loop_between("y", y, std::move(loads)));
 }
 
 // Cells beside the thread's, in rows that are there.
-void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const RowBlock& rows,
+void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
                                Block& step) {
     const Sides& beside = windows_.at(level).beside;
-    const std::array<int, 2> z{rows.z.first, rows.z.second}, y{rows.y.first, rows.y.second};
-    const Expr at_z = in_loop("z", z), at_y = in_loop("y", y);
+    const Expr at_y = in_loop("y", rows.y);
     const Expr at = slot(box, level.time);
     const bool is_wide = type_of(box.field) == Type::f64;
     const bool by_lanes = has_lanes() && cells(0) > 1;
     Block loads, first, last;
-    const auto cell = [&](int x) { return near(level, at_z, at_y, x); };
+    const auto cell = [&](int x) { return near(level, z, at_y, x); };
     const auto from_box = [&](int x) {
-        return kernel::Assign{cell(x), element(box, at, place_near(box, {x, at_y, at_z}))};
+        return kernel::Assign{cell(x), element(box, at, place_near(box, {x, at_y, z}))};
     };
     const auto vector_from_box = [&](int x) {
-        return kernel::LoadVector{cell(x), address(box, at, place_near(box, {x, at_y, at_z})), cells(0)};
+        return kernel::LoadVector{cell(x), address(box, at, place_near(box, {x, at_y, z})), cells(0)};
+    };
+    const auto from_lane = [&](int x, const char* helper, int of_lane) {
+        return kernel::Assign{cell(x),
+                              kernel::call_helper(std::string(helper) + (is_wide ? "_f64" : "_f32"),
+                                                  {cell(of_lane)}, type_of(box.field))};
     };
     for (int x = beside.left_vectors ? cells(0) : 1; rows.left > 0 && x <= beside.left;
          x += beside.left_vectors ? cells(0) : 1) {
         if (beside.left_vectors) {
             loads.push_back(vector_from_box(-x));
         } else if (by_lanes && x <= rows.left) {
-            loads.push_back(kernel::Assign{
-                cell(-x), kernel::call_helper(is_wide ? "lane_before_f64" : "lane_before_f32",
-                                              {cell(cells(0) - x)}, type_of(box.field))});
+            loads.push_back(from_lane(-x, "lane_before", cells(0) - x));
             first.push_back(from_box(-x));
         } else if (x <= rows.left) {
             loads.push_back(from_box(-x));
         }
     }
-    const int step_right = beside.right_vectors ? cells(0) : 1;
-    for (int x = 0; rows.right > 0 && x < beside.right; x += step_right) {
+    for (int x = 0; rows.right > 0 && x < beside.right; x += beside.right_vectors ? cells(0) : 1) {
         if (beside.right_vectors) {
             loads.push_back(vector_from_box(cells(0) + x));
         } else if (by_lanes && x < rows.right) {
-            loads.push_back(kernel::Assign{
-                cell(cells(0) + x), kernel::call_helper(is_wide ? "lane_after_f64" : "lane_after_f32",
-                                                        {cell(x)}, type_of(box.field))});
+            loads.push_back(from_lane(cells(0) + x, "lane_after", x));
             last.push_back(from_box(cells(0) + x));
         } else if (x < rows.right) {
             loads.push_back(from_box(cells(0) + x));
@@ -154,38 +144,98 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
     }
     if (!first.empty()) loads.push_back(kernel::If{truth("is_first"), std::move(first), {}});
     if (!last.empty()) loads.push_back(kernel::If{truth("is_last"), std::move(last), {}});
-    append(step, loop_between("z", z, loop_between("y", y, std::move(loads))));
+    append(step, loop_between("y", rows.y, std::move(loads)));
 }
 
-void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
-    const ResidentBox& box = shape_.box(use.field);
-    const Level level{use.field, use.time};
-    const bool has_own = box.role != ir::Role::input;
-    Read read{level, use.offsets, {}, {}};
+// Rows of planes below the thread's own (-1), of its own (0) or above (1), and which cells beside them are
+// read.
+std::vector<ResidentBlock::Rows> ResidentBlock::rows_of(const Read& read, int planes) const {
+    std::map<int, std::array<int, 2>> needs;
+    for (const ir::Offset& offset : read.offsets) {
+        for (int z = 0; z < cells(2); ++z) {
+            const int at = z + offset[2];
+            if ((at < 0 ? -1 : at >= cells(2) ? 1 : 0) != planes) continue;
+            for (int y = 0; y < cells(1); ++y) {
+                std::array<int, 2>& need = needs[y + offset[1]];
+                need = {std::max(need[0], -offset[0]), std::max(need[1], offset[0])};
+            }
+        }
+    }
+    std::vector<Rows> list;
+    for (const auto& [y, need] : needs) {
+        Rows* last = list.empty() ? nullptr : &list.back();
+        if (last != nullptr && last->y[1] == y && last->left == need[0] && last->right == need[1]) {
+            ++last->y[1];
+        } else {
+            list.push_back({{y, y + 1}, need[0], need[1]});
+        }
+    }
+    return list;
+}
+
+// A plane of what a stage reads and the thread does not have.
+void ResidentBlock::gather_plane(const Read& read, int planes, const Expr& z, Block& step) {
+    const ResidentBox& box = shape_.box(read.level.field);
+    const bool has_own = box.role != ir::Role::input && planes == 0;
+    const std::vector<Rows> all = rows_of(read, planes);
+    for (const Rows& rows : all) {
+        if (!has_own) {
+            load_rows(box, read.level, z, rows.y, step);
+            continue;
+        }
+        load_rows(box, read.level, z, {rows.y[0], std::min(rows.y[1], 0)}, step);
+        load_rows(box, read.level, z, {std::max(rows.y[0], cells(1)), rows.y[1]}, step);
+    }
+    for (const Rows& rows : all)
+        if (rows.left > 0 || rows.right > 0) load_sides(box, read.level, z, rows, step);
+}
+
+Read ResidentBlock::read_of(const schedule::Pipeline::Use& use) {
+    Read read{{use.field, use.time}, use.offsets, {}, {}};
     for (const ir::Offset& offset : use.offsets) {
         for (int axis = 0; axis < 3; ++axis) {
             read.low[axis] = std::min(read.low[axis], offset[axis]);
             read.high[axis] = std::max(read.high[axis], offset[axis]);
         }
     }
+    return read;
+}
+
+// All planes that the thread's first one reads; the others follow one by one.
+void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
+    const ResidentBox& box = shape_.box(use.field);
+    const Read read = read_of(use);
     // Where the grid ends within a block, cells past its end are among a thread's own.
-    if (has_own && read.at_offsets()) {
+    if (box.role != ir::Role::input && read.at_offsets()) {
         Block again;
-        load_rows(box, level, {0, cells(2)}, {0, cells(1)}, again);
-        step.push_back(kernel::If{truth("is_ragged"), std::move(again), {}});
+        load_rows(box, read.level, loop(2), {0, cells(1)}, again);
+        step.push_back(
+            kernel::If{truth("is_ragged"), loop_over(kLoops[2], cells(2), std::move(again)), {}});
     }
-    std::vector<RowBlock> all = row_blocks(read, {cells(0), cells(1), cells(2)});
-    for (RowBlock& rows : all) {
-        rows.z = {rows.z.first + read.low[2], rows.z.second + read.low[2]};
-        rows.y = {rows.y.first + read.low[1], rows.y.second + read.low[1]};
-        for (const auto& z : parts(rows.z, cells(2)))
-            for (const auto& y : parts(rows.y, cells(1))) {
-                const bool is_own = z[0] >= 0 && z[1] <= cells(2) && y[0] >= 0 && y[1] <= cells(1);
-                if (!is_own || !has_own) load_rows(box, level, z, y, step);
-            }
-    }
-    for (const RowBlock& rows : all)
-        if (rows.left > 0 || rows.right > 0) load_sides(box, level, rows, step);
+    const auto gather_planes = [&](int planes, const std::array<int, 2>& z) {
+        if (z[0] >= z[1]) return;
+        Block loads;
+        gather_plane(read, planes, in_loop("z", z), loads);
+        append(step, loop_between("z", z, std::move(loads)));
+    };
+    const int end = read.high[2] + 1;
+    gather_planes(-1, {read.low[2], 0});
+    gather_planes(0, {0, std::min(end, cells(2))});
+    gather_planes(1, {cells(2), end});
+}
+
+// While a plane is computed, the one that the next plane reads besides comes.
+void ResidentBlock::gather_next(const schedule::Pipeline::Use& use, Block& plane) {
+    const Read read = read_of(use);
+    const int ahead = read.high[2] + 1;
+    Block own, above;
+    gather_plane(read, 0, loop(2) + ahead, own);
+    gather_plane(read, 1, loop(2) + ahead, above);
+    if (ahead < cells(2) && !own.empty())
+        plane.push_back(kernel::If{loop(2) < cells(2) - ahead, std::move(own), {}});
+    if (cells(2) > 1 && !above.empty())
+        plane.push_back(kernel::If{
+            loop(2) < cells(2) - 1 && loop(2) >= std::max(cells(2) - ahead, 0), std::move(above), {}});
 }
 
 void ResidentBlock::rotate(Block& step) {
