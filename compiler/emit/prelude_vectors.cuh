@@ -401,42 +401,48 @@ __device__ __forceinline__ unsigned long long word_of(unsigned low, unsigned hig
     return static_cast<unsigned long long>(high) << 32 | low;
 }
 // [send_pair]
-// Hands two words to other blocks, both at once.
-__device__ __forceinline__ void send_pair(long long* to, unsigned long long first,
-                                          unsigned long long second) {
+// Hands two words to other blocks, both at once, where they are asked for.
+__device__ __forceinline__ void send_pair(long long* to, unsigned long long first, unsigned long long second,
+                                          bool is_asked) {
 #ifdef __CUDACC__
-    asm volatile("{ .reg .b128 both; mov.b128 both, {%1, %2}; st.relaxed.gpu.global.b128 [%0], both; }" ::"l"(to),
-                 "l"(first), "l"(second)
-                 : "memory");
+    asm volatile(
+        "{ .reg .b128 both; .reg .pred asked; mov.b128 both, {%1, %2}; setp.ne.s32 asked, %3, 0;"
+        " @asked st.relaxed.gpu.global.b128 [%0], both; }" ::"l"(to),
+        "l"(first), "l"(second), "r"(static_cast<int>(is_asked))
+        : "memory");
 #else
+    if (!is_asked) return;
     halo_send_word(to, first);
     halo_send_word(to + 1, second);
 #endif
 }
 // [send_f32]
-// Hands a value to other blocks: one word that also says of which step it is.
-__device__ __forceinline__ void send_f32(long long* to, float value, int step) {
+// Hands a value to other blocks that ask for it: one word that also says of which step it is.
+__device__ __forceinline__ void send_f32(long long* to, float value, int step, bool is_asked) {
     const unsigned long long word = word_of(__float_as_uint(value), step);
 #ifdef __CUDACC__
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+    asm volatile(
+        "{ .reg .pred asked; setp.ne.s32 asked, %2, 0; @asked st.relaxed.gpu.global.u64 [%0], %1; }" ::"l"(to),
+        "l"(word), "r"(static_cast<int>(is_asked))
+        : "memory");
 #else
-    halo_send_word(to, word);
+    if (is_asked) halo_send_word(to, word);
 #endif
 }
 // [send2_f32]
-// Hands values to other blocks: two words, the end of which says of which step they are.
-__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int step) {
-    send_pair(to, word_of(__float_as_uint(a), __float_as_uint(b)), word_of(0, step));
+// Hands values to other blocks that ask for them: two words, the end of which says of which step they are.
+__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int step, bool is_asked) {
+    send_pair(to, word_of(__float_as_uint(a), __float_as_uint(b)), word_of(0, step), is_asked);
 }
 // [send3_f32]
-// Hands values to other blocks: two words, the end of which says of which step they are.
-__device__ __forceinline__ void send3_f32(long long* to, float a, float b, float c, int step) {
-    send_pair(to, word_of(__float_as_uint(a), __float_as_uint(b)), word_of(__float_as_uint(c), step));
+// Hands values to other blocks that ask for them: two words, the end of which says of which step they are.
+__device__ __forceinline__ void send3_f32(long long* to, float a, float b, float c, int step, bool is_asked) {
+    send_pair(to, word_of(__float_as_uint(a), __float_as_uint(b)), word_of(__float_as_uint(c), step), is_asked);
 }
 // [send_f64]
-// Hands a value to other blocks: two words, the end of which says of which step it is.
-__device__ __forceinline__ void send_f64(long long* to, double value, int step) {
-    send_pair(to, static_cast<unsigned long long>(__double_as_longlong(value)), word_of(0, step));
+// Hands a value to other blocks that ask for it: two words, the end of which says of which step it is.
+__device__ __forceinline__ void send_f64(long long* to, double value, int step, bool is_asked) {
+    send_pair(to, static_cast<unsigned long long>(__double_as_longlong(value)), word_of(0, step), is_asked);
 }
 // [look_at_word]
 // A word as it is now.

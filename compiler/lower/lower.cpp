@@ -252,6 +252,7 @@ void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
     function.parameters = context.parameters();
     block.is_resident = true;
     block.exchanges = result.exchanges;
+    block.is_of_whole_boxes = schedule.is_whole;
     block.is_whole = core.statements.size() == program.statements.size();
     block.least_extent = shape.least_extent;
     block.kernel.name = function.name;

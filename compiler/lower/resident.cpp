@@ -46,16 +46,19 @@ private:
         declare(body(), "thread", thread);
         for (int axis = 0; axis < rank(); ++axis) {
             declare(body(), kOrigins[axis], kernel::block_index(axis) * schedule_.tile(axis));
-            declare(body(), kSizes[axis],
-                    kernel::min(context_.extent(axis) - origin(axis), schedule_.tile(axis)));
+            if (!schedule_.is_whole)
+                declare(body(), kSizes[axis],
+                        kernel::min(context_.extent(axis) - origin(axis), schedule_.tile(axis)));
             const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
             declare(body(), kInner[axis], threads > 1 ? kernel::thread_index(axis) * cells(axis) : Expr(0));
         }
-        Expr ragged;
-        for (int axis = 0; axis < rank(); ++axis)
-            ragged = ragged || size(axis) != schedule_.tile(axis);
-        body().push_back(kernel::Comment{"The grid may end within the box."});
-        declare(body(), "is_ragged", ragged, Type::boolean);
+        if (!schedule_.is_whole) {
+            Expr ragged;
+            for (int axis = 0; axis < rank(); ++axis)
+                ragged = ragged || size(axis) != schedule_.tile(axis);
+            body().push_back(kernel::Comment{"The grid may end within the box."});
+            declare(body(), "is_ragged", ragged, Type::boolean);
+        }
         constexpr int kLanes = 32;
         const int threads = std::min(schedule_.threads[0], kLanes);
         const Expr lane = threads == kLanes ? kernel::thread_index(0) % kLanes : kernel::thread_index(0);
@@ -129,7 +132,7 @@ private:
             if (box.slots > 0 && back <= box.back)
                 loads.push_back(kernel::Assign{element(box, first_slot(box, -back), place), value});
         }
-        append(body(), over_cells({kernel::If{is_in_grid(), std::move(loads), {}}}));
+        append(body(), over_cells(in_grid(std::move(loads))));
     }
 
     // ---- the steps
@@ -233,8 +236,7 @@ private:
         }
         const Expr outer = is_outer_row(box);
         if (!needs_inner_rows(box) && outer.has_value()) all = {kernel::If{outer, std::move(all), {}}};
-        row.push_back(kernel::If{
-            truth("is_ragged"), loop_over(kLoops[0], cells(0), std::move(cell)), std::move(all)});
+        append(row, if_ragged(loop_over(kLoops[0], cells(0), std::move(cell)), std::move(all)));
         if (box.is_exchanged) send_row(box, row);
     }
 
@@ -251,7 +253,7 @@ private:
                     kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
                                    near({box.field, -back}, loop(2), loop(1), loop(0))});
         }
-        append(body(), over_cells({kernel::If{is_in_grid(), std::move(stores), {}}}));
+        append(body(), over_cells(in_grid(std::move(stores))));
     }
 };
 

@@ -291,7 +291,7 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
             if (slab.along == 1) whole.push_back(store);
             part.push_back(kernel::If{first + cell < size(slab.along), {std::move(store)}, {}});
         }
-        takes.push_back(kernel::If{truth("is_ragged"), std::move(part), std::move(whole)});
+        append(takes, if_ragged(std::move(part), std::move(whole)));
     }
     const Expr look = kernel::element(kept.source, {pass + slab.looks[0]}, Type::i32);
     return {kernel::If{look >= 0, std::move(takes), {}}};

@@ -70,7 +70,9 @@ protected:
     std::string word(ir::FieldId field) const { return context_.program()[field].name; }
     Type type_of(ir::FieldId field) const { return kernel_type(context_.program()[field].type); }
     int cells(int axis) const { return schedule_.cells[static_cast<std::size_t>(axis)]; }
-    Expr size(int axis) const { return variable(kSizes[axis]); }
+    Expr size(int axis) const {
+        return schedule_.is_whole ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]);
+    }
     Expr origin(int axis) const { return variable(kOrigins[axis]); }
     Expr inner(int axis) const { return variable(kInner[axis]); }  // the thread's first cell in the box
     Expr inner(int axis, int axes) const { return axis < axes ? inner(axis) : Expr(0); }
@@ -79,6 +81,12 @@ protected:
 
     void declare(Block& block, const std::string& name, const Expr& value, Type type = Type::i32) {
         block.push_back(kernel::Declare{type, name, value});
+    }
+
+    // What is to be done where the grid ends within the block's box, and where it does not.
+    Block if_ragged(Block ragged, Block whole) const {
+        if (schedule_.is_whole) return whole;
+        return {kernel::If{truth("is_ragged"), std::move(ragged), std::move(whole)}};
     }
 
     // ---- places
@@ -107,6 +115,10 @@ protected:
         return inside;
     }
     Expr is_in_grid() const { return in_box(0) < size(0) && is_row_in_grid(); }
+    Block in_grid(Block inner_body) const {
+        if (schedule_.is_whole) return inner_body;
+        return {kernel::If{is_in_grid(), std::move(inner_body), {}}};
+    }
 
     // `place` in a slot that starts at `slot`.
     Expr element(const ResidentBox& box, const Expr& slot, const Expr& place) const {
@@ -247,7 +259,7 @@ private:
     Expr is_read(const ResidentBox& box, int axis, int side);
     std::string target(const std::string& unit, const Units::Piece& piece);
     Block send_unit(const ResidentBox& box, const Units& units, const std::string& unit, const Expr& after,
-                    const std::function<Expr(int)>& cell);
+                    const Expr& is_asked, const std::function<Expr(int)>& cell);
 
     Expr unit_in(const Slab& slab, int axis) const;
     Block around_pass(const ResidentBox& box, const Slab& slab);

@@ -178,6 +178,7 @@ std::string ResidentBlock::target(const std::string& unit, const Units::Piece& p
 // Sends a unit: `unit` and so many after it; its cells are cell(0), cell(1) ….
 ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Units& units,
                                               const std::string& unit, const Expr& after,
+                                              const Expr& is_asked,
                                               const std::function<Expr(int)>& cell) {
     const bool is_wide = type_of(box.field) == Type::f64;
     Block send;
@@ -189,6 +190,7 @@ ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Unit
         for (int each = 0; each < count; ++each)
             arguments.push_back(cell(next++));
         arguments.push_back(variable("tag"));
+        arguments.push_back(is_asked);
         const std::string name = is_wide      ? "send_f64"
                                  : count == 1 ? "send_f32"
                                               : "send" + std::to_string(count) + "_f32";
@@ -202,12 +204,11 @@ void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
     if (kept.unit.empty()) return;
     const Units units = units_of(box, false);
     const Expr after = (loop(2) * box.own[1] + loop(1)) * units.in_row;
-    Block send = send_unit(box, units, kept.unit, after, [&](int x) {
-        return near(written_level(box), loop(2), loop(1), x);
-    });
     const Expr bit = loop(2) * cells(1) + loop(1);
-    row.push_back(kernel::If{
-        kernel::call_helper("has_bit", {variable(kept.sends), bit}, Type::boolean), std::move(send), {}});
+    const Expr is_asked = kernel::call_helper("has_bit", {variable(kept.sends), bit}, Type::boolean);
+    append(row, send_unit(box, units, kept.unit, after, is_asked, [&](int x) {
+               return near(written_level(box), loop(2), loop(1), x);
+           }));
 }
 
 // A plane's columns, once its rows are done.
@@ -215,25 +216,22 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     const Kept& kept = kept_.at(box.field);
     if (kept.side_units[0].empty()) return;
     const Units units = units_of(box, true);
-    const auto send_column = [&](int side, int x) {
-        Block column;
+    const auto send_column = [&](int side, int x, Block& column) {
+        const Expr is_asked = kernel::call_helper(
+            "has_bit", {variable(kept.side_sends), x + side * cells(0)}, Type::boolean);
         for (int y = 0; y < cells(1); y += units.cells) {
             const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * units.in_row + y / units.cells;
-            append(column, send_unit(box, units, kept.side_units[side], after, [&](int cell) {
+            append(column, send_unit(box, units, kept.side_units[side], after, is_asked, [&](int cell) {
                        return near(written_level(box), loop(2), y + cell, x);
                    }));
         }
-        return kernel::If{kernel::call_helper("has_bit", {variable(kept.side_sends), x + side * cells(0)},
-                                              Type::boolean),
-                          std::move(column),
-                          {}};
     };
     Block sends, ragged;
     for (int x = 0; x < std::min(cells(0), depth(box, 0)); ++x)
-        sends.push_back(send_column(0, x));
+        send_column(0, x, sends);
     for (int x = 0; x < cells(0); ++x)
-        (x < cells(0) - depth(box, 0) ? ragged : sends).push_back(send_column(1, x));
-    if (!ragged.empty()) sends.push_back(kernel::If{truth("is_ragged"), std::move(ragged), {}});
+        send_column(1, x, x < cells(0) - depth(box, 0) ? ragged : sends);
+    if (!ragged.empty()) append(sends, if_ragged(std::move(ragged), {}));
     plane.push_back(kernel::If{variable(kept.side_sends) != 0, std::move(sends), {}});
 }
 

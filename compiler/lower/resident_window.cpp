@@ -209,8 +209,7 @@ void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
     if (box.role != ir::Role::input && read.at_offsets()) {
         Block again;
         load_rows(box, read.level, loop(2), {0, cells(1)}, again);
-        step.push_back(
-            kernel::If{truth("is_ragged"), loop_over(kLoops[2], cells(2), std::move(again)), {}});
+        append(step, if_ragged(loop_over(kLoops[2], cells(2), std::move(again)), {}));
     }
     const auto gather_planes = [&](int planes, const std::array<int, 2>& z) {
         if (z[0] >= z[1]) return;

@@ -23,6 +23,7 @@ namespace halo::schedule {
 struct ResidentSchedule {
     std::array<int, 3> threads{32, 4, 1};  // of a block
     std::array<int, 3> cells{1, 1, 1};     // of a thread: neighbours, in one box
+    bool is_whole = false;                 // for grids that are whole boxes: the grid ends within none
     int tile(int axis) const {
         return threads[static_cast<std::size_t>(axis)] * cells[static_cast<std::size_t>(axis)];
     }

@@ -64,6 +64,9 @@ private:
         ResidentSchedule schedule;
         schedule.threads = pins_.threads.value_or(threads);
         schedule.cells = pins_.cells.value_or(cells);
+        for (int axis = 0; axis < 3; ++axis)
+            schedule.is_whole = (axis == 0 || schedule.is_whole) &&
+                                extent_[static_cast<std::size_t>(axis)] % schedule.tile(axis) == 0;
         const int all = schedule.all_threads(), each = cells[0] * cells[1] * cells[2];
         if (!pins_.threads && (all < 256 || all > 1024)) return;
         if (!pins_.cells && each > (all > 512 ? 16 : 32)) return;

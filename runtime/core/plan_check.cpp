@@ -126,8 +126,9 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
             "its time block does {} steps and leaves {} levels", block.steps, block.levels);
     check_kernel(plan, block.kernel);
     for (const int words : block.exchanges)
-        require(block.is_resident && words >= 1, "an exchange of its time block has {} words",
-                words);
+        require(block.is_resident && words >= 1, "an exchange of its time block has {} words", words);
+    require(block.is_resident || !block.is_of_whole_boxes,
+            "its time block is of whole boxes, and is not resident");
     for (const Argument& argument : block.kernel.arguments) {
         if (!is_of_resident(argument)) continue;
         require(block.is_resident, "its time block is not resident, and takes part in an exchange");

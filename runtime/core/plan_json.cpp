@@ -331,6 +331,7 @@ Json time_block_json(const TimeBlock& block) {
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;
+        json["is_of_whole_boxes"] = block.is_of_whole_boxes;
     }
     return json;
 }
@@ -345,6 +346,7 @@ TimeBlock time_block_from(const Json& json) {
     if (json.contains("is_resident")) {
         block.is_resident = json.at("is_resident");
         block.exchanges = json.at("exchanges").get<std::vector<int>>();
+        block.is_of_whole_boxes = json.at("is_of_whole_boxes");
     }
     return block;
 }

@@ -126,7 +126,7 @@ TEST_CASE("random time loops on the GPU, several steps at once") {
     CHECK(done * 2 >= seeds.count);
 }
 
-TEST_CASE("random time loops on the GPU, with the grid on the chip") {
+TEST_CASE("random time loops on the GPU with the grid on the chip") {
     const Seeds seeds = seeds_from_environment(15001, 150);
     std::uint64_t done = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {

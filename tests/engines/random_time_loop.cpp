@@ -180,10 +180,14 @@ RandomResident random_resident(std::uint64_t seed, int rank) {
         drawn.schedule.threads[2] = random.pick<int>({1, 2, 3});
         drawn.schedule.cells[2] = random.pick<int>({1, 2, 3});
     }
+    const bool is_ragged = random.between(0, 2) > 0;
+    drawn.schedule.is_whole = true;
     for (int axis = 0; axis < rank; ++axis) {
         const int tile = drawn.schedule.tile(axis);
-        drawn.grid[static_cast<std::size_t>(axis)] =
-            std::max(4, tile * random.between(1, 3) - random.between(0, tile - 1));
+        std::int64_t& extent = drawn.grid[static_cast<std::size_t>(axis)];
+        extent = tile * random.between(1, 3) - (is_ragged ? random.between(0, tile - 1) : 0);
+        if (extent < 4) extent = is_ragged ? 4 : (4 + tile - 1) / tile * tile;
+        drawn.schedule.is_whole = drawn.schedule.is_whole && extent % tile == 0;
     }
     drawn.steps = random.between(1, 9);
     return drawn;
