@@ -95,10 +95,26 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
         return std::string();
     };
     add_temporal("temporal", {});
+    const auto add_resident = [&](const std::string& name, const schedule::ResidentPins& pins) {
+        const schedule::ResidentChoice choice = schedule::choose_resident(program, target, extent, pins);
+        if (!choice.schedule) return choice.reason;
+        Variant variant{name, schedule::print(*choice.schedule, program.rank()), chosen};
+        variant.resident = choice.schedule;
+        result.all.push_back(std::move(variant));
+        return std::string();
+    };
+    add_resident("resident", {});
     for (const std::string& text : asked) {
         if (schedule::is_temporal(text)) {
             const schedule::ParsedTemporal parsed = schedule::parse_temporal(text, program.rank());
             why = parsed.mistakes.empty() ? add_temporal(text, parsed.pins) : parsed.mistakes.front().message;
+            if (!why.empty()) result.refused.push_back(text + ": " + why);
+            why.clear();
+            continue;
+        }
+        if (schedule::is_resident(text)) {
+            const schedule::ParsedResident parsed = schedule::parse_resident(text, program.rank());
+            why = parsed.mistakes.empty() ? add_resident(text, parsed.pins) : parsed.mistakes.front().message;
             if (!why.empty()) result.refused.push_back(text + ": " + why);
             why.clear();
             continue;
@@ -109,13 +125,22 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
         if (!why.empty()) result.refused.push_back(text + ": " + why);
         why.clear();
     }
-    if (schedule::choose_temporal(program, target, extent, seconds_of(program, chosen, target, extent))
-            .schedule) {
+    const double single = seconds_of(program, chosen, target, extent);
+    const schedule::TemporalChoice several = schedule::choose_temporal(program, target, extent, single);
+    const schedule::ResidentChoice resident = schedule::choose_resident(program, target, extent, {});
+    const double launch = static_cast<double>(chosen.size()) * target.graph_launch_seconds;
+    const double other = several.schedule ? several.seconds_per_cell * schedule::cells_of(extent)
+                                          : single * schedule::cells_of(extent) + launch;
+    if (resident.schedule && resident.seconds_per_step < other) {
+        result.chosen = "resident";
+        return result;
+    }
+    if (several.schedule) {
         result.chosen = "temporal";
         return result;
     }
     for (const Variant& variant : result.all) {
-        if (variant.temporal) continue;
+        if (variant.temporal || variant.resident) continue;
         if (variant.schedules == chosen && variant.name != "naive") result.chosen = variant.name;
         if (!result.chosen.empty()) return result;
     }
@@ -134,7 +159,9 @@ lower::Lowered lower_variant(const ir::Program& program, const schedule::Target&
         pins.strategy = schedules[s].strategy;
         schedules[s] = schedule::choose(program, stages[s], target, extent, pins).schedule;
     }
-    return lower::lower_cuda(program, schedules, variant.temporal);
+    std::optional<schedule::ResidentSchedule> resident = variant.resident;
+    if (resident) resident->is_whole = schedule::is_of_whole_boxes(*resident, extent);
+    return lower::lower_cuda(program, schedules, variant.temporal, resident);
 }
 
 }  // namespace halo::bench

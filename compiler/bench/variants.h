@@ -8,17 +8,19 @@
 #include "compiler/bench/cases.h"
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
+#include "compiler/schedule/resident.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/temporal.h"
 
 namespace halo::bench {
 
-// A way to run a program: one schedule for each of its stages, and maybe one for several steps at once.
+// A way to run a program: one schedule for each of its stages, and maybe one for several steps at once or for all.
 struct Variant {
     std::string name;                           // "naive", "direct", …
     std::string words;                          // the schedules as text
     std::vector<schedule::Schedule> schedules;  // empty on a CPU, which has no choice
     std::optional<schedule::TemporalSchedule> temporal = std::nullopt;
+    std::optional<schedule::ResidentSchedule> resident = std::nullopt;  // all steps on the chip
 };
 
 struct Variants {

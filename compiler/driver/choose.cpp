@@ -84,6 +84,7 @@ schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
 // Its kernel takes seconds to compile: what it saves has to be more.
 // What was tuned is in the disk cache.
 constexpr double kSecondsToCompile = 4;
+constexpr double kSecondsToCompileResident = 1.5;
 
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
     schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
@@ -176,6 +177,8 @@ std::optional<schedule::TemporalChoice> tuned_steps(const ir::Program& program,
             fmt::format("single steps, {} each, are the fastest {}", format_step_time(known->seconds), among),
             0};
     }
+    if (schedule::is_resident(known->schedule))
+        return schedule::TemporalChoice{std::nullopt, "tuned: all steps are done on the chip", 0};
     const schedule::ParsedTemporal parsed = schedule::parse_temporal(known->schedule, program.rank());
     schedule::TemporalChoice choice =
         schedule::choose_temporal(program, options.target, extent, single_seconds, parsed.pins);
@@ -247,20 +250,89 @@ bool pins_resident(const CodeOptions& options) {
     return !pinned_resident(options).text.empty();
 }
 
-schedule::ResidentChoice choose_resident(const ir::Program& program, const CodeOptions& options) {
+// Single steps by the stages' schedules: seconds of a step.
+static double single_step(const std::vector<StageChoice>& stages, const CodeOptions& options,
+                          const schedule::Extent& extent) {
+    double seconds = 0;
+    for (const StageChoice& stage : stages)
+        seconds +=
+            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell *
+                schedule::cells_of(extent) +
+            options.target.graph_launch_seconds;
+    return seconds;
+}
+
+// What is pinned of it, or was measured to be the fastest; none where neither.
+static std::optional<schedule::ResidentChoice> pinned_or_tuned_resident(const ir::Program& program,
+                                                                        const schedule::Extent& extent,
+                                                                        const CodeOptions& options) {
     const Pinned pinned = pinned_resident(options);
-    if (pinned.text.empty()) return {std::nullopt, "it is not asked for", 0};
-    const schedule::ParsedResident parsed = schedule::parse_resident(pinned.text, program.rank());
-    if (!parsed.mistakes.empty())
-        throw CommandError(pinned.code, listed(pinned, parsed.mistakes),
-                           program.rank() == 3
-                               ? "for example --schedule 'resident threads=32x4x4 cells=1x4x4'"
-                               : "for example --schedule 'resident threads=128x8 cells=1x4'");
-    const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
+    if (!pinned.text.empty()) {
+        const schedule::ParsedResident parsed = schedule::parse_resident(pinned.text, program.rank());
+        if (!parsed.mistakes.empty())
+            throw CommandError(pinned.code, listed(pinned, parsed.mistakes),
+                               program.rank() == 3
+                                   ? "for example --schedule 'resident threads=32x2x4 cells=4x4x4'"
+                                   : "for example --schedule 'resident threads=32x8 cells=4x4'");
+        schedule::ResidentChoice choice =
+            schedule::choose_resident(program, options.target, extent, parsed.pins);
+        if (!choice.schedule)
+            throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
+                               "leave it out: single steps can do every program");
+        return choice;
+    }
+    if (!options.tuned || !options.extent) return std::nullopt;
+    const std::optional<tune::StoredStage> known = options.tuned->find_steps(program, extent, "");
+    if (!known || known->schedule.empty() || known->compiler != options.tuned->device().compiler)
+        return std::nullopt;
+    if (!schedule::is_resident(known->schedule)) {
+        if (known->trials.size() < 2) return std::nullopt;  // nothing else was tried yet
+        return schedule::ResidentChoice{std::nullopt, "`haloc tune` found another way to be faster", 0};
+    }
+    const schedule::ParsedResident parsed = schedule::parse_resident(known->schedule, program.rank());
     schedule::ResidentChoice choice = schedule::choose_resident(program, options.target, extent, parsed.pins);
-    if (!choice.schedule)
-        throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
-                           "leave it out: single steps can do every program");
+    if (!parsed.mistakes.empty() || !choice.schedule) return std::nullopt;
+    choice.reason = fmt::format("tuned: {} a step, the fastest of {} schedules that `haloc tune` measured",
+                                format_step_time(known->seconds), known->trials.size());
+    return choice;
+}
+
+schedule::ResidentChoice choose_resident(const ir::Program& program, const std::vector<StageChoice>& stages,
+                                         const schedule::TemporalChoice& temporal,
+                                         const CodeOptions& options) {
+    const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
+    if (!pins_resident(options)) {
+        if (pins_temporal(options)) return {std::nullopt, "several steps are pinned to be done at once", 0};
+        if (std::ranges::any_of(stages, &StageChoice::pinned)) return {std::nullopt, "the stages are pinned", 0};
+    }
+    if (std::optional<schedule::ResidentChoice> known = pinned_or_tuned_resident(program, extent, options))
+        return *known;
+    schedule::ResidentChoice choice = schedule::choose_resident(program, options.target, extent, {});
+    if (!choice.schedule) return choice;
+    const double single = single_step(stages, options, extent);
+    const double several = temporal.seconds_per_cell * schedule::cells_of(extent);
+    const bool by_several = temporal.schedule && several < single;
+    const double other = by_several ? several : single;
+    const std::string times =
+        fmt::format("about {} a step, {} {} a step", format_step_time(choice.seconds_per_step),
+                    by_several ? "and several steps at once take" : "and single steps take",
+                    format_step_time(other));
+    if (choice.seconds_per_step >= other) return {std::nullopt, "it would take " + times, 0};
+    if (options.steps &&
+        static_cast<double>(*options.steps) * (other - choice.seconds_per_step) < kSecondsToCompileResident)
+        return {std::nullopt,
+                "it would take " + times + "; the run is too short for a kernel that takes a second or two to compile",
+                0};
+    choice.reason += ": " + times;
+    return choice;
+}
+
+StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoice>& stages,
+                         const CodeOptions& options) {
+    StepsChoice choice{choose_temporal(program, stages, options), {}};
+    choice.resident = choose_resident(program, stages, choice.temporal, options);
+    if (choice.resident.schedule)
+        choice.temporal = {std::nullopt, "all steps are done on the chip", 0};
     return choice;
 }
 

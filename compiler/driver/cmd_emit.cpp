@@ -34,8 +34,8 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
     // Only where it is asked for: the launcher that goes with a file does one step at a time.
     std::optional<schedule::TemporalSchedule> temporal;
     if (pins_temporal(code_options)) temporal = choose_temporal(program, stages, code_options).schedule;
-    const std::optional<schedule::ResidentSchedule> resident =
-        choose_resident(program, code_options).schedule;
+    std::optional<schedule::ResidentSchedule> resident;
+    if (pins_resident(code_options)) resident = choose_resident(program, stages, {}, code_options).schedule;
     if (resident && is_cuda_file(options))
         throw CommandError(
             ExitCode::usage,

@@ -320,8 +320,10 @@ std::string explain_temporal(const Explanation& all, const schedule::TemporalCho
 
 std::string explain_resident(const Explanation& all, const schedule::ResidentChoice& resident, int width) {
     std::string text = "all steps on the chip\n";
+    if (!resident.schedule) return text + entry("schedule", "none: " + resident.reason, width);
     text += entry("schedule", schedule::print(*resident.schedule, all.program.rank()), width);
     text += entry("why", resident.reason, width);
+    text += entry("predicted", format_step_time(resident.seconds_per_step) + " a step", width);
     const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
     text += entry("kernel", kernel, width);
     const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
@@ -405,8 +407,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
-    const schedule::TemporalChoice temporal = choose_temporal(program, stages, code_options);
-    const schedule::ResidentChoice resident = choose_resident(program, code_options);
+    const auto [temporal, resident] = choose_steps(program, stages, code_options);
     Code code = cuda_code(program, stages, temporal.schedule, resident.schedule);
     std::optional<rt::CompiledCuda> compiled = compile_here(code, program.name, code_options.target.name);
     Explanation all{program, here, code_options, stages, code, compiled};
@@ -420,6 +421,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
         json["resident"]["reason"] = resident.reason;
         if (resident.schedule)
             json["resident"]["schedule"] = schedule::print(*resident.schedule, program.rank());
+        if (resident.schedule) json["resident"]["predicted_seconds_per_step"] = resident.seconds_per_step;
         json["temporal"]["reason"] = temporal.reason;
         if (temporal.schedule) {
             json["temporal"]["schedule"] = schedule::print(*temporal.schedule, program.rank());
@@ -442,8 +444,8 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     for (std::size_t i = 0; i < stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
     console.result(text + '\n' +
-                   (resident.schedule ? explain_resident(all, resident, width)
-                                      : explain_temporal(all, temporal, width)));
+                   (resident.schedule ? "" : explain_temporal(all, temporal, width) + '\n') +
+                   explain_resident(all, resident, width));
     return ExitCode::ok;
 }
 

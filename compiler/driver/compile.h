@@ -3,8 +3,8 @@
 //   Checked checked = check_text("heat3d.halo", text);              text → diagnostics, or programs and runs
 //   ir::Program program = optimize(checked.….program, options);     passes that keep the meaning
 //   std::vector<StageChoice> stages = choose_schedules(program, options);
-//   schedule::TemporalChoice several = choose_temporal(program, stages, options);
-//   Code code = cuda_code(program, stages, several.schedule);       lowering and printing
+//   StepsChoice steps = choose_steps(program, stages, options);
+//   Code code = cuda_code(program, stages, steps.temporal.schedule, steps.resident.schedule);
 //   Code code = cpu_code(program);
 #pragma once
 
@@ -77,8 +77,17 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
                                          const CodeOptions& options);
 
 bool pins_resident(const CodeOptions& options);
-// How whole runs are done on the chip; only where it is pinned. Throws as choose_schedules does.
-schedule::ResidentChoice choose_resident(const ir::Program& program, const CodeOptions& options);
+// How whole runs are done on the chip, where that is faster, or pinned, or was measured to be the fastest.
+// temporal: what else there is. Throws as choose_schedules does.
+schedule::ResidentChoice choose_resident(const ir::Program& program, const std::vector<StageChoice>& stages,
+                                         const schedule::TemporalChoice& temporal, const CodeOptions& options);
+// Both: at most one of them has a schedule.
+struct StepsChoice {
+    schedule::TemporalChoice temporal;
+    schedule::ResidentChoice resident;
+};
+StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoice>& stages,
+                         const CodeOptions& options);
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,

@@ -92,8 +92,7 @@ private:
         const ir::Program optimized = optimize(program, on_device);
         timings.optimise = watch.lap();
         const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
-        const schedule::TemporalChoice temporal = choose_temporal(optimized, stages, on_device);
-        const schedule::ResidentChoice resident = choose_resident(optimized, on_device);
+        const auto [temporal, resident] = choose_steps(optimized, stages, on_device);
         timings.choose = watch.lap();
         for (const StageChoice& stage : stages)
             timings.schedules.push_back(schedule::print(stage.schedule, optimized.rank()) + "; " +

@@ -34,6 +34,7 @@ double median(std::vector<double> values) {
 
 std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stage) {
     if (candidate.temporal) return schedule::print(*candidate.temporal, rank);
+    if (candidate.resident) return schedule::print(*candidate.resident, rank);
     return of_stage ? schedule::print(candidate.schedule, rank) : tune::kSingleSteps;
 }
 
@@ -117,7 +118,8 @@ BuiltCode StageMeasure::build(std::size_t candidate) const {
     try {
         std::vector<schedule::Schedule> schedules = schedules_;
         if (index_) schedules[*index_] = candidates_[candidate].schedule;
-        built.code = cuda_code(context_.program, schedules, candidates_[candidate].temporal);
+        built.code = cuda_code(context_.program, schedules, candidates_[candidate].temporal,
+                               candidates_[candidate].resident);
         built.compiled = context_.machine.compile(built.code);
     } catch (const std::exception& trouble) {
         built.refused = trouble.what();

@@ -61,6 +61,11 @@ Subject steps_subject(const TunerInput& input) {
         schedule::list_temporal_candidates(input.program, input.machine.target(), extent, input.steps.pins);
     subject.why_none = several.why_none;
     subject.candidates = std::move(several.found);
+    if (input.steps.text.empty()) {
+        for (schedule::Candidate& each :
+             schedule::list_resident_candidates(input.program, input.machine.target(), extent))
+            subject.candidates.push_back(std::move(each));
+    }
     if (subject.candidates.empty()) return subject;
     if (input.steps.text.empty()) {
         subject.candidates.insert(subject.candidates.begin(), schedule::Candidate{});

@@ -1,6 +1,7 @@
 #include "compiler/schedule/resident.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/temporal.h"
@@ -131,55 +132,67 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
 
 int resident_registers(const ir::Program& core, const ResidentShape& shape,
                        const ResidentSchedule& schedule) {
-    constexpr int kPlaces = 28;  // addresses and counters
-    const int cells = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
-    int registers = kPlaces, most = 0;
+    constexpr double kPlaces = 62;    // addresses, counters, and what is on its way
+    constexpr double kOfCell = 1.25;  // for each level of a thread's own cells
+    constexpr double kOfLook = 1.5;   // for each word or pair that is looked at
+    constexpr double kOfFar = 0.25;   // for each cell that is read beyond the nearest
+    const auto& cells = schedule.cells;
+    double registers = kPlaces;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
-        most = std::max(most, 2 * cells * words);
+        const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;
+        registers += kOfCell * levels * words * cells[0] * cells[1] * cells[2];
+        double window = words, nearest = words;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const int most = std::min(cells[axis], 4);
+            window *= most + 2 * box.reach[axis];
+            nearest *= most + 2 * std::min(box.reach[axis], 1);
+        }
+        registers += kOfFar * (window - nearest);
         if (!box.is_exchanged) continue;
-        const auto passes = static_cast<int>(box.around() / schedule.all_threads()) + 1;
-        registers += 2 * passes;  // where each comes from and goes to
-        most = std::max(most, 2 * passes * words);
+        const int unit = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
+        registers += kOfLook * std::ceil(static_cast<double>(box.around()) / unit / schedule.all_threads());
     }
-    return registers + most;
+    return static_cast<int>(registers);
 }
 
+// Fitted to measurements on an H200. What blocks wait for besides is the same for all: a word's way through the
+// L2 cache and back.
 double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
                         const ResidentSchedule& schedule) {
-    constexpr double kExchange = 0.7e-6;   // from a stage's last cell to the others' first
-    constexpr double kExchangeBytes = 28;  // of an SM, a clock, through the L2 cache
-    constexpr double kWord = 8, kSector = 32;
-    constexpr double kClock = 1.9e9, kLanes = 128, kSharedBytes = 128;  // of an SM, a clock
-    constexpr double kBusy = 0.6;                                       // share of these that one block uses
+    constexpr double kClock = 1.98e9;
+    constexpr double kWay = 0.62e-6;      // of a word from block to block, for each stage that sends
+    constexpr double kBytes = 35;         // sent or received by an SM in a clock
+    constexpr double kSideCell = 1.3e-9;  // seconds for a cell past a face of the first axis
+    constexpr double kLanes = 128;
+    constexpr double kOverhead = 5;       // instructions of a cell that are no arithmetic
+    constexpr double kFewThreads = 256;   // below, instructions wait for each other
     double cells = 1, clocks = 0, seconds = 0;
     for (int axis = 0; axis < 3; ++axis)
         cells *= schedule.tile(axis);
     for (const Pipeline::Stage& stage : pipeline.stages) {
         const Operations operations = footprint(core, stage.stage).operations;
-        double bytes = 0, wide = 1;
-        for (const Pipeline::Use& use : stage.uses) {
-            const double element = size_of(core[use.field].type);
-            bytes += element * static_cast<double>(use.offsets.size());
-            if (element > 4) wide = 2;
-        }
-        bytes += 4 * wide;
+        double wide = 1;
+        for (const Pipeline::Use& use : stage.uses)
+            if (core[use.field].type == ir::Scalar::f64) wide = 2;
         const double arithmetic =
-            wide * (operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
-                    8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
-        clocks += cells * (bytes / kSharedBytes + (arithmetic + 4) / kLanes);
+            operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
+            8 * operations.divisions + 8 * operations.roots + 20 * operations.functions;
+        // Rows of one cell take a load for each neighbour.
+        const double of_rows = kOverhead * (schedule.cells[0] == 1 ? 2 : schedule.cells[0] == 2 ? 1.4 : 1);
+        clocks += cells * wide * (arithmetic + of_rows) / kLanes;
     }
+    const double threads = schedule.all_threads();
+    clocks *= 1.5 * std::max(1.0, std::sqrt(kFewThreads / threads));
     for (const ResidentBox& box : shape.boxes) {
         if (!box.is_exchanged) continue;
         const double words = size_of(core[box.field].type) / 4;
-        // Past a face of the first axis rows are short: of each sector little is used.
-        const double columns = 2.0 * box.reach[0] * box.own[1] * box.own[2];
-        const double row_bytes = std::max(kSector, 2 * box.reach[0] * words * kWord);
-        const double bytes = (static_cast<double>(box.around()) - columns) * words * kWord +
-                             (box.reach[0] > 0 ? columns / (2 * box.reach[0]) * 2 * row_bytes : 0);
-        seconds += kExchange + 2 * bytes / kExchangeBytes / kClock;
+        const double word_bytes = words == 2 ? 16 : schedule.cells[0] == 4 && !box.has_corners ? 6 : 8;
+        const double sides = 2.0 * box.reach[0] * box.own[1] * box.own[2];
+        const double bytes = (static_cast<double>(box.around()) - sides) * word_bytes;
+        seconds += kWay + bytes / kBytes / kClock + sides * words * kSideCell;
     }
-    return seconds + clocks / (kClock * kBusy);
+    return seconds + clocks / kClock;
 }
 
 }  // namespace halo::schedule

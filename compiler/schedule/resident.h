@@ -82,6 +82,9 @@ bool is_resident(std::string_view text);  // its first word says so
 ParsedResident parse_resident(std::string_view text, int rank);
 std::string print(const ResidentSchedule& schedule, int rank);
 
+bool is_of_whole_boxes(const ResidentSchedule& schedule, const Extent& extent);
+double cells_of(const Extent& extent);
+
 struct ResidentChoice {
     std::optional<ResidentSchedule> schedule;  // none: it cannot be
     std::string reason;                        // a sentence

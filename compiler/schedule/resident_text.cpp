@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/schedule/resident.h"
+#include "compiler/schedule/space.h"
 #include "compiler/schedule/temporal.h"
 #include "compiler/schedule/words.h"
 
@@ -37,40 +38,54 @@ std::string print_axes(const std::array<int, 3>& axes, int rank) {
 
 class ResidentChooser {
 public:
+    struct Found {
+        ResidentSchedule schedule;
+        double seconds = 0;
+        std::int64_t blocks = 0, shared_bytes = 0;
+    };
+
     ResidentChooser(const ir::Program& program, const Target& target, const Extent& extent,
                     const ResidentPins& pins)
         : core_(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
 
-    ResidentChoice run() {
+    // All that can be, the fastest first.
+    std::vector<Found> run() {
         const auto formed = form_pipeline(core_, 1);
         if (const auto* why = std::get_if<std::string>(&formed)) {
-            best_.reason = *why;
-            return best_;
+            why_not_ = *why;
+            return {};
         }
-        const auto& pipeline = std::get<Pipeline>(formed);
-        for (const int threads_x : {128, 64, 32})
-            for (const int threads_y : {1, 2, 4, 8, 16, 32})
-                for (const int threads_z : core_.rank() == 3 ? std::vector{1, 2, 4, 8} : std::vector{1})
-                    for (const int rows : {1, 2, 4, 8})
-                        for (const int planes : core_.rank() == 3 ? std::vector{1, 2, 4, 8} : std::vector{1})
-                            try_schedule(pipeline, {threads_x, threads_y, threads_z}, {1, rows, planes});
-        if (!best_.schedule) best_.reason = why_not_;
-        return best_;
+        pipeline_ = &std::get<Pipeline>(formed);
+        const bool has_planes = core_.rank() == 3;
+        const std::vector<int> planes = has_planes ? std::vector{1, 2, 4, 8} : std::vector{1};
+        const auto tries = [](const std::optional<std::array<int, 3>>& pinned,
+                              const std::vector<std::array<int, 3>>& all) {
+            return pinned ? std::vector{*pinned} : all;
+        };
+        std::vector<std::array<int, 3>> threads, cells;
+        for (const int x : {32, 16, 8, 64})
+            for (const int y : {1, 2, 4, 8, 16, 32})
+                for (const int z : planes)
+                    threads.push_back({x, y, z});
+        for (const int x : {4, 2, 1})
+            for (const int y : {1, 2, 4, 8})
+                for (const int z : planes)
+                    cells.push_back({x, y, z});
+        for (const auto& of_block : tries(pins_.threads, threads))
+            for (const auto& of_thread : tries(pins_.cells, cells))
+                try_schedule({of_block, of_thread, false});
+        std::ranges::stable_sort(found_, {}, &Found::seconds);
+        return std::move(found_);
     }
+    const std::string& why_not() const { return why_not_; }
 
 private:
-    void try_schedule(const Pipeline& pipeline, const std::array<int, 3>& threads,
-                      const std::array<int, 3>& cells) {
-        ResidentSchedule schedule;
-        schedule.threads = pins_.threads.value_or(threads);
-        schedule.cells = pins_.cells.value_or(cells);
-        for (int axis = 0; axis < 3; ++axis)
-            schedule.is_whole = (axis == 0 || schedule.is_whole) &&
-                                extent_[static_cast<std::size_t>(axis)] % schedule.tile(axis) == 0;
-        const int all = schedule.all_threads(), each = cells[0] * cells[1] * cells[2];
-        if (!pins_.threads && (all < 256 || all > 1024)) return;
-        if (!pins_.cells && each > (all > 512 ? 16 : 32)) return;
-        const auto shaped = resident_shape(core_, pipeline, schedule, target_);
+    void try_schedule(ResidentSchedule schedule) {
+        constexpr int kFewestThreads = 128, kMostThreads = 512;
+        schedule.is_whole = is_of_whole_boxes(schedule, extent_);
+        const int all = schedule.all_threads();
+        if (!pins_.threads && (all < kFewestThreads || all > kMostThreads)) return;
+        const auto shaped = resident_shape(core_, *pipeline_, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
             if (why_not_.empty()) why_not_ = *why;
             return;
@@ -85,13 +100,8 @@ private:
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
             return;
         }
-        const double seconds = resident_seconds(core_, pipeline, shape, schedule);
-        if (best_.schedule && seconds >= best_.seconds_per_step) return;
-        best_.schedule = schedule;
-        best_.seconds_per_step = seconds;
-        best_.reason = "the grid stays on the chip, in " +
-                       counted(static_cast<int>(shape.blocks(schedule, extent_)), "block") + " with " +
-                       std::to_string(shape.shared_bytes / 1024) + " KB of shared memory";
+        found_.push_back({schedule, resident_seconds(core_, *pipeline_, shape, schedule),
+                          shape.blocks(schedule, extent_), shape.shared_bytes});
     }
 
     std::string refused_grid(const ResidentShape& shape, const ResidentSchedule& schedule) const {
@@ -111,11 +121,22 @@ private:
     const Target& target_;
     const Extent& extent_;
     const ResidentPins& pins_;
-    ResidentChoice best_;
+    const Pipeline* pipeline_ = nullptr;
+    std::vector<Found> found_;
     std::string why_not_;
 };
 
 }  // namespace
+
+bool is_of_whole_boxes(const ResidentSchedule& schedule, const Extent& extent) {
+    for (int axis = 0; axis < 3; ++axis)
+        if (extent[static_cast<std::size_t>(axis)] % schedule.tile(axis) != 0) return false;
+    return true;
+}
+
+double cells_of(const Extent& extent) {
+    return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
+}
 
 bool is_resident(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(kSpaces);
@@ -159,7 +180,33 @@ std::string print(const ResidentSchedule& schedule, int rank) {
 
 ResidentChoice choose_resident(const ir::Program& program, const Target& target, const Extent& extent,
                                const ResidentPins& pins) {
-    return ResidentChooser(program, target, extent, pins).run();
+    ResidentChooser chooser(program, target, extent, pins);
+    const std::vector<ResidentChooser::Found> found = chooser.run();
+    ResidentChoice choice;
+    if (found.empty()) {
+        choice.reason = chooser.why_not();
+        return choice;
+    }
+    choice.schedule = found.front().schedule;
+    choice.seconds_per_step = found.front().seconds;
+    choice.reason = "the grid stays on the chip, in " +
+                    counted(static_cast<int>(found.front().blocks), "block") + " with " +
+                    std::to_string(found.front().shared_bytes / 1024) + " KB of shared memory";
+    return choice;
+}
+
+std::vector<Candidate> list_resident_candidates(const ir::Program& program, const Target& target,
+                                                const Extent& extent, std::size_t most) {
+    std::vector<Candidate> list;
+    for (const ResidentChooser::Found& found : ResidentChooser(program, target, extent, {}).run()) {
+        if (list.size() == most) break;
+        Candidate candidate;
+        candidate.rank = found.seconds;
+        candidate.seconds_per_cell = found.seconds / cells_of(extent);
+        candidate.resident = found.schedule;
+        list.push_back(std::move(candidate));
+    }
+    return list;
 }
 
 }  // namespace halo::schedule

@@ -28,6 +28,7 @@ constexpr double kManyRegisters =
 constexpr double kOtherLimit = 1.1;  // of one with another limit of registers than the usual
 
 constexpr int kTemporalFamily = -1;  // beside those of strategies
+constexpr int kResidentFamily = -2;
 
 class Lister {
 public:
@@ -212,13 +213,15 @@ std::vector<Candidate> list_candidates(const Footprint& footprint, const Target&
 }
 
 int family_of(const Candidate& candidate) {
+    if (candidate.resident) return kResidentFamily;
     return candidate.temporal ? kTemporalFamily : static_cast<int>(candidate.schedule.strategy);
 }
 
 Place place_of(const Candidate& candidate, int rank) {
     Place place{family_of(candidate), {}};
-    const std::string words =
-        candidate.temporal ? print(*candidate.temporal, rank) : print(candidate.schedule, rank);
+    const std::string words = candidate.resident   ? print(*candidate.resident, rank)
+                              : candidate.temporal ? print(*candidate.temporal, rank)
+                                                   : print(candidate.schedule, rank);
     std::string_view text = words;
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(' '));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/schedule/defaults.h"
+#include "compiler/schedule/resident.h"
 #include "compiler/schedule/temporal.h"
 
 namespace halo::schedule {
@@ -22,6 +23,8 @@ struct Candidate {
     std::optional<double> seconds_per_cell;
     // Several steps at once by it; `schedule` says nothing then.
     std::optional<TemporalSchedule> temporal = std::nullopt;
+    // All steps of a run on the chip by it; `schedule` says nothing then.
+    std::optional<ResidentSchedule> resident = std::nullopt;
 };
 
 // Legal schedules without repetition. First what choose() gives, then the rest by rank, of each strategy
@@ -40,6 +43,10 @@ struct TemporalCandidates {
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
                                             const Extent& extent, const TemporalPins& pins = {},
                                             int most = 1000);
+
+// The fastest schedules by which the whole grid stays on the chip, by the model; none where it cannot.
+std::vector<Candidate> list_resident_candidates(const ir::Program& program, const Target& target,
+                                                const Extent& extent, std::size_t most = 24);
 
 // Where a schedule lies among others: its settings, from its text (print.h), so that a new setting counts
 // without being named here.
