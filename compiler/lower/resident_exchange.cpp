@@ -139,8 +139,12 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         for (int side = 0; side < 2; ++side) {
             kept.side_units[side] =
                 context_.local(word(box.field) + (side == 0 ? "_low_unit" : "_high_unit"));
+            // In a narrow block cells are at both faces: those that look for them take the lower.
+            Expr is_sent = of_face(0, side);
+            if (side == 0 && is_read(box, 0, 0).has_value())
+                is_sent = is_sent || (in_box(0) < depth(box, 0) && of_face(0, 1));
             append(body(), loop_over(kLoops[0], cells(0),
-                                     {kernel::If{in_box(0) < size(0) && of_face(0, side),
+                                     {kernel::If{in_box(0) < size(0) && is_sent,
                                                  {add_bit(kept.side_sends, loop(0) + side * cells(0))},
                                                  {}}}));
             const Expr column =
