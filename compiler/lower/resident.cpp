@@ -183,7 +183,11 @@ private:
             gather(use, step);
         Block cell, row;
         const CellValues values = lower_cell(context_, sources(), cell);
-        bool is_shared = false;
+        // What is read may be overwritten by the next stage or step that comes.
+        bool is_shared = std::ranges::any_of(
+            pipeline_.stages[index].uses, [&](const schedule::Pipeline::Use& use) {
+                return shape_.box(use.field).is_exchanged && read_of(use).at_offsets();
+            });
         for (const Write& write : view.writes) {
             const ResidentBox& box = shape_.box(write.level.field);
             cell.push_back(kernel::Assign{near(written_level(box), loop(2), loop(1), loop(0)),

@@ -175,6 +175,7 @@ protected:
     // and during each.
     void gather(const schedule::Pipeline::Use& use, Block& step);
     void gather_next(const schedule::Pipeline::Use& use, Block& plane);
+    static Read read_of(const schedule::Pipeline::Use& use);
     // Threads beside read cells that are in none of a thread's outer rows.
     bool needs_inner_rows(const ResidentBox& box) const;
     // Levels become a step older.
@@ -248,7 +249,6 @@ private:
         std::array<int, 2> y{0, 0};
         int left = 0, right = 0;  // cells beside the thread's that are read
     };
-    static Read read_of(const schedule::Pipeline::Use& use);
     std::vector<Rows> rows_of(const Read& read, int planes) const;
     void gather_plane(const Read& read, int planes, const Expr& z, Block& step);
     void load_rows(const ResidentBox& box, const Level& level, const Expr& z, const std::array<int, 2>& y,
