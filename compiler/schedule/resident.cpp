@@ -156,24 +156,36 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
     return static_cast<int>(registers);
 }
 
+// One block has all of an axis whose faces show none of the grid.
+static bool is_exchanged_along(const ir::Field& field, int axis, const ResidentSchedule& schedule,
+                               const Extent& extent) {
+    if (extent[static_cast<std::size_t>(axis)] > schedule.tile(axis)) return true;
+    for (int side = 0; side < 2; ++side) {
+        const ir::BoundaryKind kind = field.boundary[static_cast<std::size_t>(axis)][side].kind;
+        if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return true;
+    }
+    return false;
+}
+
 // Fitted to measurements on an H200: 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes, which
 // it gives within a fifth.
 double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
-                        const ResidentSchedule& schedule) {
+                        const ResidentSchedule& schedule, const Extent& extent) {
     constexpr double kClock = 1.98e9;
     constexpr double kWay = 0.42e-6;       // of a word from block to block, for each stage that sends
     constexpr double kBytes = 45e9;        // that an SM sends, and receives as many, in a second
     constexpr double kSideCell = 0.76e-9;  // seconds for a cell past a face of the first axis
     constexpr double kLanes = 128;
-    constexpr double kOverhead = 3, kOfNeighbours = 4;  // instructions of a cell that are no arithmetic
+    constexpr double kOverhead = 3, kOfRows = 3, kOfPlanes = 6;  // instructions of a cell beside arithmetic
     constexpr double kMeeting = 80;                     // clocks of a stage, whatever it does
     constexpr double kFewThreads = 256;                 // below, instructions wait for each other
+    constexpr double kRagged = 1.35;                    // where each cell may lie past the grid's end
     const auto& of_thread = schedule.cells;
     double cells = 1, clocks = 0, seconds = 0;
     for (int axis = 0; axis < 3; ++axis)
         cells *= schedule.tile(axis);
-    double overhead = kOverhead + kOfNeighbours / of_thread[1];
-    if (core.rank() == 3) overhead += kOfNeighbours / of_thread[2];
+    double overhead = kOverhead + kOfRows / of_thread[1];
+    if (core.rank() == 3) overhead += kOfPlanes / of_thread[2];
     overhead *= of_thread[0] == 4 ? 1 : of_thread[0] == 2 ? 1.4 : 2;
     const double few = std::sqrt(std::max(1.0, kFewThreads / schedule.all_threads()));
     for (const Pipeline::Stage& stage : pipeline.stages) {
@@ -184,15 +196,18 @@ double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const
         const double arithmetic =
             operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
             8 * operations.divisions + 8 * operations.roots + 20 * operations.functions;
-        clocks += kMeeting + few * cells * wide * (arithmetic + overhead) / kLanes;
+        clocks += kMeeting + (schedule.is_whole ? 1 : kRagged) * few * cells * wide * (arithmetic + overhead) / kLanes;
     }
     for (const ResidentBox& box : shape.boxes) {
         if (!box.is_exchanged) continue;
         const double words = size_of(core[box.field].type) / 4;
         const double bytes_of_cell = words == 2 ? 16 : of_thread[0] == 4 && !box.has_corners ? 6 : 8;
-        const double sides = 2.0 * box.reach[0] * box.own[1] * box.own[2];
-        const double bytes = (static_cast<double>(box.around()) - sides) * bytes_of_cell;
-        seconds += kWay + bytes / kBytes + sides * words * kSideCell;
+        const auto past = [&](int axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            if (!is_exchanged_along(core[box.field], axis, schedule, extent)) return 0.0;
+            return 2.0 * box.reach[at] * box.own[(at + 1) % 3] * box.own[(at + 2) % 3];
+        };
+        seconds += kWay + (past(1) + past(2)) * bytes_of_cell / kBytes + past(0) * words * kSideCell;
     }
     return seconds + clocks / kClock;
 }

@@ -68,7 +68,7 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape, cons
 
 // Seconds of a step, by a plain model: shared memory and arithmetic of one block, and the exchange.
 double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
-                        const ResidentSchedule& schedule);
+                        const ResidentSchedule& schedule, const Extent& extent);
 
 // What the user pins of it: `resident threads=128x4x2 cells=1x4x4`.
 struct ResidentPins {
