@@ -14,7 +14,8 @@
 
 namespace halo::bench {
 
-// A way to run a program: one schedule for each of its stages, and maybe one for several steps at once or for all.
+// A way to run a program: one schedule for each of its stages, and maybe one for several steps at once or for
+// all.
 struct Variant {
     std::string name;                           // "naive", "direct", …
     std::string words;                          // the schedules as text

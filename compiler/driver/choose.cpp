@@ -255,10 +255,10 @@ static double single_step(const std::vector<StageChoice>& stages, const CodeOpti
                           const schedule::Extent& extent) {
     double seconds = 0;
     for (const StageChoice& stage : stages)
-        seconds +=
-            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell *
-                schedule::cells_of(extent) +
-            options.target.graph_launch_seconds;
+        seconds += schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent)
+                           .seconds_per_cell *
+                       schedule::cells_of(extent) +
+                   options.target.graph_launch_seconds;
     return seconds;
 }
 
@@ -303,7 +303,8 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
     const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
     if (!pins_resident(options)) {
         if (pins_temporal(options)) return {std::nullopt, "several steps are pinned to be done at once", 0};
-        if (std::ranges::any_of(stages, &StageChoice::pinned)) return {std::nullopt, "the stages are pinned", 0};
+        if (std::ranges::any_of(stages, &StageChoice::pinned))
+            return {std::nullopt, "the stages are pinned", 0};
     }
     if (std::optional<schedule::ResidentChoice> known = pinned_or_tuned_resident(program, extent, options))
         return *known;
@@ -313,15 +314,15 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
     const double several = temporal.seconds_per_cell * schedule::cells_of(extent);
     const bool by_several = temporal.schedule && several < single;
     const double other = by_several ? several : single;
-    const std::string times =
-        fmt::format("about {} a step, {} {} a step", format_step_time(choice.seconds_per_step),
-                    by_several ? "and several steps at once take" : "and single steps take",
-                    format_step_time(other));
+    const std::string times = fmt::format(
+        "about {} a step, {} {} a step", format_step_time(choice.seconds_per_step),
+        by_several ? "and several steps at once take" : "and single steps take", format_step_time(other));
     if (choice.seconds_per_step >= other) return {std::nullopt, "it would take " + times, 0};
     if (options.steps &&
         static_cast<double>(*options.steps) * (other - choice.seconds_per_step) < kSecondsToCompileResident)
         return {std::nullopt,
-                "it would take " + times + "; the run is too short for a kernel that takes a second or two to compile",
+                "it would take " + times +
+                    "; the run is too short for a kernel that takes a second or two to compile",
                 0};
     choice.reason += ": " + times;
     return choice;
@@ -331,8 +332,7 @@ StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoi
                          const CodeOptions& options) {
     StepsChoice choice{choose_temporal(program, stages, options), {}};
     choice.resident = choose_resident(program, stages, choice.temporal, options);
-    if (choice.resident.schedule)
-        choice.temporal = {std::nullopt, "all steps are done on the chip", 0};
+    if (choice.resident.schedule) choice.temporal = {std::nullopt, "all steps are done on the chip", 0};
     return choice;
 }
 

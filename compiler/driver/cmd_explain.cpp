@@ -443,8 +443,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
                           : "by figures of an H200, built in (haloc doctor --measure takes a device's own)\n";
     for (std::size_t i = 0; i < stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
-    console.result(text + '\n' +
-                   (resident.schedule ? "" : explain_temporal(all, temporal, width) + '\n') +
+    console.result(text + '\n' + (resident.schedule ? "" : explain_temporal(all, temporal, width) + '\n') +
                    explain_resident(all, resident, width));
     return ExitCode::ok;
 }

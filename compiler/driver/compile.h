@@ -80,7 +80,8 @@ bool pins_resident(const CodeOptions& options);
 // How whole runs are done on the chip, where that is faster, or pinned, or was measured to be the fastest.
 // temporal: what else there is. Throws as choose_schedules does.
 schedule::ResidentChoice choose_resident(const ir::Program& program, const std::vector<StageChoice>& stages,
-                                         const schedule::TemporalChoice& temporal, const CodeOptions& options);
+                                         const schedule::TemporalChoice& temporal,
+                                         const CodeOptions& options);
 // Both: at most one of them has a schedule.
 struct StepsChoice {
     schedule::TemporalChoice temporal;

@@ -184,8 +184,8 @@ private:
         Block cell, row;
         const CellValues values = lower_cell(context_, sources(), cell);
         // What is read may be overwritten by the next stage or step that comes.
-        bool is_shared = std::ranges::any_of(
-            pipeline_.stages[index].uses, [&](const schedule::Pipeline::Use& use) {
+        bool is_shared =
+            std::ranges::any_of(pipeline_.stages[index].uses, [&](const schedule::Pipeline::Use& use) {
                 return shape_.box(use.field).is_exchanged && read_of(use).at_offsets();
             });
         for (const Write& write : view.writes) {
@@ -235,8 +235,7 @@ private:
         if (cells(0) == 1) {
             all.push_back(kernel::Assign{element(box, at, in_box_place(0)), own(0)});
         } else {
-            all.push_back(
-                kernel::StoreVector{address(box, at, in_box_place(0)), own(0), cells(0), true});
+            all.push_back(kernel::StoreVector{address(box, at, in_box_place(0)), own(0), cells(0), true});
         }
         const Expr outer = is_outer_row(box);
         if (!needs_inner_rows(box) && outer.has_value()) all = {kernel::If{outer, std::move(all), {}}};
@@ -253,9 +252,8 @@ private:
         for (const ResidentBox& box : shape_.boxes) {
             if (box.role != ir::Role::state) continue;
             for (int back = 0; back <= history(box); ++back)
-                stores.push_back(
-                    kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
-                                   near({box.field, -back}, loop(2), loop(1), loop(0))});
+                stores.push_back(kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
+                                                near({box.field, -back}, loop(2), loop(1), loop(0))});
         }
         append(body(), over_cells(in_grid(std::move(stores))));
     }
@@ -264,7 +262,10 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"thread", "box_i", "box_j", "box_k", "size_i", "size_j", "size_k", "in_i", "in_j", "in_k", "first", "index", "pass", "number", "place", "source", "shows", "is_there", "tag", "step", "is_ragged", "is_first", "is_last", "came", "block", "blocks_i", "blocks_j", "blocks_k", "unit", "from"};
+    return {"thread", "box_i",    "box_j",    "box_k",    "size_i",    "size_j",   "size_k",  "in_i",
+            "in_j",   "in_k",     "first",    "index",    "pass",      "number",   "place",   "source",
+            "shows",  "is_there", "tag",      "step",     "is_ragged", "is_first", "is_last", "came",
+            "block",  "blocks_i", "blocks_j", "blocks_k", "unit",      "from"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -142,8 +142,7 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
     declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
     if (box.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
-        Block notes{
-            kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
+        Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
         note_words(box, slab, source, notes);
         if (slab.unit > 1) {
             pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
@@ -264,13 +263,14 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
         if (type == Type::f64) return kernel::call_helper("value_f64", {seen(cell, 0)}, type);
         const int of_piece = units.has_threes ? 3 : 2;
         const int within = cell % of_piece;
-        return kernel::call_helper(within == 1 ? "high_f32" : "low_f32",
-                                   {seen(cell / of_piece, within / 2)}, type);
+        return kernel::call_helper(within == 1 ? "high_f32" : "low_f32", {seen(cell / of_piece, within / 2)},
+                                   type);
     };
     Block takes;
     if (slab.is_beside && units.cells > 1 && type == Type::f32) {
         const Expr target = kernel::select(place >= 0, place, Expr(-1) - place);
-        takes.push_back(kernel::Assign{element(box, at, target), kernel::select(place >= 0, value(0), value(1))});
+        takes.push_back(
+            kernel::Assign{element(box, at, target), kernel::select(place >= 0, value(0), value(1))});
     } else if (slab.unit == 1) {
         takes.push_back(kernel::Assign{element(box, at, place), value(0)});
     } else {

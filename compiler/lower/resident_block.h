@@ -142,7 +142,9 @@ protected:
         return context_.local(word(box.field) + "_at" + time_word(time));
     }
     static std::string time_word(int time) {
-        return time == 1 ? "_next" : time == 0 ? "_now" : "_before" + (time < -1 ? std::to_string(-time) : "");
+        return time == 1   ? "_next"
+               : time == 0 ? "_now"
+                           : "_before" + (time < -1 ? std::to_string(-time) : "");
     }
 
     Expr slot(const ResidentBox& box, int time) {
@@ -208,9 +210,9 @@ protected:
         int unit = 1;                        // cells, neighbours along the first axis or the second
         int along = 0;                       // which
         int count = 1, passes = 1;
-        int first = 0;                       // of its passes
-        std::vector<Units::Piece> pieces;    // that a pass looks at
-        std::vector<int> looks;              // the first of each: pairs first, then single words
+        int first = 0;                     // of its passes
+        std::vector<Units::Piece> pieces;  // that a pass looks at
+        std::vector<int> looks;            // the first of each: pairs first, then single words
     };
     struct Slabs {
         std::vector<Slab> all;
@@ -245,7 +247,7 @@ private:
     Window& window(const Level& level);
     void add_window(const Level& level, const std::vector<ir::Offset>& offsets);
     bool has_lanes() const;  // neighbours along the first axis are in neighbouring lanes
-    struct Rows {  // of a plane
+    struct Rows {            // of a plane
         std::array<int, 2> y{0, 0};
         int left = 0, right = 0;  // cells beside the thread's that are read
     };

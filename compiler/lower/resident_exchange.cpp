@@ -35,8 +35,7 @@ ResidentBlock::Units ResidentBlock::units_of(const ResidentBox& box, bool of_sid
     } else {
         units.in_block *= box.own[1];
     }
-    const bool is_needed =
-        of_sides ? box.reach[0] > 0 : box.reach[1] > 0 || box.reach[2] > 0;
+    const bool is_needed = of_sides ? box.reach[0] > 0 : box.reach[1] > 0 || box.reach[2] > 0;
     if (!is_needed) units.in_block = 0;
     units.in_block += units.in_block % 2;  // so that pairs of words stay aligned
     return units;
@@ -129,8 +128,8 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
                              {}}};
         append(body(), loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
         declare(body(), kept.unit,
-                variable("block") * rows.in_block +
-                    (inner(2, rank()) * box.own[1] + inner(1)) * rows.in_row + inner(0) / rows.cells);
+                variable("block") * rows.in_block + (inner(2, rank()) * box.own[1] + inner(1)) * rows.in_row +
+                    inner(0) / rows.cells);
     }
     if (sides.in_block > 0) {
         kept.side_sends = context_.local(word(box.field) + "_side_sends");
@@ -147,8 +146,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
                                      {kernel::If{in_box(0) < size(0) && is_sent,
                                                  {add_bit(kept.side_sends, loop(0) + side * cells(0))},
                                                  {}}}));
-            const Expr column =
-                side == 0 ? inner(0) : inner(0) - size(0) + 2 * depth(box, 0);
+            const Expr column = side == 0 ? inner(0) : inner(0) - size(0) + 2 * depth(box, 0);
             declare(body(), kept.side_units[side],
                     variable("block") * sides.in_block +
                         (inner(2, rank()) * (2 * depth(box, 0)) + column) * sides.in_row +
@@ -164,10 +162,10 @@ void ResidentBlock::declare_targets(const ResidentBox& box, Block& step) {
         for (const Units::Piece& piece : units.pieces)
             step.push_back(kernel::DeclarePointer{
                 Type::i64, target(unit, piece),
-                kernel::address_of(kept.exchange,
-                                   half(box) + kernel::convert(
-                                                   word_in_half(box, units, piece, variable(unit)), Type::i64),
-                                   Type::i64),
+                kernel::address_of(
+                    kept.exchange,
+                    half(box) + kernel::convert(word_in_half(box, units, piece, variable(unit)), Type::i64),
+                    Type::i64),
                 true});
     };
     if (!kept.unit.empty()) declare_target(kept.unit, units_of(box, false));
@@ -182,14 +180,12 @@ std::string ResidentBlock::target(const std::string& unit, const Units::Piece& p
 // Sends a unit: `unit` and so many after it; its cells are cell(0), cell(1) ….
 ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Units& units,
                                               const std::string& unit, const Expr& after,
-                                              const Expr& is_asked,
-                                              const std::function<Expr(int)>& cell) {
+                                              const Expr& is_asked, const std::function<Expr(int)>& cell) {
     const bool is_wide = type_of(box.field) == Type::f64;
     Block send;
     int next = 0;
     for (const Units::Piece& piece : units.pieces) {
-        std::vector<Expr> arguments{
-            kernel::address_of(target(unit, piece), after * piece.words, Type::i64)};
+        std::vector<Expr> arguments{kernel::address_of(target(unit, piece), after * piece.words, Type::i64)};
         const int count = is_wide || piece.words == 1 ? 1 : units.has_threes ? 3 : 2;
         for (int each = 0; each < count; ++each)
             arguments.push_back(cell(next++));
@@ -210,9 +206,8 @@ void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
     const Expr after = (loop(2) * box.own[1] + loop(1)) * units.in_row;
     const Expr bit = loop(2) * cells(1) + loop(1);
     const Expr is_asked = kernel::call_helper("has_bit", {variable(kept.sends), bit}, Type::boolean);
-    append(row, send_unit(box, units, kept.unit, after, is_asked, [&](int x) {
-               return near(written_level(box), loop(2), loop(1), x);
-           }));
+    append(row, send_unit(box, units, kept.unit, after, is_asked,
+                          [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
 }
 
 // A plane's columns, once its rows are done.
@@ -221,8 +216,8 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     if (kept.side_units[0].empty()) return;
     const Units units = units_of(box, true);
     const auto send_column = [&](int side, int x, Block& column) {
-        const Expr is_asked = kernel::call_helper(
-            "has_bit", {variable(kept.side_sends), x + side * cells(0)}, Type::boolean);
+        const Expr is_asked =
+            kernel::call_helper("has_bit", {variable(kept.side_sends), x + side * cells(0)}, Type::boolean);
         for (int y = 0; y < cells(1); y += units.cells) {
             const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * units.in_row + y / units.cells;
             append(column, send_unit(box, units, kept.side_units[side], after, is_asked, [&](int cell) {

@@ -117,9 +117,8 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
         return kernel::LoadVector{cell(x), address(box, at, place_near(box, {x, at_y, z})), cells(0)};
     };
     const auto from_lane = [&](int x, const char* helper, int of_lane) {
-        return kernel::Assign{cell(x),
-                              kernel::call_helper(std::string(helper) + (is_wide ? "_f64" : "_f32"),
-                                                  {cell(of_lane)}, type_of(box.field))};
+        return kernel::Assign{cell(x), kernel::call_helper(std::string(helper) + (is_wide ? "_f64" : "_f32"),
+                                                           {cell(of_lane)}, type_of(box.field))};
     };
     for (int x = beside.left_vectors ? cells(0) : 1; rows.left > 0 && x <= beside.left;
          x += beside.left_vectors ? cells(0) : 1) {

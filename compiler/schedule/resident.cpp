@@ -167,8 +167,8 @@ static bool is_exchanged_along(const ir::Field& field, int axis, const ResidentS
     return false;
 }
 
-// Fitted to measurements on an H200: 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes, which
-// it gives within a fifth.
+// Fitted to measurements on an H200: 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes,
+// which it gives within a fifth.
 double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
                         const ResidentSchedule& schedule, const Extent& extent) {
     constexpr double kClock = 1.98e9;
@@ -177,9 +177,9 @@ double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const
     constexpr double kSideCell = 0.76e-9;  // seconds for a cell past a face of the first axis
     constexpr double kLanes = 128;
     constexpr double kOverhead = 3, kOfRows = 3, kOfPlanes = 6;  // instructions of a cell beside arithmetic
-    constexpr double kMeeting = 80;                     // clocks of a stage, whatever it does
-    constexpr double kFewThreads = 256;                 // below, instructions wait for each other
-    constexpr double kRagged = 1.35;                    // where each cell may lie past the grid's end
+    constexpr double kMeeting = 80;                              // clocks of a stage, whatever it does
+    constexpr double kFewThreads = 256;                          // below, instructions wait for each other
+    constexpr double kRagged = 1.35;  // where each cell may lie past the grid's end
     const auto& of_thread = schedule.cells;
     double cells = 1, clocks = 0, seconds = 0;
     for (int axis = 0; axis < 3; ++axis)
@@ -193,10 +193,11 @@ double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const
         double wide = 1;
         for (const Pipeline::Use& use : stage.uses)
             if (core[use.field].type == ir::Scalar::f64) wide = 2;
-        const double arithmetic =
-            operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
-            8 * operations.divisions + 8 * operations.roots + 20 * operations.functions;
-        clocks += kMeeting + (schedule.is_whole ? 1 : kRagged) * few * cells * wide * (arithmetic + overhead) / kLanes;
+        const double arithmetic = operations.adds + operations.multiplies + operations.fmas +
+                                  operations.comparisons + 8 * operations.divisions + 8 * operations.roots +
+                                  20 * operations.functions;
+        clocks += kMeeting +
+                  (schedule.is_whole ? 1 : kRagged) * few * cells * wide * (arithmetic + overhead) / kLanes;
     }
     for (const ResidentBox& box : shape.boxes) {
         if (!box.is_exchanged) continue;

@@ -260,7 +260,7 @@ struct TimeBlock {
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     bool is_resident = false;
     bool is_of_whole_boxes = false;  // only for grids that are multiples of its blocks' cells
-    std::vector<int> exchanges;                                // words of a block of threads, of each
+    std::vector<int> exchanges;      // words of a block of threads, of each
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
     KernelPlan kernel;
 };

@@ -125,7 +125,8 @@ TEST_CASE("a file that cannot be written is a file trouble, and nothing is left 
 TEST_CASE("explain says whether all steps are done on the chip, and why not") {
     Folder folder;
     const std::string text =
-        "stencil heat(x, y, z) {\n    field u: f32 { boundary fixed 0 }\n    u[t+1] = u + 0.1 * laplacian(u)\n}\n"
+        "stencil heat(x, y, z) {\n    field u: f32 { boundary fixed 0 }\n    u[t+1] = u + 0.1 * "
+        "laplacian(u)\n}\n"
         "run heat {\n    grid N, N, N\n    steps S\n}\n";
     const auto explained = [&](const std::string& cells, const std::string& steps) {
         std::string spec = text;
@@ -137,11 +138,13 @@ TEST_CASE("explain says whether all steps are done on the chip, and why not") {
     };
     const nlohmann::json is_long = explained("128", "5000000");
     CHECK(is_long["resident"]["schedule"].get<std::string>().starts_with("resident threads="));
-    CHECK(is_long["resident"]["reason"].get<std::string>().find("and single steps take") != std::string::npos);
+    CHECK(is_long["resident"]["reason"].get<std::string>().find("and single steps take") !=
+          std::string::npos);
     CHECK(is_long["temporal"]["reason"] == "all steps are done on the chip");
     const nlohmann::json is_short = explained("128", "50");
     CHECK_FALSE(is_short["resident"].contains("schedule"));
-    CHECK(is_short["resident"]["reason"].get<std::string>().find("the run is too short") != std::string::npos);
+    CHECK(is_short["resident"]["reason"].get<std::string>().find("the run is too short") !=
+          std::string::npos);
     const nlohmann::json is_large = explained("512", "5000000");
     CHECK_FALSE(is_large["resident"].contains("schedule"));
     CHECK(is_large["resident"]["reason"].get<std::string>().starts_with("the grid does not fit on the chip"));

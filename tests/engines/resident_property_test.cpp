@@ -77,7 +77,8 @@ TEST_CASE("what a resident schedule is refused for") {
     CHECK(why(heat, "resident", {64, 64, 1}).starts_with("resident threads="));
     CHECK(why(heat, "resident warps=2", {64, 64, 1}).starts_with("resident has no setting `warps`"));
     CHECK(why(heat, "resident cells=1x0", {64, 64, 1}).starts_with("`cells` is a number for each axis"));
-    CHECK(why(heat, "resident cells=3x1", {64, 64, 1}) == "a thread has 1, 2 or 4 cells along the first axis");
+    CHECK(why(heat, "resident cells=3x1", {64, 64, 1}) ==
+          "a thread has 1, 2 or 4 cells along the first axis");
     CHECK(why(heat, "resident cells=1x64", {64, 64, 1}) == "a thread has more than 32 rows of cells");
     CHECK(why(heat, "resident threads=2x64 cells=1x1", {64, 64, 1}) ==
           "`u` is read 3 cells away along x, and a block has 2");
