@@ -6,7 +6,8 @@
 
 namespace halo::emit {
 
-// The text of prelude.cuh, prelude_vectors.cuh and prelude_exchange.cuh: sections, each headed by a line `// [name]`.
+// The text of prelude.cuh, prelude_vectors.cuh and prelude_exchange.cuh: sections, each headed by a line `//
+// [name]`.
 extern const char* const kPrelude;
 
 // Whether one of the helpers draws random words.

@@ -208,6 +208,12 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
         CHECK(has(temporal["reason"], single ? "single steps, 10.0 µs each, are" : "tuned: 10.0 µs a step"));
         CHECK(temporal.value("schedule", "single steps") == trial["schedule"].get<std::string>());
     }
+    several["schedule"] = "resident threads=32x8 cells=4x4";
+    folder.write("mine.json", both.dump());
+    const Json on_chip = Json::parse(on_fake(folder, as_json).out);
+    CHECK(on_chip["resident"].value("schedule", "none") == several["schedule"].get<std::string>());
+    CHECK(has(on_chip["resident"]["reason"], "tuned: 10.0 µs a step"));
+    CHECK_FALSE(on_chip["temporal"].contains("schedule"));
     several["schedule"] = "temporal steps=60 cells=1";
     folder.write("mine.json", both.dump());
     CHECK(has(Json::parse(on_fake(folder, as_json).out)["temporal"]["reason"], "is not used"));
