@@ -137,7 +137,7 @@ std::string explain_shared(const ir::Program& program, const StageChoice& stage,
             text +=
                 entry("",
                       fmt::format(
-                          "{} at ({}): {} element{} a thread, {}", access.store ? "store" : "load",
+                          "load at ({}): {} element{} a thread, {}",
                           fmt::join(access.offset.begin(), access.offset.begin() + program.rank(), ", "),
                           access.width, access.width == 1 ? "" : "s",
                           access.conflicts() == 0 ? "no bank conflicts"

@@ -22,19 +22,30 @@ const schedule::StagedLevel* Staging::find(const Level& level) const {
     return staged == layout_.levels.end() ? nullptr : &*staged;
 }
 
+void Staging::declare_level(const schedule::StagedLevel& level, const std::string& suffix,
+                            std::vector<Expr> dims, kernel::Block& body) {
+    const std::string name = context_.local(context_.array(level_of(level)) + suffix);
+    names_[level_of(level)] = name;
+    kernel::DeclareArray array{kernel_type(level.type), name, std::move(dims)};
+    array.memory = dynamic_ ? kernel::Memory::dynamic_shared : kernel::Memory::shared;
+    array.offset = level.offset;
+    if (level.vector > 1) array.alignment = level.vector * kernel::size_of(array.type);
+    body.push_back(std::move(array));
+}
+
 void Staging::declare(const std::string& suffix, kernel::Block& body) {
     for (const schedule::StagedLevel& level : layout_.levels) {
-        const std::string name = context_.local(context_.array(level_of(level)) + suffix);
-        names_[level_of(level)] = name;
-        kernel::DeclareArray array{kernel_type(level.type), name, {}};
-        if (level.planes > 1) array.dims.push_back(level.planes);
-        if (level.rows > 1) array.dims.push_back(level.rows);
-        array.dims.push_back(level.pitch);
-        array.memory = dynamic_ ? kernel::Memory::dynamic_shared : kernel::Memory::shared;
-        array.offset = level.offset;
-        if (level.vector > 1) array.alignment = level.vector * kernel::size_of(array.type);
-        body.push_back(std::move(array));
+        std::vector<Expr> dims;
+        if (level.planes > 1) dims.push_back(level.planes);
+        if (level.rows > 1) dims.push_back(level.rows);
+        dims.push_back(level.pitch);
+        declare_level(level, suffix, std::move(dims), body);
     }
+}
+
+void Staging::declare_flat(const std::string& suffix, kernel::Block& body) {
+    for (const schedule::StagedLevel& level : layout_.levels)
+        declare_level(level, suffix, {static_cast<int>(level.elements())}, body);
 }
 
 Expr Staging::element(const schedule::StagedLevel& level, const Expr& plane, const Expr& row,

@@ -16,15 +16,19 @@ public:
 
     // Declares the arrays, in dynamic shared memory where they are more than a kernel may declare.
     void declare(const std::string& suffix, kernel::Block& body);
+    void declare_flat(const std::string& suffix, kernel::Block& body);  // with one dimension
+    const std::string& name_of(const schedule::StagedLevel& level) const { return names_.at(level_of(level)); }
     std::int64_t dynamic_bytes() const { return dynamic_ ? layout_.bytes : 0; }
 
-    // The element of a staged level; dimensions of one are left out. plane: of the tile, or a slot of the
-    // ring.
+    // The element of a staged level; dimensions of one are left out.
     kernel::Expr element(const schedule::StagedLevel& level, const kernel::Expr& plane,
                          const kernel::Expr& row, const kernel::Expr& column) const;
     Level level_of(const schedule::StagedLevel& staged) const { return {staged.field, staged.time}; }
 
 private:
+    void declare_level(const schedule::StagedLevel& level, const std::string& suffix,
+                       std::vector<kernel::Expr> dims, kernel::Block& body);
+
     Context& context_;
     schedule::SharedLayout layout_;
     std::map<Level, std::string> names_;

@@ -99,7 +99,7 @@ std::vector<Lengths> thread_shapes(int axes) {
 std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
     if (pins.strategy) return {*pins.strategy};
     if (footprint.table_sums > 0) return {Strategy::direct};
-    if (pins.planes && footprint.rank > 1) return {Strategy::stream};
+    if ((pins.planes || pins.ahead || pins.unroll) && footprint.rank > 1) return {Strategy::stream};
     const bool far = footprint.rank == 3 && footprint.reach(2) >= 2 * kStreamRadius &&
                      footprint.reach(0) + footprint.reach(1) > 0;
     if (far) return {Strategy::direct, Strategy::stream};
@@ -205,6 +205,8 @@ private:
         if (planes > 0 && !pins_.planes && 2 * planes > grid_[footprint_.rank - 1]) return;
         schedule.shared_padding = pins_.padding.value_or(0);
         schedule.chunk = pins_.chunk.value_or(0);
+        schedule.ahead = pins_.ahead.value_or(0);
+        schedule.unroll = pins_.unroll.value_or(0);
         const bool tables = footprint_.table_sums > 0;
         schedule.min_blocks = pins_.min_blocks.value_or(
             tables ? blocks_for_tables(schedule, target_) : blocks_for_budget(footprint_, schedule, target_));

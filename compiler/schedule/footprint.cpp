@@ -143,12 +143,13 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
             result.in_place = result.at_points = true;
         const auto* assign = std::get_if<ir::Assign>(&statement);
         if (assign == nullptr) continue;
-        const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
+        // Cells of a state that get no value keep the old one, which is read.
+        const bool keeps = ir::is_partial(*assign) && program[assign->target].role == ir::Role::state;
         if (in_place_[index]) {
             result.in_place = true;  // what it reads of its target is in memory
         } else {
             written_here.emplace(assign->target.index, assign->time);
-            if (chooses && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});
+            if (keeps && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});
         }
     }
     std::set<std::uint32_t> shapes;

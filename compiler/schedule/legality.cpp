@@ -15,6 +15,8 @@ namespace {
 constexpr int kVectorWidths[] = {1, 2, 4};  // that the prelude has loads and stores of
 constexpr std::int64_t kMostCells = 128;    // direct and stream write a thread's cells out one by one
 constexpr std::int64_t kMostTileCells = 4096;
+constexpr int kMostAhead = 16;
+constexpr int kMostUnroll = 16;
 constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
 constexpr const char* kAxisNames[] = {"first", "second", "third"};
 
@@ -66,6 +68,10 @@ private:
             limit(Setting::planes, "only stream walks planes; a " + name_of(schedule_.strategy) +
                                        " schedule has none to count");
         }
+        if (!is(Strategy::stream) && schedule_.ahead != 0)
+            limit(Setting::ahead, "only stream has planes on their way ahead of the one that is computed");
+        if (!is(Strategy::stream) && schedule_.unroll != 0)
+            limit(Setting::unroll, "only stream has turns of a walk to unroll");
         if (const auto narrow = footprint_.narrow_storage(); narrow && !is(Strategy::direct)) {
             limit(Setting::strategy, name_of(schedule_.strategy) +
                                          " keeps values as they lie in memory, of 4 or 8 bytes; " +
@@ -89,6 +95,10 @@ private:
             limit(Setting::chunk, "this stage sums over no table, so there are no chunks of rows");
         }
         if (schedule_.planes < 0) limit(Setting::planes, "planes cannot be negative");
+        if (schedule_.ahead < 0 || schedule_.ahead > kMostAhead)
+            limit(Setting::ahead, "1 to " + std::to_string(kMostAhead) + " planes can be on their way");
+        if (schedule_.unroll < 0 || schedule_.unroll > kMostUnroll)
+            limit(Setting::unroll, "1 to " + std::to_string(kMostUnroll) + " turns can be unrolled");
         if (schedule_.shared_padding < 0) limit(Setting::padding, "padding cannot be negative");
         if (schedule_.min_blocks < 0) limit(Setting::min_blocks, "min_blocks cannot be negative");
     }

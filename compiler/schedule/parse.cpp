@@ -17,6 +17,7 @@ struct Name {
 };
 constexpr Name kNames[] = {{"threads", Setting::threads}, {"cells", Setting::cells},
                            {"tile", Setting::tile},       {"planes", Setting::planes},
+                           {"ahead", Setting::ahead},     {"unroll", Setting::unroll},
                            {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks},
                            {"chunk", Setting::chunk}};
 struct StrategyName {
@@ -185,7 +186,8 @@ private:
             const std::string mend = nearest(word, kNames);
             return mistake(range(begin, word_end),
                            "a schedule has no setting `" + std::string(word) +
-                               "`; there are threads, cells, tile, planes, padding, min_blocks and chunk",
+                               "`; there are threads, cells, tile, planes, ahead, unroll, padding, "
+                               "min_blocks and chunk",
                            mend);
         }
         if (result_.pins.range(found->setting).end != 0) {
@@ -205,6 +207,12 @@ private:
                 break;
             case Setting::planes:
                 result_.pins.planes = value == "all" ? 0 : read_number(word, value, where, 1);
+                break;
+            case Setting::ahead:
+                result_.pins.ahead = read_number(word, value, where, 1);
+                break;
+            case Setting::unroll:
+                result_.pins.unroll = read_number(word, value, where, 1);
                 break;
             case Setting::padding:
                 result_.pins.padding = read_number(word, value, where, 0);
@@ -313,7 +321,7 @@ private:
 }  // namespace
 
 bool Pins::any() const {
-    return strategy || threads || cells || tile || planes || padding || min_blocks || chunk;
+    return strategy || threads || cells || tile || planes || ahead || unroll || padding || min_blocks || chunk;
 }
 
 const std::vector<Strategy>& all_strategies() {
@@ -335,6 +343,8 @@ Schedule apply(const Pins& pins, Schedule base) {
     if (pins.threads) base.threads = *pins.threads;
     if (pins.cells) base.cells = *pins.cells;
     if (pins.planes) base.planes = *pins.planes;
+    if (pins.ahead) base.ahead = *pins.ahead;
+    if (pins.unroll) base.unroll = *pins.unroll;
     if (pins.padding) base.shared_padding = *pins.padding;
     if (pins.min_blocks) base.min_blocks = *pins.min_blocks;
     if (pins.chunk) base.chunk = *pins.chunk;

@@ -1,6 +1,6 @@
 // Reading a schedule that a user pins: `--schedule '…'` and the text of a `schedule { … }` block.
 //
-//   stream tile=64x4 threads=16x4 cells=4x1 planes=32 padding=4 min_blocks=2
+//   stream tile=64x4 threads=16x4 cells=4x1 planes=32 ahead=3 unroll=3 padding=4 min_blocks=2
 //   direct threads=32x4 cells=4 chunk=256
 //
 // A strategy (direct, tile, stream) and settings in any order, between spaces, commas or newlines; `#` starts
@@ -20,8 +20,8 @@
 
 namespace halo::schedule {
 
-enum class Setting : std::uint8_t { strategy, threads, cells, tile, planes, padding, min_blocks, chunk };
-inline constexpr int kSettings = 8;
+enum class Setting : std::uint8_t { strategy, threads, cells, tile, planes, ahead, unroll, padding, min_blocks, chunk };
+inline constexpr int kSettings = 10;
 
 // Every strategy that can be asked for by name, in the order in which they are listed.
 const std::vector<Strategy>& all_strategies();
@@ -31,7 +31,7 @@ const std::vector<Strategy>& all_strategies();
 struct Pins {
     std::optional<Strategy> strategy;
     std::optional<std::array<int, 3>> threads, cells, tile;
-    std::optional<int> planes, padding, min_blocks, chunk;
+    std::optional<int> planes, ahead, unroll, padding, min_blocks, chunk;
     std::array<SourceRange, kSettings>
         where{};  // of each setting, by its number; empty where it was not written
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/stream_plan.h"
+
 namespace halo::schedule {
 
 namespace {
@@ -12,8 +14,8 @@ constexpr double kInFlight = 0.75;  // of the values used once, the share that w
 constexpr int kRegisterStep = 8;    // registers are handed out in eights
 constexpr int kMostInFlight = 96;   // words of a level
 constexpr int kTileWindow = 48;     // words of a cell's reads from shared memory that are in flight at most
-constexpr int kMostRows = 4;        // of a plane in shared memory that a thread reads ahead
-constexpr double kRowsInFlight = 0.5;  // of these, the share that waits in registers
+constexpr int kMostGathered = 64;   // words of a plane's neighbours that a walking thread loads ahead
+constexpr double kGatheredInFlight = 0.5;  // of these, the share that waits in registers
 
 int words(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;
@@ -64,21 +66,16 @@ RegisterEstimate tile_registers(const Footprint& footprint) {
     return {base, base + std::min(reads, kTileWindow)};
 }
 
-// The queue along the walked axis stays for the whole walk; the plane's neighbours come row by row.
+// The queue stays for the whole walk, as does where a thread's copies come from; neighbours that are read in
+// one plane alone come row by row.
 RegisterEstimate stream_registers(const Footprint& footprint, const Schedule& schedule) {
-    const int axis = footprint.rank - 1;
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
     for (const LevelRead& read : footprint.reads) {
-        const int cells = schedule.cells[0] * (footprint.rank == 3 ? schedule.cells[1] : 1);
-        if (!read.at_neighbours()) {
-            estimate.expected += schedule.cells[0] * words(read.type);
-            continue;
-        }
-        const int queue = (read.reach(axis) + 1) * cells * words(read.type);
+        const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
+        const int queue = queue_words(plan, read.type);
         estimate.held += queue;
-        const int row = (schedule.cells[0] + read.reach(0)) * words(read.type);
-        const int rows = footprint.rank == 3 ? schedule.cells[1] + read.reach(1) : 1;
-        estimate.expected += queue + static_cast<int>(kRowsInFlight * row * std::min(rows, kMostRows));
+        const int gathered = std::min(gathered_words(plan, read.type), kMostGathered);
+        estimate.expected += queue + static_cast<int>(kGatheredInFlight * gathered);
     }
     return estimate;
 }

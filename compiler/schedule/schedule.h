@@ -12,7 +12,8 @@ namespace halo::schedule {
 enum class Strategy : std::uint8_t {
     direct,  // a thread computes a small box of cells from registers; neighbours come through the caches
     tile,    // a block's cells and their halo are staged in shared memory
-    stream   // 2.5D: a block walks along the slowest axis; planes pass through a register queue
+    stream   // 2.5D: a block walks along the slowest axis; planes arrive in a ring in shared memory and pass
+             // through a queue in registers
 };
 
 // Axes in the program's declaration order; entries past the rank are 1.
@@ -23,6 +24,8 @@ struct Schedule {
     // cells of the block's tile that lie `threads` apart, so that a warp's are neighbours.
     std::array<int, 3> cells{1, 1, 1};
     int planes = 0;      // stream: planes a block walks; 0 for all of them
+    int ahead = 0;       // stream: planes on their way from memory; 0: 3
+    int unroll = 0;      // stream: turns of the walk that are written out; 0: as the queue is long
     int min_blocks = 0;  // blocks an SM that registers are limited for; 0 leaves it to the compiler
     int chunk = 0;  // rows of a table that are in shared memory at a time, where tables are summed; 0: 256
     int shared_padding = 0;  // tile and stream: elements added to each row of a shared tile (shared_layout.h)

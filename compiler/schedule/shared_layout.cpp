@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/schedule/stream_plan.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -31,29 +32,9 @@ bool is_walked(const Footprint& footprint, const Schedule& schedule, int axis) {
     return schedule.strategy == Strategy::stream && axis == footprint.rank - 1;
 }
 
-bool leaves_column(const ir::Offset& offset, int walked) {
-    for (int axis = 0; axis < walked; ++axis) {
-        if (offset[axis] != 0) return true;
-    }
-    return false;
-}
-
-bool is_staged(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+bool is_staged(const LevelRead& read, const Schedule& schedule) {
     if (schedule.strategy == Strategy::direct) return false;
-    if (schedule.strategy == Strategy::tile) return read.at_neighbours();
-    return std::ranges::any_of(
-        read.offsets, [&](const ir::Offset& offset) { return leaves_column(offset, footprint.rank - 1); });
-}
-
-// Planes before and after the one being computed that are read across the walked axis.
-std::array<int, 2> ring_reach(const LevelRead& read, int walked) {
-    std::array<int, 2> reach{0, 0};
-    for (const ir::Offset& offset : read.offsets) {
-        if (!leaves_column(offset, walked)) continue;
-        reach[0] = std::max(reach[0], -offset[walked]);
-        reach[1] = std::max(reach[1], offset[walked]);
-    }
-    return reach;
+    return schedule.strategy == Strategy::stream || read.at_neighbours();
 }
 
 StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
@@ -65,9 +46,9 @@ StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const
     for (int axis = 0; axis < footprint.rank; ++axis) {
         const bool walked = is_walked(footprint, schedule, axis);
         level.tile[axis] = walked ? 1 : schedule.tile(axis);
-        const std::array<int, 2> reach = walked ? ring_reach(read, axis) : read.radius[axis];
-        level.low[axis] = reach[0];
-        level.high[axis] = reach[1];
+        if (walked) continue;
+        level.low[axis] = read.radius[axis][0];
+        level.high[axis] = read.radius[axis][1];
     }
     level.vector = common_vector(kVectorBytes / size_of(level.type), level.tile[0], level.padding);
     level.low[0] = round_up(level.low[0], level.vector);
@@ -76,9 +57,7 @@ StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const
     level.rows = level.low[1] + level.tile[1] + level.high[1];
     level.planes = level.low[2] + level.tile[2] + level.high[2];
     if (schedule.strategy == Strategy::stream) {
-        const int walked = footprint.rank - 1;
-        level.planes = level.low[walked] + level.high[walked] + 2;
-        if (walked == 1) level.rows = 1;
+        level.planes = plan_stream(read, footprint.rank, schedule).arriving() + planes_ahead(schedule);
     }
     return level;
 }
@@ -151,21 +130,6 @@ Passes worst_passes(const StagedLevel& level, const Schedule& schedule, int walk
     return worst;
 }
 
-// The aligned vectors that cover a thread's reads in each row and plane around its first row of cells.
-std::set<ir::Offset> vectors_read(const LevelRead& read, int width, int cells_x, int walked) {
-    std::set<ir::Offset> vectors;
-    for (const ir::Offset& offset : read.offsets) {
-        if (walked >= 0 && !leaves_column(offset, walked)) continue;  // from the register queue
-        for (int cell = 0; cell < cells_x; ++cell) {
-            ir::Offset vector = offset;
-            const int x = offset[0] + cell;
-            vector[0] = (x >= 0 ? x / width : -((-x + width - 1) / width)) * width;
-            vectors.insert(vector);
-        }
-    }
-    return vectors;
-}
-
 int all_conflicts(const Footprint& footprint, const Schedule& schedule) {
     int conflicts = 0;
     for (const SharedAccess& access :
@@ -180,7 +144,7 @@ int all_conflicts(const Footprint& footprint, const Schedule& schedule) {
 SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule) {
     SharedLayout layout;
     for (const LevelRead& read : footprint.reads) {
-        if (!is_staged(read, footprint, schedule)) continue;
+        if (!is_staged(read, schedule)) continue;
         StagedLevel level = stage_level(read, footprint, schedule);
         level.offset = layout.bytes;
         layout.bytes += (level.bytes() + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
@@ -189,26 +153,29 @@ SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& sche
     return layout;
 }
 
-int access_width(const StagedLevel& level, const Schedule& schedule) {
-    if (schedule.strategy == Strategy::tile) return 1;
-    return std::min(schedule.cells[0], level.vector);
-}
-
 std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Schedule& schedule,
                                           const SharedLayout& layout) {
     std::vector<SharedAccess> accesses;
     const bool stream = schedule.strategy == Strategy::stream;
     const int walked = stream ? footprint.rank - 1 : -1;
-    const int cells_x = stream ? schedule.cells[0] : 1;
+    Schedule first_row = schedule;
+    first_row.cells[1] = 1;
     for (int index = 0; index < static_cast<int>(layout.levels.size()); ++index) {
         const StagedLevel& level = layout.levels[static_cast<std::size_t>(index)];
-        const int width = access_width(level, schedule);
-        const Passes cost = worst_passes(level, schedule, walked, width);
-        for (const ir::Offset& offset : vectors_read(read_of(footprint, level), width, cells_x, walked)) {
-            accesses.push_back({index, offset, width, false, cost.passes, cost.least});
+        const LevelRead& read = read_of(footprint, level);
+        const auto add = [&](const ir::Offset& offset, int width) {
+            const Passes cost = worst_passes(level, schedule, walked, width);
+            accesses.push_back({index, offset, width, cost.passes, cost.least});
+        };
+        if (!stream) {
+            for (const ir::Offset& offset : read.offsets)
+                add(offset, 1);
+            continue;
         }
-        for (int x = 0; stream && x < cells_x; x += width) {
-            accesses.push_back({index, {x, 0, 0}, width, true, cost.passes, cost.least});
+        for (const StreamPiece& piece : plan_stream(read, footprint.rank, first_row).pieces) {
+            ir::Offset offset{piece.column, piece.row, 0};
+            offset[walked] = piece.plane;
+            add(offset, std::min(piece.width, kVectorBytes / size_of(level.type)));
         }
     }
     return accesses;

@@ -7,8 +7,7 @@
 //
 // so that cells and copies of whole vectors stay aligned. `tile` holds the whole tile with its halo. `stream`
 // of a program of rank r holds a ring of planes (rank 3) or of rows (rank 2: `planes` are rows of one row
-// each) across the walked axis, with one more than is read at a time, so that the next can be stored while
-// slower warps still read.
+// each) across the walked axis: those that are loaded from at a turn, and those on their way (stream_plan.h).
 #pragma once
 
 #include <array>
@@ -28,8 +27,8 @@ struct StagedLevel {
     ir::Scalar type = ir::Scalar::f32;
     std::array<int, 3> tile{1, 1, 1};  // cells of the block along each axis; 1 along a walked axis
     std::array<int, 3> low{},
-        high{};               // cells kept before and after; of axis 0 rounded up to `vector`. Along a
-                              // walked axis: planes read behind and ahead of the one being computed
+        high{};               // cells kept before and after; of axis 0 rounded up to `vector`; 0 along a
+                              // walked axis
     int vector = 1;           // widest aligned copy of a row, in elements: 1, 2 or 4
     int padding = 0;          // elements
     int pitch = 1;            // elements from row to row
@@ -46,21 +45,15 @@ struct SharedLayout {
     std::int64_t bytes = 0;  // of a block
 };
 
-// The levels that the schedule stages: those read at neighbours (tile), or at neighbours across the walked
-// axis (stream). Empty for direct. Throws nothing; threads and cells must be positive.
+// The levels that the schedule stages: those read at neighbours (tile), or all (stream). Empty for direct. Throws nothing; threads and cells must be positive.
 SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule);
 
-// The elements that one thread moves at a time between a staged level and its registers: vectors of the
-// thread's cells (stream), single cells (tile, whose neighbouring threads take neighbouring cells).
-int access_width(const StagedLevel& level, const Schedule& schedule);
-
-// One load or store that all threads of a block make, for their first row of cells; the other rows cost the
-// same.
+// One load that all threads of a block make, for their first row of cells; the other rows cost the same. A
+// thread of a tile takes single cells, as neighbouring threads take neighbouring cells.
 struct SharedAccess {
     int level = 0;        // index into SharedLayout::levels
     ir::Offset offset{};  // from the thread's first cell to the first element accessed
     int width = 1;        // elements
-    bool store = false;   // stream: the thread's own cells on their way into the ring
     int passes = 1;       // of the worst warp through the 32 banks
     int least = 1;        // passes that as many bytes need at best
     int conflicts() const { return passes - least; }

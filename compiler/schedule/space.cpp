@@ -161,6 +161,8 @@ private:
         schedule.planes = planes;
         schedule.chunk = chunk;
         schedule.shared_padding = pins_.padding.value_or(0);
+        schedule.ahead = pins_.ahead.value_or(0);
+        schedule.unroll = pins_.unroll.value_or(0);
         if (!legal(schedule)) return;
         const int usual = usual_min_blocks(footprint_, schedule, target_);
         for (const int blocks : block_counts(schedule)) {

@@ -1,5 +1,7 @@
 #include "random_schedule.h"
 
+#include <algorithm>
+
 #include "compiler/ir/analysis.h"
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/legality.h"
@@ -26,6 +28,8 @@ Schedule draw(int rank, Strategy strategy, bool sums_tables, Random& random) {
         while (drawn.threads[0] * drawn.threads[1] % 32 != 0)
             drawn.threads[0] *= 2;
         drawn.planes = random.pick(std::vector<int>{0, 1, 4, 7});
+        drawn.ahead = random.pick(std::vector<int>{0, 1, 2, 5});
+        drawn.unroll = random.pick(std::vector<int>{0, 1, 2, 3});
     }
     if (sums_tables) {
         drawn.cells[1] = drawn.cells[2] = 1;
@@ -53,6 +57,7 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
             drawn.cells = {1, 1, 1};
             drawn.threads = {32, 1, 1};
             drawn.shared_padding = 0;
+            drawn.ahead = std::min(drawn.ahead, 1);
         }
         if (!is_legal(program, stage, drawn)) return {};
         schedules.push_back(drawn);

@@ -1,0 +1,161 @@
+#include "compiler/schedule/stream_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace halo::schedule {
+
+namespace {
+
+constexpr int kMostWindowWords = 128;  // of a level's queue with neighbours
+constexpr int kUsualAhead = 3;
+constexpr int kMostUnrolled = 2000;  // multiply-adds in the loop
+
+int words(ir::Scalar type) {
+    return size_of(type) == 8 ? 2 : 1;
+}
+
+int rows_of(int rank, const Schedule& schedule) {
+    return rank == 3 ? schedule.cells[1] : 1;
+}
+
+// The pieces beside a thread's vector, from it outwards: whole vectors, the last as wide as it need be.
+std::vector<std::array<int, 2>> pieces_beside(int count, int vector, bool left) {
+    std::vector<std::array<int, 2>> pieces;  // column, width
+    for (int done = 0; done < count; done += vector) {
+        int width = 1;
+        while (width < std::min(vector, count - done))
+            width *= 2;
+        pieces.push_back({left ? -done - width : vector + done, width});
+    }
+    return pieces;
+}
+
+// The cells that a thread reads, in pieces, each with the planes in which it does.
+class Pieces {
+public:
+    Pieces(const LevelRead& read, int rank, const Schedule& schedule)
+        : vector_(schedule.cells[0]), rows_(rows_of(rank, schedule)), walked_(rank - 1) {
+        columns_ = pieces_beside(read.radius[0][0], vector_, true);
+        columns_.push_back({0, vector_});
+        for (const auto& piece : pieces_beside(read.radius[0][1], vector_, false))
+            columns_.push_back(piece);
+        for (const ir::Offset& offset : read.offsets)
+            for (int y = 0; y < rows_; ++y)
+                add(walked_ == 2 ? offset[1] + y : 0, offset[0], offset[walked_]);
+    }
+
+    struct Planes {
+        std::set<int> read;
+        int width = 1;
+        bool own = false;
+    };
+    const std::map<std::pair<int, int>, Planes>& all() const { return pieces_; }  // by row and column
+
+    bool are_shared_by_planes() const {
+        return std::ranges::any_of(
+            pieces_, [](const auto& piece) { return !piece.second.own && piece.second.read.size() > 1; });
+    }
+    // Elements that wait where all that planes share does.
+    int window_elements() const {
+        int elements = 0;
+        for (const auto& [place, planes] : pieces_)
+            elements += planes.width * (*planes.read.rbegin() - *planes.read.begin() + 1);
+        return elements;
+    }
+
+private:
+    void add(int row, int first, int plane) {
+        for (const auto& [column, width] : columns_) {
+            if (first + vector_ <= column || column + width <= first) continue;
+            Planes& planes = pieces_[{row, column}];
+            planes.read.insert(plane);
+            planes.width = width;
+            planes.own = column == 0 && row >= 0 && row < rows_;
+        }
+    }
+
+    const int vector_, rows_, walked_;
+    std::vector<std::array<int, 2>> columns_;
+    std::map<std::pair<int, int>, Planes> pieces_;
+};
+
+void widen(StreamPlan& plan, const StreamPiece& piece, int vector, int rows) {
+    auto& columns = plan.around[0];
+    columns[0] = std::max(columns[0], -piece.column);
+    columns[1] = std::max(columns[1], piece.column + piece.width - vector);
+    auto& lines = plan.around[1];
+    lines[0] = std::max(lines[0], -piece.row);
+    lines[1] = std::max(lines[1], piece.row - rows + 1);
+}
+
+}  // namespace
+
+StreamPlan plan_stream(const LevelRead& read, int rank, const Schedule& schedule) {
+    const Pieces pieces(read, rank, schedule);
+    StreamPlan plan;
+    plan.keeps_windows =
+        pieces.are_shared_by_planes() && pieces.window_elements() * words(read.type) <= kMostWindowWords;
+    std::set<int> gathered;
+    for (const auto& [place, planes] : pieces.all()) {
+        StreamPiece piece{place.first, place.second, planes.width, 0, 0, planes.own};
+        widen(plan, piece, schedule.cells[0], rows_of(rank, schedule));
+        if (planes.own || plan.keeps_windows) {
+            piece.plane = *planes.read.rbegin();
+            piece.oldest = *planes.read.begin();
+            plan.pieces.push_back(piece);
+            continue;
+        }
+        for (const int plane : planes.read) {
+            piece.plane = piece.oldest = plane;
+            plan.pieces.push_back(piece);
+            gathered.insert(plane);
+        }
+    }
+    plan.gathered.assign(gathered.begin(), gathered.end());
+    plan.ring_low = plan.ring_high = plan.pieces.front().plane;
+    for (const StreamPiece& piece : plan.pieces) {
+        if (plan.is_kept(piece)) {
+            plan.low = std::min(plan.low, piece.oldest);
+            plan.high = std::max(plan.high, piece.plane);
+        }
+        plan.ring_low = std::min(plan.ring_low, piece.plane);
+        plan.ring_high = std::max(plan.ring_high, piece.plane);
+    }
+    return plan;
+}
+
+int queue_words(const StreamPlan& plan, ir::Scalar type) {
+    int elements = 0;
+    for (const StreamPiece& piece : plan.pieces)
+        if (plan.is_kept(piece)) elements += piece.width * (piece.plane - piece.oldest + 1);
+    return elements * words(type);
+}
+
+int gathered_words(const StreamPlan& plan, ir::Scalar type) {
+    int elements = 0;
+    for (const StreamPiece& piece : plan.pieces)
+        if (!plan.is_kept(piece)) elements += piece.width;
+    return elements * words(type);
+}
+
+int planes_ahead(const Schedule& schedule) {
+    return schedule.ahead > 0 ? schedule.ahead : kUsualAhead;
+}
+
+int unrolled_turns(const Footprint& footprint, const Schedule& schedule) {
+    if (schedule.unroll > 0) return schedule.unroll;
+    int planes = 1;
+    for (const LevelRead& read : footprint.reads)
+        planes = std::max(planes, plan_stream(read, footprint.rank, schedule).planes());
+    const Operations& operations = footprint.operations;
+    const int turn = (operations.fmas + operations.adds + operations.multiplies + 1) * schedule.cells[0] *
+                     rows_of(footprint.rank, schedule);
+    int turns = planes;
+    while (turns > 1 && (planes % turns != 0 || turns * turn > kMostUnrolled))
+        --turns;
+    return turns;
+}
+
+}  // namespace halo::schedule
