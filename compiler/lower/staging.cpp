@@ -8,6 +8,7 @@ using kernel::Expr;
 
 namespace {
 constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  // what a kernel may declare on any GPU
+constexpr int kLineBytes = 128;
 }
 
 Staging::Staging(Context& context, const schedule::Schedule& schedule)
@@ -23,13 +24,13 @@ const schedule::StagedLevel* Staging::find(const Level& level) const {
 }
 
 void Staging::declare_level(const schedule::StagedLevel& level, const std::string& suffix,
-                            std::vector<Expr> dims, kernel::Block& body) {
+                            std::vector<Expr> dims, int alignment, kernel::Block& body) {
     const std::string name = context_.local(context_.array(level_of(level)) + suffix);
     names_[level_of(level)] = name;
     kernel::DeclareArray array{kernel_type(level.type), name, std::move(dims)};
     array.memory = dynamic_ ? kernel::Memory::dynamic_shared : kernel::Memory::shared;
     array.offset = level.offset;
-    if (level.vector > 1) array.alignment = level.vector * kernel::size_of(array.type);
+    if (alignment > kernel::size_of(array.type)) array.alignment = alignment;
     body.push_back(std::move(array));
 }
 
@@ -39,13 +40,13 @@ void Staging::declare(const std::string& suffix, kernel::Block& body) {
         if (level.planes > 1) dims.push_back(level.planes);
         if (level.rows > 1) dims.push_back(level.rows);
         dims.push_back(level.pitch);
-        declare_level(level, suffix, std::move(dims), body);
+        declare_level(level, suffix, std::move(dims), level.vector * schedule::size_of(level.type), body);
     }
 }
 
 void Staging::declare_flat(const std::string& suffix, kernel::Block& body) {
     for (const schedule::StagedLevel& level : layout_.levels)
-        declare_level(level, suffix, {static_cast<int>(level.elements())}, body);
+        declare_level(level, suffix, {static_cast<int>(level.elements())}, kLineBytes, body);
 }
 
 Expr Staging::element(const schedule::StagedLevel& level, const Expr& plane, const Expr& row,

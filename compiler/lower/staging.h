@@ -27,7 +27,7 @@ public:
 
 private:
     void declare_level(const schedule::StagedLevel& level, const std::string& suffix,
-                       std::vector<kernel::Expr> dims, kernel::Block& body);
+                       std::vector<kernel::Expr> dims, int alignment, kernel::Block& body);
 
     Context& context_;
     schedule::SharedLayout layout_;

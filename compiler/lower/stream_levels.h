@@ -45,8 +45,13 @@ private:
     // Levels whose planes lie alike in shared memory share what a thread knows of its copies and its place.
     struct Shape {
         const schedule::StagedLevel* level = nullptr;
-        std::string source;  // the array of places in a plane that this thread copies from; empty: worked out
-        std::string target;  // and to, where rows are padded
+        // Vectors of the tile's own columns: where each thread copies one of the same column in every so many
+        // rows, its row and column; else 0 rows.
+        int row_step = 0;
+        kernel::Expr row, column;
+        // The others: arrays of places that this thread copies from in a plane, and to in a slot; empty: worked
+        // out anew at every turn.
+        std::string source, target;
         kernel::Expr own;    // place of the thread's first cell
     };
     struct Stream {
@@ -72,9 +77,17 @@ private:
     void declare_registers(Stream& stream, kernel::Block& body);
     std::vector<Rows> rows_of(const Stream& stream) const;
 
-    kernel::Expr source_of(const Shape& shape, const kernel::Expr& vector) const;
-    kernel::Expr target_of(const Shape& shape, const kernel::Expr& vector) const;
+    struct Vector {
+        kernel::Expr row, column;  // of the halo's first row, and of the tile's first column
+    };
+    Vector find_vector(const Shape& shape, const kernel::Expr& number, kernel::Block& body) const;
+    kernel::Expr source_of(const Shape& shape, const Vector& vector) const;
+    kernel::Expr target_of(const Shape& shape, const Vector& vector) const;
     kernel::Expr plane_offset(const kernel::Expr& plane) const;
+    int numbered_vectors(const Shape& shape) const;
+    void declare_numbered(Shape& shape, const std::string& name, kernel::Block& body) const;
+    kernel::Expr last_column(int vector) const;
+    kernel::Block copy_rows(const Stream& stream, const kernel::Expr& from, const kernel::Expr& to) const;
     kernel::Block copy_plane(const Stream& stream, const kernel::Expr& plane, const kernel::Expr& slot) const;
     kernel::Expr slot_after(const Stream& stream, int planes) const;
 

@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
+#include "compiler/schedule/stream_plan.h"
 
 namespace halo::schedule {
 
@@ -16,7 +17,7 @@ constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still s
 constexpr double kOverlap = 0.05;  // of the other memories' time that is not hidden behind the slowest
 constexpr double kWarpsToHideLatency = 12;
 constexpr double kFewWarpsCost = 0.6;
-constexpr double kBarrierCost = 2.2;  // staging waits for the whole block at every plane or tile
+constexpr double kBarrierCost = 2.2;  // a tile is waited for by the whole block
 constexpr std::int64_t kSystemSharedBytes = 1024;
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
@@ -60,23 +61,29 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
 }
 
 // Elements that a thread takes from L1 or shared memory for each of its cells, in whole vectors.
-double taken_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+double taken_per_cell(const LevelRead& read, const Schedule& schedule) {
     if (schedule.strategy == Strategy::tile) return static_cast<double>(read.offsets.size()) + 1;
     const std::array<int, 3>& cells = schedule.cells;
     const double width = cells[0];
     double vectors = 1;
     for (const int radius : read.radius[0])
         vectors += static_cast<double>(ceil_div(radius, cells[0]));
-    const bool stream = schedule.strategy == Strategy::stream;
-    const int walked = stream ? footprint.rank - 1 : -1;
     std::array<double, 3> reach{0, 0, 0};
     for (int axis = 1; axis < 3; ++axis)
-        reach[axis] = axis == walked && read.star ? 0 : read.reach(axis);
+        reach[axis] = read.reach(axis);
     const double box = width * cells[1] * cells[2];
     const double star = width * (cells[1] * cells[2] * vectors + reach[1] * cells[2] + reach[2] * cells[1]);
     const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
-    const double through_shared = stream ? 2 : 0;  // fetched and stored once
-    return (read.star ? star : whole) / box + through_shared;
+    return (read.star ? star : whole) / box;
+}
+
+// Elements that pass through shared memory for each cell of a block that streams: planes arrive with their
+// halo, and each load takes a whole vector's time, as the vectors of a warp lie so far apart.
+double streamed_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
+                         double fetched) {
+    const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
+    const int rows = footprint.rank == 3 ? schedule.cells[1] : 1;
+    return static_cast<double>(plan.pieces.size()) / rows + fetched;
 }
 
 // Share of the memory's bandwidth that accesses of so many bytes a thread reach.
@@ -105,8 +112,12 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
     const double written = static_cast<double>(footprint.bytes_written());
     double fetched = 0, taken = 0;
     for (const LevelRead& read : footprint.reads) {
-        fetched += fetched_per_cell(read, block) * size_of(read.storage);
-        taken += taken_per_cell(read, footprint, schedule) * size_of(read.storage);
+        const double fetch = fetched_per_cell(read, block);
+        const double take = schedule.strategy == Strategy::stream
+                                ? streamed_per_cell(read, footprint, schedule, fetch)
+                                : taken_per_cell(read, schedule);
+        fetched += fetch * size_of(read.storage);
+        taken += take * size_of(read.storage);
     }
     const double efficiency = access_efficiency(mean_access_bytes(footprint, schedule));
     const double cells =
@@ -142,7 +153,7 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
     resident = std::min(resident, target.shared_bytes_per_sm / (shared + kSystemSharedBytes));
     cost.warps = static_cast<int>(std::min(std::max<std::int64_t>(1, resident), busiest)) * warps;
     cost.latency = 1 + kFewWarpsCost * std::max(0.0, 1 - cost.warps / kWarpsToHideLatency);
-    if (schedule.strategy != Strategy::direct) cost.latency *= kBarrierCost;
+    if (schedule.strategy == Strategy::tile) cost.latency *= kBarrierCost;
 }
 
 }  // namespace

@@ -106,12 +106,6 @@ std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
     return {Strategy::direct};
 }
 
-std::vector<int> plane_counts(Strategy strategy, const Pins& pins) {
-    if (strategy != Strategy::stream) return {0};
-    if (pins.planes) return {*pins.planes};
-    return {0, 256, 128, 64, 32, 16};
-}
-
 // Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
 // blocks. A register tile gets the whole budget, so that its loads can wait in registers; others what they
 // are expected to need and a margin.
@@ -168,11 +162,9 @@ private:
 
     void collect() {
         for (const Strategy strategy : strategies(footprint_, pins_)) {
-            for (const int planes : plane_counts(strategy, pins_)) {
-                for (const Lengths& cells : boxes(strategy)) {
-                    for (const Lengths& threads : shapes(strategy, cells))
-                        consider(strategy, cells, threads, planes);
-                }
+            for (const Lengths& cells : boxes(strategy)) {
+                for (const Lengths& threads : shapes(strategy, cells))
+                    consider(strategy, cells, threads);
             }
         }
     }
@@ -196,13 +188,11 @@ private:
         return thread_shapes(strategy == Strategy::stream ? footprint_.rank - 1 : footprint_.rank);
     }
 
-    void consider(Strategy strategy, const Lengths& cells, const Lengths& threads, int planes) {
+    void consider(Strategy strategy, const Lengths& cells, const Lengths& threads) {
         Schedule schedule;
         schedule.strategy = strategy;
         schedule.cells = cells;
         schedule.threads = threads;
-        schedule.planes = planes;
-        if (planes > 0 && !pins_.planes && 2 * planes > grid_[footprint_.rank - 1]) return;
         schedule.shared_padding = pins_.padding.value_or(0);
         schedule.chunk = pins_.chunk.value_or(0);
         schedule.ahead = pins_.ahead.value_or(0);
@@ -210,6 +200,18 @@ private:
         const bool tables = footprint_.table_sums > 0;
         schedule.min_blocks = pins_.min_blocks.value_or(
             tables ? blocks_for_tables(schedule, target_) : blocks_for_budget(footprint_, schedule, target_));
+        if (strategy != Strategy::stream) return rank(schedule);
+        const std::vector<int> lengths = pins_.planes
+                                             ? std::vector<int>{*pins_.planes}
+                                             : walk_lengths(footprint_, schedule, target_, grid_);
+        for (const int planes : lengths) {
+            schedule.planes = planes;
+            rank(schedule);
+        }
+    }
+
+    void rank(const Schedule& schedule) {
+        const bool tables = footprint_.table_sums > 0;
         if (!first_) first_ = schedule;
         if (!is_legal(check(footprint_, schedule, target_, extent_))) return;
         if (tables) {
@@ -322,6 +324,24 @@ Choice choose(const ir::Program& program, const ir::Stage& stage, const Target& 
 int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     return footprint.table_sums > 0 ? blocks_for_tables(schedule, target)
                                     : blocks_for_budget(footprint, schedule, target);
+}
+
+std::vector<int> walk_lengths(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                              const Extent& grid) {
+    constexpr int kMostWaves = 3;
+    const int walked = footprint.rank - 1;
+    std::int64_t tiles = 1;
+    for (int axis = 0; axis < walked; ++axis)
+        tiles *= (grid[axis] + schedule.tile(axis) - 1) / schedule.tile(axis);
+    const std::int64_t at_a_time = std::int64_t{target.sms} * std::max(1, schedule.min_blocks);
+    std::vector<int> lengths{0};
+    for (int waves = 1; waves <= kMostWaves; ++waves) {
+        const std::int64_t parts = waves * at_a_time / tiles;
+        if (parts < 2) continue;
+        const std::int64_t planes = (grid[walked] + parts - 1) / parts;
+        if (static_cast<int>(planes) != lengths.back()) lengths.push_back(static_cast<int>(planes));
+    }
+    return lengths;
 }
 
 double rank_table_sums(const Footprint& footprint, const Schedule& schedule, const Target& target,

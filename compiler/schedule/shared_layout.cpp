@@ -11,6 +11,7 @@ namespace halo::schedule {
 namespace {
 
 constexpr int kVectorBytes = 16;
+constexpr int kLineBytes = 128;
 constexpr int kBankBytes = 4;
 constexpr int kBanks = 32;
 constexpr int kWarp = 32;
@@ -53,12 +54,23 @@ StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const
     level.vector = common_vector(kVectorBytes / size_of(level.type), level.tile[0], level.padding);
     level.low[0] = round_up(level.low[0], level.vector);
     level.high[0] = round_up(level.high[0], level.vector);
-    level.pitch = level.low[0] + level.tile[0] + level.high[0] + level.padding;
+    level.pitch = level.low[0] + level.tile[0] + level.high[0];
+    level.origin = level.low[0];
+    if (schedule.strategy == Strategy::stream) {
+        const int line = kLineBytes / size_of(level.type);
+        level.pitch = round_up(level.pitch, line);
+        level.origin = round_up(level.low[0], line);
+    }
+    level.pitch += level.padding;
     level.rows = level.low[1] + level.tile[1] + level.high[1];
     level.planes = level.low[2] + level.tile[2] + level.high[2];
     if (schedule.strategy == Strategy::stream) {
         level.planes = plan_stream(read, footprint.rank, schedule).arriving() + planes_ahead(schedule);
     }
+    level.plane_elements = level.rows * level.pitch;
+    if (schedule.strategy == Strategy::stream)  // the last row ends with its halo
+        level.plane_elements = round_up(level.origin + (level.rows - 1) * level.pitch + level.tile[0] + level.high[0],
+                                        kLineBytes / size_of(level.type));
     return level;
 }
 
@@ -78,7 +90,7 @@ std::int64_t first_element(const StagedLevel& level, const Schedule& schedule, i
     for (int axis = 0; axis < 3; ++axis) {
         if (axis == walked) continue;
         const int step = schedule.strategy == Strategy::tile ? 1 : schedule.cells[axis];
-        cell[axis] = level.low[axis] + std::int64_t{at[axis]} * step;
+        cell[axis] = (axis == 0 ? level.origin : level.low[axis]) + std::int64_t{at[axis]} * step;
     }
     return (cell[2] * level.rows + cell[1]) * level.pitch + cell[0];
 }
@@ -147,7 +159,8 @@ SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& sche
         if (!is_staged(read, schedule)) continue;
         StagedLevel level = stage_level(read, footprint, schedule);
         level.offset = layout.bytes;
-        layout.bytes += (level.bytes() + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
+        const int step = schedule.strategy == Strategy::stream ? kLineBytes : kVectorBytes;
+        layout.bytes += (level.bytes() + step - 1) / step * step;
         layout.levels.push_back(level);
     }
     return layout;

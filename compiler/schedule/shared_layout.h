@@ -8,6 +8,9 @@
 // so that cells and copies of whole vectors stay aligned. `tile` holds the whole tile with its halo. `stream`
 // of a program of rank r holds a ring of planes (rank 3) or of rows (rank 2: `planes` are rows of one row
 // each) across the walked axis: those that are loaded from at a turn, and those on their way (stream_plan.h).
+// There the tile's cells of each row begin as far into a line of 128 bytes as they do in memory, as copies in
+// the background move lines only so; otherwise each vector of 16 bytes would be fetched by itself. The halo
+// left of a row then stands where the row before ends.
 #pragma once
 
 #include <array>
@@ -34,9 +37,11 @@ struct StagedLevel {
     int pitch = 1;            // elements from row to row
     int rows = 1;             // of a plane
     int planes = 1;           // or slots of the ring
+    int origin = 0;           // element of a plane where the tile's columns begin, in the first row
+    int plane_elements = 0;   // from plane to plane
     std::int64_t offset = 0;  // byte of the block's shared memory where it starts; a multiple of 16
 
-    std::int64_t elements() const { return std::int64_t{planes} * rows * pitch; }
+    std::int64_t elements() const { return std::int64_t{planes} * plane_elements; }
     std::int64_t bytes() const { return elements() * size_of(type); }
 };
 

@@ -26,6 +26,8 @@ constexpr int kEasyRegisters = 128;  // past these the estimate is a worse guide
 constexpr double kManyRegisters =
     1.5;  // what such a schedule's cost is multiplied by, and more the more they are
 constexpr double kOtherLimit = 1.1;  // of one with another limit of registers than the usual
+constexpr double kOtherWalk = 1.05;   // likewise of planes on their way, or turns unrolled
+constexpr std::size_t kVariedWalks = 100;
 
 constexpr int kTemporalFamily = -1;  // beside those of strategies
 constexpr int kResidentFamily = -2;
@@ -43,8 +45,11 @@ public:
         for (const Strategy strategy : strategies()) {
             found_.clear();
             list(strategy);
-            std::stable_sort(found_.begin(), found_.end(),
-                             [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+            sort_found();
+            if (strategy == Strategy::stream) {
+                vary_walks();
+                sort_found();
+            }
             if (std::ssize(found_) > most) found_.resize(static_cast<std::size_t>(most));
             for (Candidate& candidate : found_) {
                 pad(candidate.schedule);
@@ -57,6 +62,11 @@ public:
     }
 
 private:
+    void sort_found() {
+        std::stable_sort(found_.begin(), found_.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+    }
+
     std::vector<Strategy> strategies() const {
         if (pins_.strategy) return {*pins_.strategy};
         return {Strategy::direct, Strategy::tile, Strategy::stream};
@@ -81,10 +91,8 @@ private:
         if (axes(strategy) < 1) return;
         for (const Lengths& cells : boxes(strategy)) {
             for (const Lengths& threads : shapes(strategy, cells)) {
-                for (const int planes : plane_counts(strategy)) {
-                    for (const int chunk : chunks())
-                        consider(strategy, threads, cells, planes, chunk);
-                }
+                for (const int chunk : chunks())
+                    consider(strategy, threads, cells, chunk);
             }
         }
     }
@@ -127,15 +135,10 @@ private:
         return shapes;
     }
 
-    std::vector<int> plane_counts(Strategy strategy) const {
-        if (strategy != Strategy::stream) return {0};
+    std::vector<int> plane_counts(const Schedule& schedule) const {
+        if (schedule.strategy != Strategy::stream) return {0};
         if (pins_.planes) return {*pins_.planes};
-        std::vector<int> counts{0};
-        for (int planes = 8;
-             2 * planes <= extent_[static_cast<std::size_t>(footprint_.rank - 1)] && planes <= 512;
-             planes *= 2)
-            counts.push_back(planes);
-        return counts;
+        return walk_lengths(footprint_, schedule, target_, extent_);
     }
 
     std::vector<int> chunks() const {
@@ -153,23 +156,43 @@ private:
         return {counts.begin(), counts.end()};
     }
 
-    void consider(Strategy strategy, const Lengths& threads, const Lengths& cells, int planes, int chunk) {
+    void consider(Strategy strategy, const Lengths& threads, const Lengths& cells, int chunk) {
         Schedule schedule;
         schedule.strategy = strategy;
         schedule.threads = threads;
         schedule.cells = cells;
-        schedule.planes = planes;
         schedule.chunk = chunk;
-        schedule.shared_padding = pins_.padding.value_or(0);
         schedule.ahead = pins_.ahead.value_or(0);
         schedule.unroll = pins_.unroll.value_or(0);
+        schedule.shared_padding = pins_.padding.value_or(0);
         if (!legal(schedule)) return;
         const int usual = usual_min_blocks(footprint_, schedule, target_);
         for (const int blocks : block_counts(schedule)) {
             schedule.min_blocks = blocks;
-            if (!legal(schedule)) continue;
-            found_.push_back(rated(schedule));
-            if (blocks != usual) found_.back().rank *= kOtherLimit;
+            for (const int planes : plane_counts(schedule)) {
+                schedule.planes = planes;
+                if (!legal(schedule)) continue;
+                found_.push_back(rated(schedule));
+                if (blocks != usual) found_.back().rank *= kOtherLimit;
+            }
+        }
+    }
+
+    // The best walks with other planes on their way and less unrolled, of which the model knows nothing.
+    void vary_walks() {
+        const std::size_t varied = std::min(found_.size(), kVariedWalks);
+        const auto add = [&](const Candidate& like, int Schedule::* setting, int value) {
+            Candidate other = like;
+            other.schedule.*setting = value;
+            if (!legal(other.schedule)) return;
+            other.rank *= kOtherWalk;
+            found_.push_back(std::move(other));
+        };
+        for (std::size_t i = 0; i < varied; ++i) {
+            const Candidate like = found_[i];
+            for (const int ahead : {2, 4, 6})
+                if (!pins_.ahead) add(like, &Schedule::ahead, ahead);
+            if (!pins_.unroll) add(like, &Schedule::unroll, 1);
         }
     }
 

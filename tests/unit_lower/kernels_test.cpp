@@ -83,8 +83,8 @@ TEST_CASE("stream walks along the slowest axis with a queue and a ring") {
     schedule.planes = 8;
     check_lines(kernel_text(kPlain, schedule),
                 {"constexpr int kPlanes = 8;", "const int first_plane = block", "shared float u_ring[",
-                 "float u_queue[3][", "for (int k = first_plane; k < end_plane; ++k) {", "barrier();",
-                 "u_ring[", "u_queue[slot]"});
+                 "float u_queue[3]", "for (int k = first_plane; k < end_plane; ++k) {", "barrier();",
+                 "u_ring + u_slot", "u_queue[slot]"});
 }
 
 TEST_CASE("the CPU's kernel loops over rows of its range") {

@@ -8,13 +8,15 @@ using Lengths = std::array<int, 3>;
 
 TEST_CASE("all words of a schedule are read", "[parse]") {
     const ParsedSchedule parsed =
-        parse("stream tile=128x8 threads=32x4, cells = 4x2\nplanes=32 # walk\n padding=4 min_blocks=2", 3);
+        parse("stream tile=128x8 threads=32x4, cells = 4x2\nplanes=32 # walk\n ahead=2 unroll=5 padding=4 min_blocks=2", 3);
     REQUIRE(parsed.mistakes.empty());
     const Schedule schedule = apply(parsed.pins, {});
     CHECK(schedule.strategy == Strategy::stream);
     CHECK(schedule.threads == Lengths{32, 4, 1});
     CHECK(schedule.cells == Lengths{4, 2, 1});
     CHECK(schedule.planes == 32);
+    CHECK(schedule.ahead == 2);
+    CHECK(schedule.unroll == 5);
     CHECK(schedule.shared_padding == 4);
     CHECK(schedule.min_blocks == 2);
     CHECK(parse("", 3).mistakes.empty());
@@ -106,11 +108,14 @@ TEST_CASE("a printed schedule reads back the same", "[parse]") {
     stream.threads = {32, 8, 1};
     stream.cells = {4, 1, 1};
     stream.planes = 16;
+    stream.ahead = 2;
+    stream.unroll = 3;
     stream.shared_padding = 4;
-    CHECK(print(stream, 3) == "stream threads=32x8 cells=4x1 planes=16 padding=4");
+    CHECK(print(stream, 3) == "stream threads=32x8 cells=4x1 planes=16 ahead=2 unroll=3 padding=4");
     CHECK(apply(parse(print(stream, 3), 3).pins, {}) == stream);
     CHECK(describe(stream, 3) ==
-          "stream: 32x8 threads, 4x1 cells a thread, walking 16 planes, rows padded by 4 elements");
+          "stream: 32x8 threads, 4x1 cells a thread, walking 16 planes, 2 planes ahead, unrolled by 3, rows "
+          "padded by 4 elements");
     stream.planes = 0;
     CHECK(describe(stream, 2).find("walking all rows") != std::string::npos);
 }

@@ -1,5 +1,6 @@
 #include "catch.h"
 #include "compiler/schedule/shared_layout.h"
+#include "compiler/schedule/stream_plan.h"
 #include "stencils.h"
 
 using namespace halo;
@@ -44,25 +45,72 @@ TEST_CASE("a tile holds its halo, along x in whole vectors", "[layout]") {
     CHECK(make_shared_layout(f, make(Strategy::direct, {32, 4, 1}, {4, 1, 1})).levels.empty());
 }
 
-TEST_CASE("stream keeps a plane and a spare, or a ring where corners are read", "[layout]") {
+TEST_CASE("stream has a ring of the planes that it loads from and of those on their way", "[layout]") {
     const Footprint star_f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
-    const SharedLayout plane = make_shared_layout(star_f, make(Strategy::stream, {32, 4, 1}, {4, 2, 1}));
+    Schedule schedule = make(Strategy::stream, {32, 4, 1}, {4, 2, 1});
+    schedule.ahead = 2;
+    const SharedLayout plane = make_shared_layout(star_f, schedule);
     REQUIRE(plane.levels.size() == 1);
-    CHECK(plane.levels[0].planes == 2);
+    CHECK(plane.levels[0].planes == 5 + 2);  // from that of the neighbours to that of the farthest own cells
     CHECK(plane.levels[0].rows == 8 + 8);
     CHECK(plane.levels[0].pitch == 4 + 128 + 4);
     CHECK(plane.levels[0].low[2] == 0);
     const Footprint box_f = footprint_of(sum_stencil(3, ir::Scalar::f64, box(3, 1)));
-    const SharedLayout ring = make_shared_layout(box_f, make(Strategy::stream, {32, 4, 1}, {2, 1, 1}));
-    CHECK(ring.levels[0].planes == 4);
-    CHECK(ring.levels[0].low[2] == 1);
+    schedule = make(Strategy::stream, {32, 4, 1}, {2, 1, 1});
+    schedule.ahead = 1;
+    const SharedLayout ring = make_shared_layout(box_f, schedule);
+    CHECK(ring.levels[0].planes == 1 + 1);  // the others are in registers
     CHECK(ring.levels[0].vector == 2);
     const Footprint flat = footprint_of(sum_stencil(2, ir::Scalar::f32, box(2, 1)));
     const SharedLayout rows = make_shared_layout(flat, make(Strategy::stream, {32, 1, 1}, {4, 1, 1}));
     CHECK(rows.levels[0].rows == 1);
-    CHECK(rows.levels[0].planes == 4);
+    CHECK(rows.levels[0].planes == 1 + planes_ahead(Schedule{}));
     const Footprint column = footprint_of(sum_stencil(3, ir::Scalar::f32, line(2, 4)));
-    CHECK(make_shared_layout(column, make(Strategy::stream, {32, 4, 1}, {4, 1, 1})).levels.empty());
+    const SharedLayout own = make_shared_layout(column, make(Strategy::stream, {32, 4, 1}, {4, 1, 1}));
+    CHECK(own.levels[0].rows == 4);  // no halo
+    CHECK(own.levels[0].pitch == 128);
+}
+
+TEST_CASE("a thread that streams keeps its own cells, and its neighbours where planes share them", "[layout]") {
+    const auto plan_of = [](ir::Scalar type, const std::vector<ir::Offset>& offsets, std::array<int, 3> cells) {
+        const Footprint f = footprint_of(sum_stencil(3, type, offsets));
+        return plan_stream(f.reads[0], 3, make(Strategy::stream, {32, 4, 1}, cells));
+    };
+    const StreamPlan far = plan_of(ir::Scalar::f32, star(3, 4), {4, 2, 1});
+    CHECK_FALSE(far.keeps_windows);
+    CHECK(far.low == -4);
+    CHECK(far.high == 4);
+    CHECK(far.gathered == std::vector<int>{0});
+    CHECK(far.arriving() == 5);
+    CHECK(queue_words(far, ir::Scalar::f32) == 9 * 2 * 4);
+    CHECK(gathered_words(far, ir::Scalar::f32) == 8 * 4 + 2 * 8);
+    const StreamPlan box_plan = plan_of(ir::Scalar::f64, box(3, 1), {2, 2, 1});
+    CHECK(box_plan.keeps_windows);
+    CHECK(box_plan.gathered.empty());
+    CHECK(box_plan.arriving() == 1);
+    CHECK(queue_words(box_plan, ir::Scalar::f64) == 3 * 4 * 4 * 2);
+    // Windows of five planes are more than a thread has registers for: each plane's is read anew.
+    const StreamPlan wide = plan_of(ir::Scalar::f32, box(3, 2), {4, 2, 1});
+    CHECK_FALSE(wide.keeps_windows);
+    CHECK(wide.gathered.size() == 5);
+    CHECK(wide.arriving() == 5);
+    // Three to the left: a pair and one would be two loads, a vector is one.
+    const StreamPlan left = plan_of(ir::Scalar::f32, {{-3, 0, 0}, {0, 0, 0}}, {4, 1, 1});
+    REQUIRE(left.pieces.size() == 2);
+    CHECK(left.pieces[0].column == -4);
+    CHECK(left.pieces[0].width == 4);
+}
+
+TEST_CASE("a walk is unrolled by the length of its queue where that is short enough", "[layout]") {
+    const auto turns = [](int radius, std::array<int, 3> cells) {
+        const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, radius)));
+        return unrolled_turns(f, make(Strategy::stream, {32, 4, 1}, cells));
+    };
+    CHECK(turns(1, {4, 2, 1}) == 3);
+    CHECK(turns(2, {4, 1, 1}) == 5);
+    Schedule asked = make(Strategy::stream, {32, 4, 1}, {4, 2, 1});
+    asked.unroll = 2;
+    CHECK(unrolled_turns(footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1))), asked) == 2);
 }
 
 TEST_CASE("levels read in place alone are not staged", "[layout]") {
@@ -97,11 +145,11 @@ TEST_CASE("wide accesses go by halves and quarters of a warp", "[layout]") {
     const Schedule vectors = make(Strategy::stream, {32, 4, 1}, {4, 1, 1});
     const std::vector<SharedAccess> quads =
         shared_accesses(narrow, vectors, make_shared_layout(narrow, vectors));
-    CHECK(quads.size() == 3 + 2 + 1);  // vectors at x-4, x, x+4; at y-1, y+1; the store
+    CHECK(quads.size() == 3 + 2);  // x-1, the vector itself, x+4; vectors at y-1, y+1
     for (const SharedAccess& access : quads) {
-        CHECK(access.width == 4);
-        CHECK(access.passes == 4);
-        CHECK(access.conflicts() == 0);
+        CHECK(access.width == (access.offset[0] == 0 ? 4 : 1));
+        CHECK(access.passes == 4);  // single elements of a warp lie four banks apart
+        CHECK(access.conflicts() == (access.width == 4 ? 0 : 3));
     }
 }
 
