@@ -14,9 +14,19 @@ namespace {
 constexpr int kSectorBytes = 32;
 constexpr double kLineBytes = 128;
 constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still stay there from step to step
-constexpr double kOverlap = 0.05;  // of the other memories' time that is not hidden behind the slowest
+constexpr double kBlend = 4;       // the norm by which times of the device's memory and the caches add up
+constexpr double kOverlap = 0.05;  // of the faster cache's time that is not hidden behind the slower one's
+constexpr double kLayerLow = 0.28, kLayerHigh = 0.5;  // of the L2, from where on a layer of blocks is too much
+constexpr double kLayerCost = 0.3;                    // of the bytes read
 constexpr double kWarpsToHideLatency = 12;
+constexpr double kWarpsOfWalk = 8;    // of blocks that stream, whose planes come by themselves
+constexpr double kWalkCost = 1.1;     // they meet once a plane, and end at different times
 constexpr double kFewWarpsCost = 0.6;
+constexpr double kTurnsToStart = 3;      // that a walk loses until its first planes are there
+constexpr double kBytesAwaited = 36e3;   // on their way to an SM, below which it waits for the next plane
+constexpr double kThinStreamCost = 0.9;
+constexpr double kOneWaveCost = 1.03;    // all blocks start at once, and SMs differ
+constexpr double kLoneBlockCost = 1.05;
 constexpr double kBarrierCost = 2.2;  // a tile is waited for by the whole block
 constexpr std::int64_t kSystemSharedBytes = 1024;
 
@@ -65,14 +75,18 @@ double taken_per_cell(const LevelRead& read, const Schedule& schedule) {
     if (schedule.strategy == Strategy::tile) return static_cast<double>(read.offsets.size()) + 1;
     const std::array<int, 3>& cells = schedule.cells;
     const double width = cells[0];
-    double vectors = 1;
-    for (const int radius : read.radius[0])
+    double vectors = 1, loads = 1;
+    for (const int radius : read.radius[0]) {
+        // A few neighbours are loaded one by one, and each takes as long as a vector (lower/window.h).
+        const bool whole = cells[0] > 1 && 2 * radius > cells[0];
         vectors += static_cast<double>(ceil_div(radius, cells[0]));
+        loads += static_cast<double>(whole ? ceil_div(radius, cells[0]) : radius);
+    }
     std::array<double, 3> reach{0, 0, 0};
     for (int axis = 1; axis < 3; ++axis)
         reach[axis] = read.reach(axis);
     const double box = width * cells[1] * cells[2];
-    const double star = width * (cells[1] * cells[2] * vectors + reach[1] * cells[2] + reach[2] * cells[1]);
+    const double star = width * (cells[1] * cells[2] * loads + reach[1] * cells[2] + reach[2] * cells[1]);
     const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
     return (read.star ? star : whole) / box;
 }
@@ -84,6 +98,28 @@ double streamed_per_cell(const LevelRead& read, const Footprint& footprint, cons
     const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
     const int rows = footprint.rank == 3 ? schedule.cells[1] : 1;
     return static_cast<double>(plan.pieces.size()) / rows + fetched;
+}
+
+// Bytes a cell that memory takes besides those of one sweep: what blocks that stream read before their walk;
+// and for others, where a layer of blocks is more than the L2 holds, what the next layer reads of it again and
+// what is written back in no order.
+double extra_bytes(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                   const Extent& extent, const std::array<double, 3>& block) {
+    const int slowest = footprint.rank - 1;
+    const bool walks = schedule.strategy == Strategy::stream;
+    double layer = static_cast<double>(footprint.bytes()) * block[slowest];
+    for (int axis = 0; axis < slowest; ++axis)
+        layer *= static_cast<double>(extent[axis]);
+    const double filled = layer / static_cast<double>(target.l2_bytes);
+    const double missed = kLayerCost * std::clamp((filled - kLayerLow) / (kLayerHigh - kLayerLow), 0.0, 1.0);
+    double extra = 0;
+    for (const LevelRead& read : footprint.reads) {
+        const int reach = read.reach(slowest);
+        if (reach == 0 || slowest == 0) continue;
+        const double before = block[slowest] < static_cast<double>(extent[slowest]) ? reach / block[slowest] : 0;
+        extra += (walks ? before : missed) * size_of(read.storage);
+    }
+    return extra;
 }
 
 // Share of the memory's bandwidth that accesses of so many bytes a thread reach.
@@ -124,7 +160,8 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
         static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
     const double bytes = static_cast<double>(footprint.bytes());
     const bool stays_in_l2 = cells * bytes <= kL2Share * static_cast<double>(target.l2_bytes);
-    cost.dram = stays_in_l2 ? 0 : bytes / (target.dram_bandwidth * efficiency);
+    const double extra = extra_bytes(footprint, schedule, target, extent, block);
+    cost.dram = stays_in_l2 ? 0 : (bytes + extra) / (target.dram_bandwidth * efficiency);
     cost.l2 = (fetched + written) / (target.l2_bandwidth * efficiency);
     cost.l1 = (taken + written) / (target.l1_bandwidth * efficiency * line_efficiency(footprint, schedule));
 }
@@ -152,8 +189,32 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
         resident, target.registers_per_sm / (std::max(registers, 16) * warps * target.warp));
     resident = std::min(resident, target.shared_bytes_per_sm / (shared + kSystemSharedBytes));
     cost.warps = static_cast<int>(std::min(std::max<std::int64_t>(1, resident), busiest)) * warps;
-    cost.latency = 1 + kFewWarpsCost * std::max(0.0, 1 - cost.warps / kWarpsToHideLatency);
+    const bool walks = schedule.strategy == Strategy::stream;
+    const double wanted = walks ? kWarpsOfWalk : kWarpsToHideLatency;
+    cost.latency = 1 + kFewWarpsCost * std::max(0.0, 1 - cost.warps / wanted);
+    if (walks) {
+        cost.latency *= kWalkCost;
+        cost.latency *= 1 + kTurnsToStart / block[static_cast<std::size_t>(footprint.rank - 1)];
+        const double ahead = static_cast<double>(std::max<std::int64_t>(1, resident)) * planes_ahead(schedule) *
+                             ring_plane_bytes(make_shared_layout(footprint, schedule));
+        cost.latency *= 1 + kThinStreamCost * std::max(0.0, 1 - ahead / kBytesAwaited);
+        if (cost.blocks <= target.sms * std::max<std::int64_t>(1, resident)) cost.latency *= kOneWaveCost;
+    }
+    // While a block loads, none beside it computes.
+    const bool by_memory = cost.dram >= std::max(cost.l2, cost.l1);
+    if (schedule.strategy == Strategy::direct && by_memory && resident <= 1 && busiest > 1) cost.latency *= kLoneBlockCost;
     if (schedule.strategy == Strategy::tile) cost.latency *= kBarrierCost;
+}
+
+// The time of memories that work side by side. Where the device's own takes part, all that is near the slowest
+// hinders it; within the caches the others hide behind the slowest.
+double together(double dram, double l2, double l1) {
+    const double slowest = std::max({dram, l2, l1});
+    if (dram == 0) return slowest + kOverlap * (l2 + l1 - slowest);
+    double sum = 0;  // of powers, relative to the slowest
+    for (const double seconds : {dram, l2, l1})
+        sum += std::pow(seconds / slowest, kBlend);
+    return slowest * std::pow(sum, 1 / kBlend);
 }
 
 }  // namespace
@@ -167,8 +228,7 @@ Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const T
     if (slowest == cost.l1) cost.bound = Bound::l1;
     if (slowest == cost.l2) cost.bound = Bound::l2;
     if (slowest == cost.dram) cost.bound = Bound::dram;
-    const double hidden = cost.dram + cost.l2 + cost.l1 - slowest;
-    cost.seconds_per_cell = cost.imbalance * cost.latency * (slowest + kOverlap * hidden);
+    cost.seconds_per_cell = cost.imbalance * cost.latency * together(cost.dram, cost.l2, cost.l1);
     return cost;
 }
 

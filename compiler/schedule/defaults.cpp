@@ -8,6 +8,7 @@
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
+#include "compiler/schedule/stream_plan.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -22,10 +23,13 @@ constexpr int kFewRegisters = 40;        // fewer are never worth asking for
 constexpr int kFewWhereStaged = 64;      // loops over a tile are unrolled
 constexpr double kRegisterMargin = 1.3;  // of the estimate, where few registers are expected
 constexpr int kSpareRegisters = 8;
+constexpr double kTightest = 1.1;  // a walk's estimate over the registers that the compiler still makes do with
 constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
 constexpr double kAsGood = 1.03;                   // costs this near are equal: the earlier candidate wins
 constexpr double kLastResort = 1e3;                // weight of a candidate past the register budget
-constexpr int kStreamRadius = 3;                   // below it a register tile keeps enough neighbours
+constexpr double kBytesAhead = 45e3, kBytesAheadOfWork = 68e3;  // on their way to an SM that streams
+constexpr int kMuchWork = 20;         // operations a cell
+constexpr int kMostAhead = 8;         // planes
 
 // Vector widths, widest first: 16 bytes of the type that most of the traffic is in.
 std::vector<int> vector_widths(const Footprint& footprint) {
@@ -43,10 +47,12 @@ std::vector<int> vector_widths(const Footprint& footprint) {
 
 // Boxes of cells for a thread. More than one along an axis only pays where neighbours along it are shared.
 std::vector<Lengths> cell_boxes(const Footprint& footprint, Strategy strategy) {
-    static constexpr std::array<std::array<int, 2>, 8> kBoxes{
-        {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {2, 1}, {1, 2}, {1, 1}}};
+    static constexpr std::array<std::array<int, 2>, 9> kBoxes{
+        {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {1, 8}, {2, 1}, {1, 2}, {1, 1}}};
     std::vector<Lengths> boxes;
-    for (const int width : strategy == Strategy::tile ? std::vector<int>{1} : vector_widths(footprint)) {
+    std::vector<int> widths = strategy == Strategy::tile ? std::vector<int>{1} : vector_widths(footprint);
+    if (strategy == Strategy::stream && footprint.rank == 3) widths.resize(1);  // narrow ones gain nothing
+    for (const int width : widths) {
         for (const auto& [y, z] : kBoxes) {
             const int rank = strategy == Strategy::stream ? footprint.rank - 1 : footprint.rank;
             if (y > 1 && (rank < 2 || (footprint.reach(1) == 0 && strategy != Strategy::tile))) continue;
@@ -96,13 +102,20 @@ std::vector<Lengths> thread_shapes(int axes) {
             {4, 8, 4},  {4, 32, 1}, {2, 16, 4}, {2, 64, 1}, {1, 32, 4}, {128, 2, 1}};
 }
 
+// Of blocks that walk planes: wide ones, as few cells as possible lie around them.
+std::vector<Lengths> walk_shapes() {
+    return {{64, 8, 1}, {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
+            {16, 32, 1}, {32, 4, 1}, {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
+}
+
 std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
     if (pins.strategy) return {*pins.strategy};
     if (footprint.table_sums > 0) return {Strategy::direct};
     if ((pins.planes || pins.ahead || pins.unroll) && footprint.rank > 1) return {Strategy::stream};
-    const bool far = footprint.rank == 3 && footprint.reach(2) >= 2 * kStreamRadius &&
-                     footprint.reach(0) + footprint.reach(1) > 0;
-    if (far) return {Strategy::direct, Strategy::stream};
+    // The model is fitted to walks that read one level; rings of several leave each less room.
+    const bool walks = footprint.rank == 3 && footprint.reads.size() == 1 && footprint.reach(2) > 0 &&
+                       footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
+    if (walks) return {Strategy::stream, Strategy::direct};
     return {Strategy::direct};
 }
 
@@ -185,6 +198,7 @@ private:
             }
             return {threads};
         }
+        if (strategy == Strategy::stream && footprint_.rank == 3) return walk_shapes();
         return thread_shapes(strategy == Strategy::stream ? footprint_.rank - 1 : footprint_.rank);
     }
 
@@ -200,6 +214,7 @@ private:
         const bool tables = footprint_.table_sums > 0;
         schedule.min_blocks = pins_.min_blocks.value_or(
             tables ? blocks_for_tables(schedule, target_) : blocks_for_budget(footprint_, schedule, target_));
+        if (strategy == Strategy::stream && !pins_.ahead) fetch_ahead(schedule);
         if (strategy != Strategy::stream) return rank(schedule);
         const std::vector<int> lengths = pins_.planes
                                              ? std::vector<int>{*pins_.planes}
@@ -210,6 +225,19 @@ private:
         }
     }
 
+    // As many planes on their way as keep the memory busy, also while a plane's work is long, and no more than
+    // fit; more than that only stand in each other's way.
+    void fetch_ahead(Schedule& schedule) const {
+        const Operations& work = footprint_.operations;
+        const bool busy = work.fmas + work.adds + work.multiplies >= kMuchWork;
+        const double plane =
+            ring_plane_bytes(make_shared_layout(footprint_, schedule)) * std::max(1, schedule.min_blocks);
+        const double planes = (busy ? kBytesAheadOfWork : kBytesAhead) / std::max(1.0, plane);
+        schedule.ahead = static_cast<int>(std::clamp<long>(std::lround(planes), 1, kMostAhead));
+        while (schedule.ahead > 1 && !is_legal(check(footprint_, schedule, target_, extent_)))
+            --schedule.ahead;
+    }
+
     void rank(const Schedule& schedule) {
         const bool tables = footprint_.table_sums > 0;
         if (!first_) first_ = schedule;
@@ -218,7 +246,10 @@ private:
             ranked_.push_back({schedule, table_weight(footprint_, schedule, target_, grid_)});
             return;
         }
-        const bool spills = estimate_registers(footprint_, schedule).expected > kRegisterBudget;
+        const int budget = schedule.strategy == Strategy::stream
+                               ? static_cast<int>(kTightest * register_limit(schedule, target_))
+                               : kRegisterBudget;
+        const bool spills = estimate_registers(footprint_, schedule).expected > budget;
         const double cost = estimate_cost(footprint_, schedule, target_, grid_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
         ranked_.push_back({schedule, spills ? cost * kLastResort * registers : cost});
@@ -293,9 +324,8 @@ std::string Chooser::explain(const Schedule& schedule) const {
             text += "each cell is fetched once for a block and shared by its threads";
             break;
         case Strategy::stream:
-            text +=
-                "each plane is fetched once; neighbours along the walk wait in registers, those across it in "
-                "shared memory";
+            text += "planes arrive in shared memory, " + grouped(planes_ahead(schedule)) +
+                    " on their way; cells along the walk wait in registers";
             break;
     }
     if (extent_) {
@@ -328,19 +358,19 @@ int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const
 
 std::vector<int> walk_lengths(const Footprint& footprint, const Schedule& schedule, const Target& target,
                               const Extent& grid) {
-    constexpr int kMostWaves = 3;
     const int walked = footprint.rank - 1;
     std::int64_t tiles = 1;
     for (int axis = 0; axis < walked; ++axis)
         tiles *= (grid[axis] + schedule.tile(axis) - 1) / schedule.tile(axis);
     const std::int64_t at_a_time = std::int64_t{target.sms} * std::max(1, schedule.min_blocks);
-    std::vector<int> lengths{0};
-    for (int waves = 1; waves <= kMostWaves; ++waves) {
+    std::vector<int> lengths;
+    for (const int waves : {2, 3, 4, 1}) {
         const std::int64_t parts = waves * at_a_time / tiles;
         if (parts < 2) continue;
-        const std::int64_t planes = (grid[walked] + parts - 1) / parts;
-        if (static_cast<int>(planes) != lengths.back()) lengths.push_back(static_cast<int>(planes));
+        const int planes = static_cast<int>((grid[walked] + parts - 1) / parts);
+        if (std::ranges::find(lengths, planes) == lengths.end()) lengths.push_back(planes);
     }
+    lengths.push_back(0);
     return lengths;
 }
 

@@ -15,7 +15,8 @@ constexpr int kRegisterStep = 8;    // registers are handed out in eights
 constexpr int kMostInFlight = 96;   // words of a level
 constexpr int kTileWindow = 48;     // words of a cell's reads from shared memory that are in flight at most
 constexpr int kMostGathered = 64;   // words of a plane's neighbours that a walking thread loads ahead
-constexpr double kGatheredInFlight = 0.5;  // of these, the share that waits in registers
+constexpr double kGatheredInFlight = 0.85;  // of these, the share that waits in registers
+constexpr int kWalk = 6;                    // slots and places of the ring
 
 int words(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;
@@ -77,6 +78,10 @@ RegisterEstimate stream_registers(const Footprint& footprint, const Schedule& sc
         const int gathered = std::min(gathered_words(plan, read.type), kMostGathered);
         estimate.expected += queue + static_cast<int>(kGatheredInFlight * gathered);
     }
+    const int rows = footprint.rank == 3 ? schedule.cells[1] : 1;
+    for (const LevelWrite& write : footprint.writes)
+        estimate.expected += schedule.cells[0] * rows * words(write.type);
+    estimate.expected += kWalk;
     return estimate;
 }
 

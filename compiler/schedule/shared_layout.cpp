@@ -166,6 +166,13 @@ SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& sche
     return layout;
 }
 
+double ring_plane_bytes(const SharedLayout& layout) {
+    double bytes = 0;
+    for (const StagedLevel& level : layout.levels)
+        bytes += level.plane_elements * size_of(level.type);
+    return bytes;
+}
+
 std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Schedule& schedule,
                                           const SharedLayout& layout) {
     std::vector<SharedAccess> accesses;

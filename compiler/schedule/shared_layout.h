@@ -53,6 +53,9 @@ struct SharedLayout {
 // The levels that the schedule stages: those read at neighbours (tile), or all (stream). Empty for direct. Throws nothing; threads and cells must be positive.
 SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule);
 
+// Of a plane of all rings (stream).
+double ring_plane_bytes(const SharedLayout& layout);
+
 // One load that all threads of a block make, for their first row of cells; the other rows cost the same. A
 // thread of a tile takes single cells, as neighbouring threads take neighbouring cells.
 struct SharedAccess {

@@ -81,7 +81,8 @@ private:
             return {schedule, rank_table_sums(footprint_, schedule, target_, extent_), std::nullopt};
         const double seconds = estimate_cost(footprint_, schedule, target_, extent_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
-        const double crowded = registers > kEasyRegisters ? kManyRegisters * registers / kEasyRegisters : 1;
+        const int easy = schedule.strategy == Strategy::stream ? register_limit(schedule, target_) : kEasyRegisters;
+        const double crowded = registers > easy ? kManyRegisters * registers / easy : 1;
         return {schedule, seconds * crowded, seconds};
     }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostWindowWords = 128;  // of a level's queue with neighbours
 constexpr int kUsualAhead = 3;
-constexpr int kMostUnrolled = 2000;  // multiply-adds in the loop
+constexpr int kMostUnrolled = 1200;  // operations in the loop
 
 int words(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;

@@ -84,7 +84,7 @@ TEST_CASE("stream walks along the slowest axis with a queue and a ring") {
     check_lines(kernel_text(kPlain, schedule),
                 {"constexpr int kPlanes = 8;", "const int first_plane = block", "shared float u_ring[",
                  "float u_queue[3]", "for (int k = first_plane; k < end_plane; ++k) {", "barrier();",
-                 "u_ring + u_slot", "u_queue[slot]"});
+                 "= u_ring[u_at_0", "u_queue[slot]"});
 }
 
 TEST_CASE("the CPU's kernel loops over rows of its range") {

@@ -39,18 +39,53 @@ TEST_CASE("cells are shared along the axes that are read", "[defaults]") {
     CHECK(along_z.cells[2] > 1);
 }
 
-// Measured on an H200, 512³: 242 GStencil/s from registers, 119 by walking planes.
-TEST_CASE("a far star is read from registers on a large grid, and walks planes where that is asked for",
-          "[defaults]") {
+// Measured on an H200, 512³, of the speed of a copy: a far star 45 % from registers and 81 % by walking planes,
+// a near one 91 and 85 %, boxes of 27 points 74 and 85 %.
+TEST_CASE("far stars and boxes walk planes on a large grid, near stars are read from registers", "[defaults]") {
+    for (const ir::Scalar type : {ir::Scalar::f32, ir::Scalar::f64}) {
+        const auto strategy_of = [&](const std::vector<ir::Offset>& offsets) {
+            return choose(footprint_of(sum_stencil(3, type, offsets)), Target{}).schedule.strategy;
+        };
+        CHECK(strategy_of(star(3, 1)) == Strategy::direct);
+        CHECK(strategy_of(star(3, 2)) == Strategy::stream);
+        CHECK(strategy_of(star(3, 4)) == Strategy::stream);
+        CHECK(strategy_of(box(3, 1)) == Strategy::stream);
+        CHECK(strategy_of(line(2, 4)) == Strategy::direct);
+    }
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
     const Choice choice = choose(f, Target{});
-    CHECK(choice.schedule.strategy == Strategy::direct);
     CHECK(choice.reason.find("a star of radius 4") != std::string::npos);
-    Pins pins;
-    pins.strategy = Strategy::stream;
-    const Choice walking = choose(f, Target{}, std::nullopt, pins);
-    CHECK(walking.reason.find("a star of radius 4") != std::string::npos);
-    CHECK(walking.reason.find("bank conflict") != std::string::npos);
+    CHECK(choice.reason.find("on their way") != std::string::npos);
+    CHECK(choice.schedule.ahead > 1);
+    const Schedule small = choose(f, Target{}, Extent{64, 64, 64}).schedule;  // too few blocks to walk
+    CHECK(small.strategy == Strategy::direct);
+}
+
+TEST_CASE("walks are as long as an even share of the grid", "[defaults]") {
+    const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
+    Schedule schedule;
+    schedule.strategy = Strategy::stream;
+    schedule.threads = {32, 8, 1};
+    schedule.cells = {4, 4, 1};
+    schedule.min_blocks = 1;
+    // 64 tiles: two shares of each are 128 blocks for 132 SMs.
+    CHECK(walk_lengths(f, schedule, Target{}, {512, 512, 512}) == std::vector<int>{128, 86, 64, 256, 0});
+    CHECK(walk_lengths(f, schedule, Target{}, {128, 32, 10}) == std::vector<int>{1, 0});
+    CHECK(walk_lengths(f, schedule, Target{}, {4096, 4096, 512}) == std::vector<int>{0});
+}
+
+TEST_CASE("layers of blocks that share planes are as thin as the L2 cache is small", "[defaults]") {
+    const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
+    Schedule thick, thin;
+    thick.threads = thin.threads = {32, 8, 1};
+    thick.cells = {4, 2, 4};
+    thin.cells = {4, 4, 2};
+    thick.min_blocks = thin.min_blocks = 2;
+    const auto seconds = [&](const Schedule& schedule, std::int64_t n) {
+        return estimate_cost(f, schedule, Target{}, {n, n, n}).seconds_per_cell;
+    };
+    CHECK(seconds(thick, 512) < seconds(thin, 512));
+    CHECK(seconds(thick, 1024) > seconds(thin, 1024));
 }
 
 TEST_CASE("small grids are spread over the device", "[defaults]") {

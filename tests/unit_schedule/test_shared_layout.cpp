@@ -53,7 +53,9 @@ TEST_CASE("stream has a ring of the planes that it loads from and of those on th
     REQUIRE(plane.levels.size() == 1);
     CHECK(plane.levels[0].planes == 5 + 2);  // from that of the neighbours to that of the farthest own cells
     CHECK(plane.levels[0].rows == 8 + 8);
-    CHECK(plane.levels[0].pitch == 4 + 128 + 4);
+    CHECK(plane.levels[0].pitch == 160);  // cells and halo of a row, in whole lines of 128 bytes
+    CHECK(plane.levels[0].origin == 32);
+    CHECK(plane.levels[0].plane_elements == 16 * 160 + 32);
     CHECK(plane.levels[0].low[2] == 0);
     const Footprint box_f = footprint_of(sum_stencil(3, ir::Scalar::f64, box(3, 1)));
     schedule = make(Strategy::stream, {32, 4, 1}, {2, 1, 1});

@@ -4,112 +4,203 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 1 below and 1 above along x, 1 below and 1 above along y, 1 below and 1 above along z.
 
-// Two neighbouring elements at once; `from` is aligned to both.
-__device__ __forceinline__ void load2(float* to, const float* from) {
-    const float2 pair = *reinterpret_cast<const float2*>(from);
-    to[0] = pair.x;
-    to[1] = pair.y;
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
 }
 
-// As one instruction: where both ways of a branch store, compilers would take vectors apart.
-__device__ __forceinline__ void store2(float* to, const float* from) {
+__device__ __forceinline__ void store4(float* to, const float* from) {
 #ifdef __CUDACC__
-    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
                  :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
                  : "memory");
 #else
-    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+#endif
+}
+
+// Copies four elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+#endif
+}
+
+// The copies since the last call become a group.
+__device__ __forceinline__ void commit_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until all but the last kPending groups of this thread's copies are there.
+template <int kPending>
+__device__ __forceinline__ void await_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 #endif
 }
 
 // Reads u, writes u_next.
-// Schedule: streaming along the slowest axis, blocks of 64x4x1 threads, 2x1x1 cells a thread.
+// Schedule: streaming along the slowest axis, blocks of 32x16x1 threads, 4x1x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(512, 1)
     heat3d_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                 long long slice, float lambda_dt) {
-    constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 64;
-    constexpr int kThreadsY = 4;
-    constexpr int kPlanes = 16;  // that a block walks
+    extern __shared__ double shared_memory[];
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 16;
+    constexpr int kPlanes = 8;  // that a block walks
 
     const int tile_i = blockIdx.x * kThreadsX * kCellsX;
     const int i = tile_i + threadIdx.x * kCellsX;
     const int tile_j = blockIdx.y * kThreadsY;
     const int j = tile_j + threadIdx.y;
+    const int thread = threadIdx.y * kThreadsX + threadIdx.x;
     const int first_plane = blockIdx.z * kPlanes;
     const int end_plane = min(first_plane + kPlanes, nz);
-    alignas(16) __shared__ float u_ring[2][6][136];
+    auto& u_ring = *reinterpret_cast<float(*)[17472]>(shared_memory);
+    const int u_copy_row = thread / 32;
+    const int u_copy_column = thread % 32 * 4;
+    // Where the vectors lie that this thread copies of the halo beside the tile.
+    long long u_source[1];
+    int u_target[1];
+    {
+        const int vector = thread;
+        const int ring_row = vector / 2;
+        const int ring_column = (vector % 2 < 1 ? vector % 2 - 1 : vector % 2 + 31) * 4;
+        u_source[0] = static_cast<long long>(min(tile_j + ring_row - 1, ny)) * pitch +
+            min(tile_i + ring_column, nx / 4 * 4);
+        u_target[0] = ring_row * 160 + ring_column + 32;
+    }
+    const int u_here = (j - tile_j + 1) * 160 + i - tile_i + 32;
+    float u_queue[3][4];
+    int u_slot = 0;
 
-    // Where this thread's cells lie in a plane; past the halo, its last cells again.
-    const int column = min(i, nx / kCellsX * kCellsX);
-    const long long row = static_cast<long long>(min(j, ny)) * pitch;
-    float u_queue[3][kCellsX];
-    load2(u_queue[0], u + (first_plane - 1) * slice + row + column);
-    load2(u_queue[1], u + first_plane * slice + row + column);
-
-    for (int k = first_plane; k < end_plane; ++k) {
-        load2(u_queue[2], u + (k + 1) * slice + row + column);
-        // A plane of u for the neighbours, with its halo.
-        {
-            const int slot = k % 2;
+    // What is read of u behind the first plane that is on its way.
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
-                u_ring[slot][j - tile_j + 1][i - tile_i + x + 4] = u_queue[1][x];
+    for (int slot = 0; slot < 2; ++slot) {
+        load4(u_queue[slot],
+              u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j, ny)) * pitch +
+              min(i, (nx - 1) / kCellsX * kCellsX));
+    }
+
+    // The planes of the first turn, and those that are on their way then.
+#pragma unroll 1
+    for (int slot = 0; slot < 2; ++slot) {
+        const long long u_plane = (first_plane + slot) * slice;
+        const int u_into = slot * 2912;
+        copy4_async(&u_ring[u_into + u_copy_row * 160 + u_copy_column + 32],
+                    u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
+                    min(tile_i + u_copy_column, nx / 4 * 4));
+        if (u_copy_row < 2) {
+            copy4_async(&u_ring[u_into + (u_copy_row + 16) * 160 + u_copy_column + 32],
+                        u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+        }
+        if (thread < 36) {
+            copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+        }
+    }
+    commit_copies();
+#pragma unroll 1
+    for (int early = 1; early < 4; ++early) {
+        if (first_plane + early + 1 < end_plane + 1) {
+            const long long u_plane = (first_plane + early + 1) * slice;
+            const int u_into = (early + 1) * 2912;
+            copy4_async(&u_ring[u_into + u_copy_row * 160 + u_copy_column + 32],
+                        u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+            if (u_copy_row < 2) {
+                copy4_async(&u_ring[u_into + (u_copy_row + 16) * 160 + u_copy_column + 32],
+                            u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
+                            min(tile_i + u_copy_column, nx / 4 * 4));
             }
-            for (int y = threadIdx.y; y < 2; y += kThreadsY) {
-                const int halo_row = y < 1 ? y : y + 4;
-                for (int x = threadIdx.x; x < 136; x += kThreadsX) {
-                    if (tile_i + x - 4 < nx + 2 && tile_j + halo_row - 1 < ny + 1) {
-                        u_ring[slot][halo_row][x] =
-                            u[k * slice + static_cast<long long>(tile_j + halo_row - 1) * pitch + tile_i + x -
-                              4];
-                    }
+            if (thread < 36) {
+                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+            }
+        }
+        commit_copies();
+    }
+
+#pragma unroll 3
+    for (int k = first_plane; k < end_plane; ++k) {
+        // All threads have what was due, and are done with the oldest planes.
+        await_copies<3>();
+        __syncthreads();
+        if (k + 4 < end_plane) {
+            {
+                const long long u_plane = (k + 5) * slice;
+                const int u_into = (u_slot < 1 ? u_slot + 5 : u_slot - 1) * 2912;
+                copy4_async(&u_ring[u_into + u_copy_row * 160 + u_copy_column + 32],
+                            u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
+                            min(tile_i + u_copy_column, nx / 4 * 4));
+                if (u_copy_row < 2) {
+                    copy4_async(&u_ring[u_into + (u_copy_row + 16) * 160 + u_copy_column + 32],
+                                u + u_plane +
+                                static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
+                                min(tile_i + u_copy_column, nx / 4 * 4));
                 }
-            }
-            for (int y = threadIdx.y; y < 4; y += kThreadsY) {
-                for (int x = threadIdx.x; x < 8; x += kThreadsX) {
-                    const int halo_column = x < 4 ? x : x + 128;
-                    if (tile_i + halo_column - 4 < nx + 2 && tile_j + y < ny + 1) {
-                        u_ring[slot][y + 1][halo_column] =
-                            u[k * slice + static_cast<long long>(tile_j + y) * pitch + tile_i + halo_column -
-                              4];
-                    }
+                if (thread < 36) {
+                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
                 }
             }
         }
-        __syncthreads();
+        commit_copies();
 
-        if (i < nx && j < ny) {
-            float u_next_result[kCellsX];
+        float u_near[3][6];
+        const int u_at_1 = (u_slot < 5 ? u_slot + 1 : u_slot - 5) * 2912 + u_here;
+        load4(u_queue[2], u_ring + u_at_1);
+        const int u_at_0 = u_slot * 2912 + u_here;
+        load4(&u_near[0][1], u_ring + u_at_0 - 160);
+        u_near[1][0] = u_ring[u_at_0 - 1];
+        u_near[1][5] = u_ring[u_at_0 + 4];
+        load4(&u_near[2][1], u_ring + u_at_0 + 160);
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
-                const float u_new = fmaf(lambda_dt,
-                                         fmaf(-6.0f, u_queue[1][x],
-                                              u_ring[k % 2][j - tile_j + 1][i - tile_i + x + 3] +
-                                              u_ring[k % 2][j - tile_j + 1][i - tile_i + x + 5] +
-                                              u_ring[k % 2][j - tile_j][i - tile_i + x + 4] +
-                                              u_ring[k % 2][j - tile_j + 2][i - tile_i + x + 4] +
-                                              u_queue[0][x] + u_queue[2][x]),
-                                         u_queue[1][x]);
-                u_next_result[x] = u_new;
-            }
+        for (int x = 0; x < kCellsX; ++x) {
+            u_near[1][x + 1] = u_queue[1][x];
+        }
+
+        float u_next_result[kCellsX];
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            const float u_new = fmaf(lambda_dt,
+                                     fmaf(-6.0f, u_queue[1][x],
+                                          u_near[1][x] + u_near[1][x + 2] + u_near[0][x + 1] +
+                                          u_near[2][x + 1] + u_queue[0][x] + u_queue[2][x]),
+                                     u_queue[1][x]);
+            u_next_result[x] = u_new;
+        }
+        if (j < ny) {
             if (i + kCellsX <= nx) {
-                store2(u_next + k * slice + row + column, u_next_result);
+                store4(u_next + k * slice + static_cast<long long>(j) * pitch + i, u_next_result);
             } else {
 #pragma unroll
                 for (int x = 0; x < kCellsX; ++x) {
-                    if (i + x < nx) u_next[k * slice + row + column + x] = u_next_result[x];
+                    if (i + x < nx) {
+                        u_next[k * slice + static_cast<long long>(j) * pitch + i + x] = u_next_result[x];
+                    }
                 }
             }
         }
+
+        // Every plane moves up its queue.
 #pragma unroll
         for (int slot = 0; slot < 2; ++slot) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < 4; ++x) {
                 u_queue[slot][x] = u_queue[slot + 1][x];
             }
         }
+        u_slot = u_slot < 5 ? u_slot + 1 : u_slot - 5;
     }
 }

@@ -25,14 +25,14 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
 }
 
 // Reads u, writes u_next.
-// Schedule: direct, blocks of 32x4x1 threads, 4x2x4 cells a thread.
+// Schedule: direct, blocks of 32x4x1 threads, 4x4x2 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(128, 4)
     star3d1_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                  long long slice) {
     constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kCellsZ = 4;
+    constexpr int kCellsY = 4;
+    constexpr int kCellsZ = 2;
     constexpr int kThreadsX = 32;
     constexpr int kThreadsY = 4;
 
@@ -55,17 +55,17 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 
     float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 5; ++y) {
         load4(&u_cells[0][y][1], u + plane[0] + row[y] + i);
     }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 3; ++z) {
         load4(&u_cells[z][0][1], u + plane[z] + row[0] + i);
     }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 3; ++z) {
 #pragma unroll
-        for (int y = 1; y < 3; ++y) {
+        for (int y = 1; y < 5; ++y) {
             const float* u_row = u + plane[z] + row[y] + i;
             u_cells[z][y][0] = u_row[-1];
             load4(&u_cells[z][y][1], u_row);
@@ -73,12 +73,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         }
     }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
-        load4(&u_cells[z][3][1], u + plane[z] + row[3] + i);
+    for (int z = 1; z < 3; ++z) {
+        load4(&u_cells[z][5][1], u + plane[z] + row[5] + i);
     }
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
-        load4(&u_cells[5][y][1], u + plane[5] + row[y] + i);
+    for (int y = 1; y < 5; ++y) {
+        load4(&u_cells[3][y][1], u + plane[3] + row[y] + i);
     }
 
 #pragma unroll
