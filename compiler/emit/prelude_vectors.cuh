@@ -349,6 +349,56 @@ __device__ __forceinline__ void copy4_async(double* to, const double* from) {
     *reinterpret_cast<double2*>(to + 2) = *reinterpret_cast<const double2*>(from + 2);
 #endif
 }
+// [copy_async int]
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(int* to, const int* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+// [copy2_async int]
+// Copies two elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy2_async(int* to, const int* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<int2*>(to) = *reinterpret_cast<const int2*>(from);
+#endif
+}
+// [copy4_async int]
+// Copies four elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy4_async(int* to, const int* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<int4*>(to) = *reinterpret_cast<const int4*>(from);
+#endif
+}
+// [copy_async long long]
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(long long* to, const long long* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+// [copy2_async long long]
+// Copies two elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy2_async(long long* to, const long long* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
+#endif
+}
 // [commit_copies]
 // The copies since the last call become a group.
 __device__ __forceinline__ void commit_copies() {

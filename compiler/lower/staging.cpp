@@ -9,7 +9,7 @@ using kernel::Expr;
 namespace {
 constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  // what a kernel may declare on any GPU
 constexpr int kLineBytes = 128;
-}
+}  // namespace
 
 Staging::Staging(Context& context, const schedule::Schedule& schedule)
     : context_(context),

@@ -17,7 +17,9 @@ public:
     // Declares the arrays, in dynamic shared memory where they are more than a kernel may declare.
     void declare(const std::string& suffix, kernel::Block& body);
     void declare_flat(const std::string& suffix, kernel::Block& body);  // with one dimension
-    const std::string& name_of(const schedule::StagedLevel& level) const { return names_.at(level_of(level)); }
+    const std::string& name_of(const schedule::StagedLevel& level) const {
+        return names_.at(level_of(level));
+    }
     std::int64_t dynamic_bytes() const { return dynamic_ ? layout_.bytes : 0; }
 
     // The element of a staged level; dimensions of one are left out.

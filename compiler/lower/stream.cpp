@@ -55,8 +55,8 @@ private:
     }
 
     kernel::Statement walk(Block turn) {
-        const int turns =
-            schedule::unrolled_turns(schedule::footprint(context_.program(), context_.stage().stage), schedule_);
+        const int turns = schedule::unrolled_turns(
+            schedule::footprint(context_.program(), context_.stage().stage), schedule_);
         kernel::For loop{Context::kIndexNames[walked_],
                          place_.first_plane,
                          place_.end_plane,
@@ -90,8 +90,8 @@ private:
             place_.counts[axis] = named_constant(function(), kCellNames[axis], schedule_.cells[axis]);
             const Expr along = named_constant(function(), kThreadNames[axis], schedule_.threads[axis]);
             const std::string origin = context_.local(axis == 0 ? "tile_i" : "tile_j");
-            body().push_back(
-                kernel::Declare{Type::i32, origin, kernel::builtin(kBlocks[axis]) * along * place_.counts[axis]});
+            body().push_back(kernel::Declare{Type::i32, origin,
+                                             kernel::builtin(kBlocks[axis]) * along * place_.counts[axis]});
             place_.tile[axis] = kernel::variable(origin, Type::i32);
             const Expr index = thread_along(schedule_, axis);
             body().push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis],
@@ -119,8 +119,7 @@ private:
         const std::string first = context_.local("first_plane"), end = context_.local("end_plane");
         body().push_back(kernel::Declare{Type::i32, first, block * planes});
         place_.first_plane = kernel::variable(first, Type::i32);
-        body().push_back(
-            kernel::Declare{Type::i32, end, kernel::min(place_.first_plane + planes, extent)});
+        body().push_back(kernel::Declare{Type::i32, end, kernel::min(place_.first_plane + planes, extent)});
         place_.end_plane = kernel::variable(end, Type::i32);
     }
 

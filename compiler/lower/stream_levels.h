@@ -49,10 +49,10 @@ private:
         // rows, its row and column; else 0 rows.
         int row_step = 0;
         kernel::Expr row, column;
-        // The others: arrays of places that this thread copies from in a plane, and to in a slot; empty: worked
-        // out anew at every turn.
+        // The others: arrays of places that this thread copies from in a plane, and to in a slot; empty:
+        // worked out anew at every turn.
         std::string source, target;
-        kernel::Expr own;    // place of the thread's first cell
+        kernel::Expr own;  // place of the thread's first cell
     };
     struct Stream {
         Level level;

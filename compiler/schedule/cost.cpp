@@ -16,16 +16,17 @@ constexpr double kLineBytes = 128;
 constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still stay there from step to step
 constexpr double kBlend = 4;       // the norm by which times of the device's memory and the caches add up
 constexpr double kOverlap = 0.05;  // of the faster cache's time that is not hidden behind the slower one's
-constexpr double kLayerLow = 0.28, kLayerHigh = 0.5;  // of the L2, from where on a layer of blocks is too much
-constexpr double kLayerCost = 0.3;                    // of the bytes read
+constexpr double kLayerLow = 0.28,
+                 kLayerHigh = 0.5;  // of the L2, from where on a layer of blocks is too much
+constexpr double kLayerCost = 0.3;  // of the bytes read
 constexpr double kWarpsToHideLatency = 12;
-constexpr double kWarpsOfWalk = 8;    // of blocks that stream, whose planes come by themselves
-constexpr double kWalkCost = 1.1;     // they meet once a plane, and end at different times
+constexpr double kWarpsOfWalk = 8;  // of blocks that stream, whose planes come by themselves
+constexpr double kWalkCost = 1.1;   // they meet once a plane, and end at different times
 constexpr double kFewWarpsCost = 0.6;
-constexpr double kTurnsToStart = 3;      // that a walk loses until its first planes are there
-constexpr double kBytesAwaited = 36e3;   // on their way to an SM, below which it waits for the next plane
+constexpr double kTurnsToStart = 3;     // that a walk loses until its first planes are there
+constexpr double kBytesAwaited = 36e3;  // on their way to an SM, below which it waits for the next plane
 constexpr double kThinStreamCost = 0.9;
-constexpr double kOneWaveCost = 1.03;    // all blocks start at once, and SMs differ
+constexpr double kOneWaveCost = 1.03;  // all blocks start at once, and SMs differ
 constexpr double kLoneBlockCost = 1.05;
 constexpr double kBarrierCost = 2.2;  // a tile is waited for by the whole block
 constexpr std::int64_t kSystemSharedBytes = 1024;
@@ -101,8 +102,8 @@ double streamed_per_cell(const LevelRead& read, const Footprint& footprint, cons
 }
 
 // Bytes a cell that memory takes besides those of one sweep: what blocks that stream read before their walk;
-// and for others, where a layer of blocks is more than the L2 holds, what the next layer reads of it again and
-// what is written back in no order.
+// and for others, where a layer of blocks is more than the L2 holds, what the next layer reads of it again
+// and what is written back in no order.
 double extra_bytes(const Footprint& footprint, const Schedule& schedule, const Target& target,
                    const Extent& extent, const std::array<double, 3>& block) {
     const int slowest = footprint.rank - 1;
@@ -116,7 +117,8 @@ double extra_bytes(const Footprint& footprint, const Schedule& schedule, const T
     for (const LevelRead& read : footprint.reads) {
         const int reach = read.reach(slowest);
         if (reach == 0 || slowest == 0) continue;
-        const double before = block[slowest] < static_cast<double>(extent[slowest]) ? reach / block[slowest] : 0;
+        const double before =
+            block[slowest] < static_cast<double>(extent[slowest]) ? reach / block[slowest] : 0;
         extra += (walks ? before : missed) * size_of(read.storage);
     }
     return extra;
@@ -195,19 +197,21 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
     if (walks) {
         cost.latency *= kWalkCost;
         cost.latency *= 1 + kTurnsToStart / block[static_cast<std::size_t>(footprint.rank - 1)];
-        const double ahead = static_cast<double>(std::max<std::int64_t>(1, resident)) * planes_ahead(schedule) *
+        const double ahead = static_cast<double>(std::max<std::int64_t>(1, resident)) *
+                             planes_ahead(schedule) *
                              ring_plane_bytes(make_shared_layout(footprint, schedule));
         cost.latency *= 1 + kThinStreamCost * std::max(0.0, 1 - ahead / kBytesAwaited);
         if (cost.blocks <= target.sms * std::max<std::int64_t>(1, resident)) cost.latency *= kOneWaveCost;
     }
     // While a block loads, none beside it computes.
     const bool by_memory = cost.dram >= std::max(cost.l2, cost.l1);
-    if (schedule.strategy == Strategy::direct && by_memory && resident <= 1 && busiest > 1) cost.latency *= kLoneBlockCost;
+    if (schedule.strategy == Strategy::direct && by_memory && resident <= 1 && busiest > 1)
+        cost.latency *= kLoneBlockCost;
     if (schedule.strategy == Strategy::tile) cost.latency *= kBarrierCost;
 }
 
-// The time of memories that work side by side. Where the device's own takes part, all that is near the slowest
-// hinders it; within the caches the others hide behind the slowest.
+// The time of memories that work side by side. Where the device's own takes part, all that is near the
+// slowest hinders it; within the caches the others hide behind the slowest.
 double together(double dram, double l2, double l1) {
     const double slowest = std::max({dram, l2, l1});
     if (dram == 0) return slowest + kOverlap * (l2 + l1 - slowest);

@@ -23,13 +23,14 @@ constexpr int kFewRegisters = 40;        // fewer are never worth asking for
 constexpr int kFewWhereStaged = 64;      // loops over a tile are unrolled
 constexpr double kRegisterMargin = 1.3;  // of the estimate, where few registers are expected
 constexpr int kSpareRegisters = 8;
-constexpr double kTightest = 1.1;  // a walk's estimate over the registers that the compiler still makes do with
+constexpr double kTightest =
+    1.1;  // a walk's estimate over the registers that the compiler still makes do with
 constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
 constexpr double kAsGood = 1.03;                   // costs this near are equal: the earlier candidate wins
 constexpr double kLastResort = 1e3;                // weight of a candidate past the register budget
 constexpr double kBytesAhead = 45e3, kBytesAheadOfWork = 68e3;  // on their way to an SM that streams
-constexpr int kMuchWork = 20;         // operations a cell
-constexpr int kMostAhead = 8;         // planes
+constexpr int kMuchWork = 20;                                   // operations a cell
+constexpr int kMostAhead = 8;                                   // planes
 
 // Vector widths, widest first: 16 bytes of the type that most of the traffic is in.
 std::vector<int> vector_widths(const Footprint& footprint) {
@@ -104,8 +105,8 @@ std::vector<Lengths> thread_shapes(int axes) {
 
 // Of blocks that walk planes: wide ones, as few cells as possible lie around them.
 std::vector<Lengths> walk_shapes() {
-    return {{64, 8, 1}, {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
-            {16, 32, 1}, {32, 4, 1}, {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
+    return {{64, 8, 1},  {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
+            {16, 32, 1}, {32, 4, 1},  {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
 }
 
 std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
@@ -114,7 +115,8 @@ std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
     if ((pins.planes || pins.ahead || pins.unroll) && footprint.rank > 1) return {Strategy::stream};
     // The model is fitted to walks that read one level; rings of several leave each less room.
     const bool walks = footprint.rank == 3 && footprint.reads.size() == 1 && footprint.reach(2) > 0 &&
-                       footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
+                       footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads &&
+                       !pins.tile;
     if (walks) return {Strategy::stream, Strategy::direct};
     return {Strategy::direct};
 }
@@ -216,17 +218,16 @@ private:
             tables ? blocks_for_tables(schedule, target_) : blocks_for_budget(footprint_, schedule, target_));
         if (strategy == Strategy::stream && !pins_.ahead) fetch_ahead(schedule);
         if (strategy != Strategy::stream) return rank(schedule);
-        const std::vector<int> lengths = pins_.planes
-                                             ? std::vector<int>{*pins_.planes}
-                                             : walk_lengths(footprint_, schedule, target_, grid_);
+        const std::vector<int> lengths = pins_.planes ? std::vector<int>{*pins_.planes}
+                                                      : walk_lengths(footprint_, schedule, target_, grid_);
         for (const int planes : lengths) {
             schedule.planes = planes;
             rank(schedule);
         }
     }
 
-    // As many planes on their way as keep the memory busy, also while a plane's work is long, and no more than
-    // fit; more than that only stand in each other's way.
+    // As many planes on their way as keep the memory busy, also while a plane's work is long, and no more
+    // than fit; more than that only stand in each other's way.
     void fetch_ahead(Schedule& schedule) const {
         const Operations& work = footprint_.operations;
         const bool busy = work.fmas + work.adds + work.multiplies >= kMuchWork;

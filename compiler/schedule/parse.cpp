@@ -15,11 +15,10 @@ struct Name {
     std::string_view word;
     Setting setting;
 };
-constexpr Name kNames[] = {{"threads", Setting::threads}, {"cells", Setting::cells},
-                           {"tile", Setting::tile},       {"planes", Setting::planes},
-                           {"ahead", Setting::ahead},     {"unroll", Setting::unroll},
-                           {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks},
-                           {"chunk", Setting::chunk}};
+constexpr Name kNames[] = {
+    {"threads", Setting::threads}, {"cells", Setting::cells},           {"tile", Setting::tile},
+    {"planes", Setting::planes},   {"ahead", Setting::ahead},           {"unroll", Setting::unroll},
+    {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks}, {"chunk", Setting::chunk}};
 struct StrategyName {
     std::string_view word;
     Strategy strategy;
@@ -321,7 +320,8 @@ private:
 }  // namespace
 
 bool Pins::any() const {
-    return strategy || threads || cells || tile || planes || ahead || unroll || padding || min_blocks || chunk;
+    return strategy || threads || cells || tile || planes || ahead || unroll || padding || min_blocks ||
+           chunk;
 }
 
 const std::vector<Strategy>& all_strategies() {

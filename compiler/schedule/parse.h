@@ -20,7 +20,18 @@
 
 namespace halo::schedule {
 
-enum class Setting : std::uint8_t { strategy, threads, cells, tile, planes, ahead, unroll, padding, min_blocks, chunk };
+enum class Setting : std::uint8_t {
+    strategy,
+    threads,
+    cells,
+    tile,
+    planes,
+    ahead,
+    unroll,
+    padding,
+    min_blocks,
+    chunk
+};
 inline constexpr int kSettings = 10;
 
 // Every strategy that can be asked for by name, in the order in which they are listed.

@@ -69,8 +69,9 @@ StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const
     }
     level.plane_elements = level.rows * level.pitch;
     if (schedule.strategy == Strategy::stream)  // the last row ends with its halo
-        level.plane_elements = round_up(level.origin + (level.rows - 1) * level.pitch + level.tile[0] + level.high[0],
-                                        kLineBytes / size_of(level.type));
+        level.plane_elements =
+            round_up(level.origin + (level.rows - 1) * level.pitch + level.tile[0] + level.high[0],
+                     kLineBytes / size_of(level.type));
     return level;
 }
 

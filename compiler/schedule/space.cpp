@@ -26,7 +26,7 @@ constexpr int kEasyRegisters = 128;  // past these the estimate is a worse guide
 constexpr double kManyRegisters =
     1.5;  // what such a schedule's cost is multiplied by, and more the more they are
 constexpr double kOtherLimit = 1.1;  // of one with another limit of registers than the usual
-constexpr double kOtherWalk = 1.05;   // likewise of planes on their way, or turns unrolled
+constexpr double kOtherWalk = 1.05;  // likewise of planes on their way, or turns unrolled
 constexpr std::size_t kVariedWalks = 100;
 
 constexpr int kTemporalFamily = -1;  // beside those of strategies
@@ -81,7 +81,8 @@ private:
             return {schedule, rank_table_sums(footprint_, schedule, target_, extent_), std::nullopt};
         const double seconds = estimate_cost(footprint_, schedule, target_, extent_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
-        const int easy = schedule.strategy == Strategy::stream ? register_limit(schedule, target_) : kEasyRegisters;
+        const int easy =
+            schedule.strategy == Strategy::stream ? register_limit(schedule, target_) : kEasyRegisters;
         const double crowded = registers > easy ? kManyRegisters * registers / easy : 1;
         return {schedule, seconds * crowded, seconds};
     }

@@ -7,8 +7,10 @@ using namespace halo::schedule;
 using Lengths = std::array<int, 3>;
 
 TEST_CASE("all words of a schedule are read", "[parse]") {
-    const ParsedSchedule parsed =
-        parse("stream tile=128x8 threads=32x4, cells = 4x2\nplanes=32 # walk\n ahead=2 unroll=5 padding=4 min_blocks=2", 3);
+    const ParsedSchedule parsed = parse(
+        "stream tile=128x8 threads=32x4, cells = 4x2\nplanes=32 # walk\n ahead=2 unroll=5 padding=4 "
+        "min_blocks=2",
+        3);
     REQUIRE(parsed.mistakes.empty());
     const Schedule schedule = apply(parsed.pins, {});
     CHECK(schedule.strategy == Strategy::stream);

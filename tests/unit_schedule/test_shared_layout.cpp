@@ -73,8 +73,10 @@ TEST_CASE("stream has a ring of the planes that it loads from and of those on th
     CHECK(own.levels[0].pitch == 128);
 }
 
-TEST_CASE("a thread that streams keeps its own cells, and its neighbours where planes share them", "[layout]") {
-    const auto plan_of = [](ir::Scalar type, const std::vector<ir::Offset>& offsets, std::array<int, 3> cells) {
+TEST_CASE("a thread that streams keeps its own cells, and its neighbours where planes share them",
+          "[layout]") {
+    const auto plan_of = [](ir::Scalar type, const std::vector<ir::Offset>& offsets,
+                            std::array<int, 3> cells) {
         const Footprint f = footprint_of(sum_stencil(3, type, offsets));
         return plan_stream(f.reads[0], 3, make(Strategy::stream, {32, 4, 1}, cells));
     };
