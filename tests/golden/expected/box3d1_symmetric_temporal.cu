@@ -4,13 +4,6 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 1 below and 1 above along x, 1 below and 1 above along y, 1 below and 1 above along z.
 
-// Two neighbouring elements at once; `from` is aligned to both.
-__device__ __forceinline__ void load2(float* to, const float* from) {
-    const float2 pair = *reinterpret_cast<const float2*>(from);
-    to[0] = pair.x;
-    to[1] = pair.y;
-}
-
 // Four neighbouring elements at once; `from` is aligned to all four.
 __device__ __forceinline__ void load4(float* to, const float* from) {
     const float4 four = *reinterpret_cast<const float4*>(from);
@@ -18,18 +11,6 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
     to[1] = four.y;
     to[2] = four.z;
     to[3] = four.w;
-}
-
-// As one instruction: where both ways of a branch store, compilers would take vectors apart.
-__device__ __forceinline__ void store2(float* to, const float* from) {
-#ifdef __CUDACC__
-    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
-                 : "memory");
-#else
-    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
-#endif
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
@@ -97,91 +78,232 @@ __device__ __forceinline__ float lane_after_f32(float value) {
 }
 
 // Reads u, writes u_next.
-// Schedule: direct, blocks of 32x4x1 threads, 2x2x4 cells a thread.
+// Schedule: streaming along the slowest axis, blocks of 32x8x1 threads, 4x4x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 4)
+extern "C" __global__ void __launch_bounds__(256, 1)
     box3d1_symmetric_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                           int pitch, long long slice) {
-    constexpr int kCellsX = 2;
-    constexpr int kCellsY = 2;
-    constexpr int kCellsZ = 4;
+    extern __shared__ double shared_memory[];
+    constexpr int kCellsX = 4;
     constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kCellsY = 4;
+    constexpr int kThreadsY = 8;
+    constexpr int kPlanes = 512;  // that a block walks
 
-    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
-    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
-    const int k = blockIdx.z * kCellsZ;
-    if (i >= nx || j >= ny || k >= nz) return;
-
-    // Where the rows of this thread's window start.
-    long long row[kCellsY + 2];
-#pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
-        row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
+    const int tile_i = blockIdx.x * kThreadsX * kCellsX;
+    const int i = tile_i + threadIdx.x * kCellsX;
+    const int tile_j = blockIdx.y * kThreadsY * kCellsY;
+    const int j = tile_j + threadIdx.y * kCellsY;
+    const int thread = threadIdx.y * kThreadsX + threadIdx.x;
+    const int first_plane = blockIdx.z * kPlanes;
+    const int end_plane = min(first_plane + kPlanes, nz);
+    auto& u_ring = *reinterpret_cast<float(*)[16416]>(shared_memory);
+    const int u_copy_row = thread / 32;
+    const int u_copy_column = thread % 32 * 4;
+    // Where the vectors lie that this thread copies of the halo beside the tile.
+    long long u_source[1];
+    int u_target[1];
+    {
+        const int vector = thread;
+        const int ring_row = vector / 2;
+        const int ring_column = (vector % 2 < 1 ? vector % 2 - 1 : vector % 2 + 31) * 4;
+        u_source[0] = static_cast<long long>(min(tile_j + ring_row - 1, ny)) * pitch +
+            min(tile_i + ring_column, nx / 4 * 4);
+        u_target[0] = ring_row * 160 + ring_column + 32;
     }
-    long long plane[kCellsZ + 2];
-#pragma unroll
-    for (int z = 0; z < kCellsZ + 2; ++z) {
-        plane[z] = min(k + z - 1, nz) * slice;
-    }
+    const int u_here = (j - tile_j + 1) * 160 + i - tile_i + 32;
+    float u_queue[3][6][6] = {};
+    int u_slot = 0;
 
-    float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
+    // What is read of u behind the first plane that is on its way.
 #pragma unroll
-    for (int z = 0; z < 6; ++z) {
+    for (int slot = 0; slot < 2; ++slot) {
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
-            const float* u_row = u + plane[z] + row[y] + i;
-            u_cells[z][y][0] = u_row[-1];
-            load2(&u_cells[z][y][1], u_row);
-            u_cells[z][y][3] = u_row[2];
+        for (int y = 0; y < 6; ++y) {
+            u_queue[slot][y][0] =
+                u[(first_plane + slot - 1) * slice + static_cast<long long>(min(j + y - 1, ny)) * pitch +
+                  min(i, (nx - 1) / kCellsX * kCellsX) - 1];
         }
     }
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+        load4(&u_queue[slot][0][1],
+              u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j - 1, ny)) * pitch +
+              min(i, (nx - 1) / kCellsX * kCellsX));
+    }
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+        for (int y = 0; y < 6; ++y) {
+            u_queue[slot][y][5] =
+                u[(first_plane + slot - 1) * slice + static_cast<long long>(min(j + y - 1, ny)) * pitch +
+                  min(i, (nx - 1) / kCellsX * kCellsX) + 4];
+        }
+    }
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            load4(&u_queue[slot][y + 1][1],
+                  u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j + y, ny)) * pitch +
+                  min(i, (nx - 1) / kCellsX * kCellsX));
+        }
+    }
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+        load4(&u_queue[slot][5][1],
+              u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j + 4, ny)) * pitch +
+              min(i, (nx - 1) / kCellsX * kCellsX));
+    }
+
+    // The planes of the first turn, and those that are on their way then.
+    {
+        const long long u_plane = (first_plane + 1) * slice;
+        const int u_into = 0;
+#pragma unroll
+        for (int n = 0; n < 4; ++n) {
+            copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                        u + u_plane +
+                        static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+        }
+        if (u_copy_row < 2) {
+            copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                        u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+        }
+        if (thread < 68) {
+            copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+        }
+    }
+    commit_copies();
+#pragma unroll 1
+    for (int early = 1; early < 2; ++early) {
+        if (first_plane + early + 1 < end_plane + 1) {
+            const long long u_plane = (first_plane + early + 1) * slice;
+            const int u_into = early * 5472;
+#pragma unroll
+            for (int n = 0; n < 4; ++n) {
+                copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                            u + u_plane +
+                            static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
+                            min(tile_i + u_copy_column, nx / 4 * 4));
+            }
+            if (u_copy_row < 2) {
+                copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                            u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
+                            min(tile_i + u_copy_column, nx / 4 * 4));
+            }
+            if (thread < 68) {
+                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+            }
+        }
+        commit_copies();
+    }
+
+#pragma unroll 3
+    for (int k = first_plane; k < end_plane; ++k) {
+        // All threads have what was due, and are done with the oldest planes.
+        await_copies<1>();
+        __syncthreads();
+        if (k + 2 < end_plane) {
+            {
+                const long long u_plane = (k + 3) * slice;
+                const int u_into = (u_slot < 1 ? u_slot + 2 : u_slot - 1) * 5472;
+#pragma unroll
+                for (int n = 0; n < 4; ++n) {
+                    copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                                u + u_plane +
+                                static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
+                                min(tile_i + u_copy_column, nx / 4 * 4));
+                }
+                if (u_copy_row < 2) {
+                    copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                                u + u_plane +
+                                static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
+                                min(tile_i + u_copy_column, nx / 4 * 4));
+                }
+                if (thread < 68) {
+                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+                }
+            }
+        }
+        commit_copies();
+
+        const int u_at_0 = u_slot * 5472 + u_here;
+#pragma unroll
+        for (int y = 0; y < 6; ++y) {
+            u_queue[2][y][0] = u_ring[u_at_0 + (y - 1) * 160 - 1];
+        }
+        load4(&u_queue[2][0][1], u_ring + u_at_0 - 160);
+#pragma unroll
+        for (int y = 0; y < 6; ++y) {
+            u_queue[2][y][5] = u_ring[u_at_0 + (y - 1) * 160 + 4];
+        }
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            load4(&u_queue[2][y + 1][1], u_ring + u_at_0 + y * 160);
+        }
+        load4(&u_queue[2][5][1], u_ring + u_at_0 + 640);
 
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
-#pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < 4; ++y) {
             float u_next_result[kCellsX];
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
-                const float sum_zm1 = fmaf(0.06f, u_cells[z][y + 1][x + 1],
+                const float sum_zm1 = fmaf(0.06f, u_queue[0][y + 1][x + 1],
                                            fmaf(0.026f,
-                                                u_cells[z][y][x + 1] +
-                                                (u_cells[z][y + 1][x] + u_cells[z][y + 1][x + 2]) +
-                                                u_cells[z][y + 2][x + 1],
-                                                0.015f * (u_cells[z][y][x] + u_cells[z][y][x + 2] +
-                                                          (u_cells[z][y + 2][x] +
-                                                           u_cells[z][y + 2][x + 2]))));
+                                                u_queue[0][y][x + 1] +
+                                                (u_queue[0][y + 1][x] + u_queue[0][y + 1][x + 2]) +
+                                                u_queue[0][y + 2][x + 1],
+                                                0.015f * (u_queue[0][y][x] + u_queue[0][y][x + 2] +
+                                                          (u_queue[0][y + 2][x] +
+                                                           u_queue[0][y + 2][x + 2]))));
                 float sum = fmaf(0.026f,
-                                 u_cells[z + 1][y][x] + u_cells[z + 1][y][x + 2] +
-                                 (u_cells[z + 1][y + 2][x] + u_cells[z + 1][y + 2][x + 2]), sum_zm1);
+                                 u_queue[1][y][x] + u_queue[1][y][x + 2] +
+                                 (u_queue[1][y + 2][x] + u_queue[1][y + 2][x + 2]), sum_zm1);
                 sum = fmaf(0.06f,
-                           u_cells[z + 1][y][x + 1] +
-                           (u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2]) +
-                           u_cells[z + 1][y + 2][x + 1], sum);
-                sum = fmaf(0.208f, u_cells[z + 1][y + 1][x + 1], sum);
-                const float sum_zp1 = fmaf(0.06f, u_cells[z + 2][y + 1][x + 1],
+                           u_queue[1][y][x + 1] + (u_queue[1][y + 1][x] + u_queue[1][y + 1][x + 2]) +
+                           u_queue[1][y + 2][x + 1], sum);
+                sum = fmaf(0.208f, u_queue[1][y + 1][x + 1], sum);
+                const float sum_zp1 = fmaf(0.06f, u_queue[2][y + 1][x + 1],
                                            fmaf(0.026f,
-                                                u_cells[z + 2][y][x + 1] +
-                                                (u_cells[z + 2][y + 1][x] + u_cells[z + 2][y + 1][x + 2]) +
-                                                u_cells[z + 2][y + 2][x + 1],
-                                                0.015f * (u_cells[z + 2][y][x] + u_cells[z + 2][y][x + 2] +
-                                                          (u_cells[z + 2][y + 2][x] +
-                                                           u_cells[z + 2][y + 2][x + 2]))));
+                                                u_queue[2][y][x + 1] +
+                                                (u_queue[2][y + 1][x] + u_queue[2][y + 1][x + 2]) +
+                                                u_queue[2][y + 2][x + 1],
+                                                0.015f * (u_queue[2][y][x] + u_queue[2][y][x + 2] +
+                                                          (u_queue[2][y + 2][x] +
+                                                           u_queue[2][y + 2][x + 2]))));
                 const float u_new = sum + sum_zp1;
                 u_next_result[x] = u_new;
             }
-            if (j + y < ny && k + z < nz) {
+            if (j + y < ny) {
                 if (i + kCellsX <= nx) {
-                    store2(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
+                    store4(u_next + k * slice + static_cast<long long>(j + y) * pitch + i, u_next_result);
                 } else {
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
-                        if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
+                        if (i + x < nx) {
+                            u_next[k * slice + static_cast<long long>(j + y) * pitch + i + x] =
+                                u_next_result[x];
+                        }
                     }
                 }
             }
         }
+
+        // Every plane moves up its queue.
+#pragma unroll
+        for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+            for (int y = 0; y < 6; ++y) {
+#pragma unroll
+                for (int x = 0; x < 6; ++x) {
+                    u_queue[slot][y][x] = u_queue[slot + 1][y][x];
+                }
+            }
+        }
+        u_slot = u_slot < 2 ? u_slot + 1 : u_slot - 2;
     }
 }
 
