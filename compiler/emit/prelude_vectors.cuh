@@ -432,6 +432,11 @@ __device__ __forceinline__ double lane_before_f64(double value) {
 __device__ __forceinline__ double lane_after_f64(double value) {
     return __shfl_down_sync(~0u, value, 1);
 }
+// [meet_in_warp]
+// What the warp's lanes have read and written in shared memory is done.
+__device__ __forceinline__ void meet_in_warp() {
+    __syncwarp();
+}
 // [same_in_warp]
 // A value that all lanes have alike, so that the compiler knows.
 __device__ __forceinline__ int same_in_warp(int value) {

@@ -19,6 +19,7 @@ const std::map<std::string, HelperShape>& prelude_helpers() {
         {"block_min", {{Type::f64}, Type::f64, true}},
         {"block_max", {{Type::f64}, Type::f64, true}},
         {"same_in_warp", {{Type::i32}, Type::i32}},
+        {"meet_in_warp", {{}, std::nullopt}},
         {"with_bit", {{Type::i32, Type::i32}, Type::i32}},
         {"has_bit", {{Type::i32, Type::i32}, Type::boolean}},
         {"send_f32", {{Type::i64, Type::f32, Type::i32, Type::boolean}, std::nullopt}},

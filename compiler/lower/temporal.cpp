@@ -65,6 +65,8 @@ private:
             k_tile_y_ = named_constant(function(), "kTileY", frame_.shape.tile[1]);
             k_out_y_ = named_constant(function(), "kOutY", frame_.shape.out[1]);
         }
+        frame_.k_ring_row = named_constant(function(), "kRingRow", frame_.shape.ring_row(),
+                                           "a row in shared memory, which lies as in its line of memory");
         frame_.k_ring =
             named_constant(function(), "kRing", frame_.shape.ring_planes, "planes in shared memory");
     }
@@ -121,7 +123,7 @@ private:
         for (const Level& level : stages_.arriving()) {
             const Type type = frame_.type_of(level.field);
             kernel::DeclareArray ring{type, stages_.ring(level), {}};
-            const int elements = frame_.shape.ring_planes * frame_.shape.rows * frame_.shape.tile[0];
+            const int elements = frame_.shape.ring_planes * frame_.shape.rows * frame_.shape.ring_row();
             ring.dims = {elements};
             ring.memory = kernel::Memory::dynamic_shared;
             ring.offset = shared;
@@ -170,8 +172,20 @@ private:
         }
         frame_.i = local("i", origin[0] + frame_.lane * frame_.k_cells_x);
         if (frame_.two_rows) frame_.j = local("j", origin[1] + frame_.row);
+        declare_place_in_line(origin[0], tile);
         declare_rows(tile);
         declare_faces(origin, tile);
+    }
+
+    // In whole vectors: where the tile begins within one, its cells are copied one by one.
+    void declare_place_in_line(Expr start, Block& tile) {
+        const int line = frame_.shape.line;
+        // Past the first cell of a periodic axis the start is negative.
+        if (frame_.shape.periodic[0]) start = start + (frame_.shape.halo_low[0] + line - 1) / line * line;
+        Expr place = start % line;
+        if (frame_.cells_x > 1) place = place / frame_.k_cells_x * frame_.k_cells_x;
+        tile.push_back(kernel::Declare{Type::i32, "into_line", place});
+        frame_.into_line = variable("into_line");
     }
 
     void declare_rows(Block& tile) {
@@ -289,8 +303,13 @@ private:
     // All planes of the first turn, and those that are on their way then.
     void fill_ring(Block& tile) {
         frame_.oldest = frame_.near_face = frame_.near_side = Expr();
-        if (shares_ring_) tile.push_back(kernel::Barrier{});
         tile.push_back(kernel::BlankLine{});
+        // Rows of this tile lie elsewhere in the ring than those of the one before, which have been read.
+        if (shares_ring_) {
+            tile.push_back(kernel::Barrier{});
+        } else {
+            tile.push_back(kernel::CallStatement{"meet_in_warp", {}});
+        }
         Block fill;
         const Expr ahead = variable("plane");
         copy_plane(ahead, frame_.out_begin - lead_ + ahead, fill);
@@ -386,6 +405,7 @@ std::vector<std::string> temporal_roles() {
             "end_j",
             "tile_i",
             "tile_j",
+            "into_line",
             "first_row",
             "at_first_column",
             "at_last_column",

@@ -81,7 +81,7 @@ Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& plane_from_
         if (!ahead || *ahead != 0) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
     }
     const Expr line = slot * shape.rows + row_in_block;
-    return line * k_tile_x + lane * k_cells_x;
+    return line * k_ring_row + (into_line + lane * k_cells_x);
 }
 
 Block TemporalFrame::over_cells(Block body) const {

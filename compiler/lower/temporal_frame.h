@@ -54,10 +54,11 @@ struct TemporalFrame {
     bool meets = false;                 // threads exchange rows: they meet once in a turn
 
     // Constants of the kernel, by name.
-    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_ring;
+    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_ring, k_ring_row;
     kernel::Expr lane, warp, row;     // row: of the block's, this thread's first
     kernel::Expr i, j;                // first cell of the thread
     kernel::Expr turn, plane;         // of the walk, and the plane k that belongs to it
+    kernel::Expr into_line;           // elements from the start of a line of memory to the tile's first
     kernel::Expr oldest;              // slot of the ring; empty where it is the first
     kernel::Expr at;                  // offset of plane k
     kernel::Expr near_face;           // false where no face of the walked axis is within reach

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
+constexpr int kLineBytes = 128;
 
 int round_up(int value, int step) {
     return (value + step - 1) / step * step;
@@ -104,9 +105,12 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         return std::to_string(schedule.warps) + " warps are more than a block can have";
     for (int axis = 0; axis < pipeline.rank; ++axis)
         shape.periodic[axis] = is_periodic(core, pipeline, axis);
-    int widest = 4;
-    for (const Pipeline::Queue& queue : pipeline.queues)
+    int widest = 4, narrowest = 8;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
         widest = std::max(widest, bytes_of(core, queue.field));
+        narrowest = std::min(narrowest, bytes_of(core, queue.field));
+    }
+    shape.line = kLineBytes / narrowest;
     shape.tile = {kLanes * schedule.cells[0], has_rows ? schedule.warps * schedule.cells[1] : 1};
     shape.rows = schedule.warps * (has_rows ? schedule.cells[1] : 1);
     // What comes out of a tile begins with a whole sector of memory.
@@ -130,7 +134,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     shape.ring_planes = arrival[1] + schedule.ahead - arrival[0] + 1;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const std::int64_t bytes = bytes_of(core, queue.field);
-        shape.shared_bytes += bytes * queue.arriving * shape.ring_planes * shape.rows * shape.tile[0];
+        shape.shared_bytes += bytes * queue.arriving * shape.ring_planes * shape.rows * shape.ring_row();
         if (has_rows && queue.role != ir::Role::input)
             shape.shared_bytes += bytes * pipeline.steps * 2 * schedule.warps * queue.lines() * shape.tile[0];
     }

@@ -33,7 +33,10 @@ struct TemporalShape {
     std::array<int, 2> out{32, 1};      // of these come out right after all steps
     std::array<int, 2> halo_low{0, 0};  // cells before those
     std::array<bool, 3> periodic{};
-    int rows = 1;         // of a block in the ring
+    int rows = 1;   // of a block in the ring
+    int line = 32;  // elements of 128 bytes of memory
+    // A row in the ring lies as far into its line as in memory: only so are whole lines copied at once.
+    int ring_row() const { return tile[0] + line; }
     int first_plane = 0;  // in the ring, from the turn's own
     int ring_planes = 1;
     std::int64_t shared_bytes = 0;

@@ -63,6 +63,11 @@ __device__ __forceinline__ void await_copies() {
 #endif
 }
 
+// What the warp's lanes have read and written in shared memory is done.
+__device__ __forceinline__ void meet_in_warp() {
+    __syncwarp();
+}
+
 // A value that all lanes have alike, so that the compiler knows.
 __device__ __forceinline__ int same_in_warp(int value) {
     return __shfl_sync(~0u, value, 0);
@@ -319,6 +324,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kOutX = 120;  // cells of it that come out right
     constexpr int kTileY = 32;
     constexpr int kOutY = 26;
+    constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
     constexpr int kRing = 5;  // planes in shared memory
 
     const int lane = threadIdx.x;
@@ -334,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int first_tile = static_cast<int>(share_begin / nz);
     const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
 
-    auto& u_ring = *reinterpret_cast<float(*)[20480]>(shared_memory + 6144);
+    auto& u_ring = *reinterpret_cast<float(*)[25600]>(shared_memory + 6144);
     float u_planes[3][4][4] = {};
     float u_sums[3][2][4][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
@@ -355,6 +361,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
         const int i = tile_i + lane * kCellsX;
         const int j = tile_j + warp * kCellsY;
+        const int into_line = tile_i % 32 / kCellsX * kCellsX;
         const long long first_row = static_cast<long long>(j) * pitch;
         const bool at_first_column = i == 0;
         const bool at_last_column = i + kCellsX == nx;
@@ -367,6 +374,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int plain_begin = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
 
+        meet_in_warp();
 #pragma unroll 1
         for (int plane = 2; plane < 6; ++plane) {
             const long long source = min(max(out_begin + plane - 5, 0), nz - 1) * slice;
@@ -375,12 +383,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 if (!aligned) {
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
-                        copy_async(&u_ring[((plane - 2) * 32 + warp * kCellsY + y) * kTileX + lane * kCellsX +
-                                           x],
+                        copy_async(&u_ring[((plane - 2) * 32 + warp * kCellsY + y) * kRingRow + into_line +
+                                           lane * kCellsX + x],
                                    u + source + first_row + y * pitch + i + x);
                     }
                 } else {
-                    copy4_async(&u_ring[((plane - 2) * 32 + warp * kCellsY + y) * kTileX + lane * kCellsX],
+                    copy4_async(&u_ring[((plane - 2) * 32 + warp * kCellsY + y) * kRingRow + into_line +
+                                        lane * kCellsX],
                                 u + source + first_row + y * pitch + i);
                 }
             }
@@ -412,13 +421,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                             for (int x = 0; x < kCellsX; ++x) {
                                 copy_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 :
-                                                     oldest - kRing + 4) * 32 + warp * kCellsY + y) * kTileX +
-                                                   lane * kCellsX + x],
+                                                     oldest - kRing + 4) * 32 + warp * kCellsY +
+                                                    y) * kRingRow + into_line + lane * kCellsX + x],
                                            u + source + first_row + y * pitch + i + x);
                             }
                         } else {
                             copy4_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
-                                                 warp * kCellsY + y) * kTileX + lane * kCellsX],
+                                                 warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX],
                                         u + source + first_row + y * pitch + i);
                         }
                     }
@@ -567,7 +576,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y) {
                     load4(u_planes[0][y],
-                          u_ring + (oldest * 32 + warp * kCellsY + y) * kTileX + lane * kCellsX);
+                          u_ring + (oldest * 32 + warp * kCellsY + y) * kRingRow + into_line +
+                          lane * kCellsX);
                 }
                 if (near_face && k + 2 < 0) {
 #pragma unroll
