@@ -26,11 +26,15 @@ struct StrategyName {
 constexpr StrategyName kStrategies[] = {
     {"direct", Strategy::direct}, {"tile", Strategy::tile}, {"stream", Strategy::stream}};
 
-// Of a whole step (temporal.h): a schedule that begins so is not read here.
+// Of whole steps (temporal.h, resident.h): a schedule that begins so is not read here.
 struct StrategyWord {
     std::string_view word;
 };
-constexpr StrategyWord kTemporal{"temporal"};
+constexpr StrategyWord kOfWholeSteps[] = {{"temporal"}, {"resident"}};
+
+bool is_of_whole_steps(std::string_view word) {
+    return std::ranges::find(kOfWholeSteps, word, &StrategyWord::word) != std::end(kOfWholeSteps);
+}
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::vector<std::size_t> row(to.size() + 1);
@@ -149,16 +153,16 @@ private:
                 return mistake(where, "`" + std::string(word) + "` needs a value, as in `" +
                                           std::string(word) + (takes_lengths(word) ? "=32x4`" : "=2`"));
             }
-            if (word == kTemporal.word) {
+            if (is_of_whole_steps(word)) {
                 at_ = text_.size();  // its settings are others
-                return mistake(where, "`temporal` stands first, with settings of its own");
+                return mistake(where, "`" + std::string(word) + "` stands first, with settings of its own");
             }
-            const StrategyWord words[] = {{"direct"}, {"tile"}, {"stream"}, kTemporal};
+            const StrategyWord words[] = {{"direct"}, {"tile"}, {"stream"}, {"temporal"}, {"resident"}};
             const std::string mend = nearest(word, words);
-            if (mend == kTemporal.word) at_ = text_.size();
+            if (is_of_whole_steps(mend)) at_ = text_.size();
             return mistake(where,
                            "there is no strategy `" + std::string(word) +
-                               "`; there are direct, tile, stream and temporal",
+                               "`; there are direct, tile, stream, temporal and resident",
                            mend);
         }
         if (result_.pins.strategy) return mistake(where, "a schedule has one strategy; this is a second");

@@ -55,7 +55,8 @@ TEST_CASE("each mistake has a place, a message and a mend", "[parse]") {
     const Case cases[] = {
         {"strem", 3, "no strategy `strem`", "stream", "strem"},
         {"spiral", 3, "no strategy `spiral`", "", "spiral"},
-        {"temporl steps=4", 3, "direct, tile, stream and temporal", "temporal", "temporl"},
+        {"temporl steps=4", 3, "stream, temporal and resident", "temporal", "temporl"},
+        {"resdent cells=4", 3, "no strategy `resdent`", "resident", "resdent"},
         {"direct temporal steps=4", 3, "`temporal` stands first", "", "temporal"},
         {"direct stream", 3, "one strategy", "", "stream"},
         {"thread=32", 3, "no setting `thread`", "threads", "thread"},
