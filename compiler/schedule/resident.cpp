@@ -201,7 +201,7 @@ double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const
     }
     for (const ResidentBox& box : shape.boxes) {
         if (!box.is_exchanged) continue;
-        const double words = size_of(core[box.field].type) / 4;
+        const int words = size_of(core[box.field].type) / 4;
         const double bytes_of_cell = words == 2 ? 16 : of_thread[0] == 4 && !box.has_corners ? 6 : 8;
         const auto past = [&](int axis) {
             const auto at = static_cast<std::size_t>(axis);
