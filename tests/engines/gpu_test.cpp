@@ -111,40 +111,18 @@ TEST_CASE("random programs on the GPU, stream") {
 }
 
 TEST_CASE("random time loops on the GPU, several steps at once") {
-    const Seeds seeds = seeds_from_environment(14001, 150);
-    std::uint64_t done = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const RandomTimeLoop loop = random_time_loop(seed);
-        INFO("seed " << seed << "\n" << loop.describe());
-        const ir::Program program = load_program(loop.text);
-        const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
-        if (!lowered) continue;
-        ++done;
-        const Reference reference(program, loop.grid, loop.steps, seed);
-        CHECK(difference(reference, *lowered, gpu(), load) == "");
-    }
-    CHECK(done * 2 >= seeds.count);
+    check_several_steps(seeds_from_environment(14001, 150),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            return difference(reference, lowered, gpu(), load);
+                        });
 }
 
 TEST_CASE("random time loops on the GPU with the grid on the chip") {
-    const Seeds seeds = seeds_from_environment(15001, 150);
-    std::uint64_t done = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const RandomTimeLoop loop = random_time_loop(seed);
-        const ir::Program program = load_program(loop.text);
-        RandomResident drawn = random_resident(seed, program.rank());
-        drawn.steps *= 20;  // for blocks to run ahead of others
-        INFO("seed " << seed << "\n"
-                     << loop.text << "grid " << drawn.grid[0] << " x " << drawn.grid[1] << " x "
-                     << drawn.grid[2] << ", " << drawn.steps << " steps, "
-                     << schedule::print(drawn.schedule, program.rank()));
-        const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
-        if (!lowered) continue;
-        ++done;
-        const Reference reference(program, drawn.grid, drawn.steps, seed);
-        CHECK(difference(reference, *lowered, gpu(), load) == "");
-    }
-    CHECK(done * 2 >= seeds.count);
+    constexpr int kTimes = 20;  // for blocks to run ahead of others
+    check_on_the_chip(seeds_from_environment(15001, 150), kTimes,
+                      [](const Reference& reference, const lower::Lowered& lowered) {
+                          return difference(reference, lowered, gpu(), load);
+                      });
 }
 
 TEST_CASE("fast functions stay within their stated bounds") {

@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "analyzed.h"
+#include "compare_engines.h"
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/temporal.h"
 
@@ -32,8 +35,16 @@ struct RandomResident {
     schedule::ResidentSchedule schedule;
     std::array<std::int64_t, 3> grid{1, 1, 1};
     int steps = 1;
+    std::string describe(const std::string& text, int rank) const;  // of the loop that is done so
 };
 RandomResident random_resident(std::uint64_t seed, int rank);
 std::optional<lower::Lowered> lower_resident(const ir::Program& program, const RandomResident& drawn);
+
+// Draws loops, does them on an engine, and compares with the interpreter: most of them can be done so.
+// difference: of a loop as it was lowered.
+using LoopDifference = std::function<std::string(const Reference&, const lower::Lowered&)>;
+void check_several_steps(Seeds seeds, const LoopDifference& difference);
+// times: as many steps as drawn.
+void check_on_the_chip(Seeds seeds, int times, const LoopDifference& difference);
 
 }  // namespace halo::test

@@ -90,24 +90,11 @@ TEST_CASE("what a resident schedule is refused for") {
 }
 
 TEST_CASE("random time loops on emulated CUDA, with the grid on the chip") {
-    const Seeds seeds = seeds_from_environment(1, 80);
-    std::uint64_t done = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const RandomTimeLoop loop = random_time_loop(seed);
-        const ir::Program program = load_program(loop.text);
-        const RandomResident drawn = random_resident(seed, program.rank());
-        INFO("seed " << seed << "\n"
-                     << loop.text << "grid " << drawn.grid[0] << " x " << drawn.grid[1] << " x "
-                     << drawn.grid[2] << ", " << drawn.steps << " steps, "
-                     << schedule::print(drawn.schedule, program.rank()));
-        const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
-        if (!lowered) continue;
-        ++done;
-        const Reference reference(program, drawn.grid, drawn.steps, seed);
-        emulator::EmulatedDevice device;
-        CHECK(difference(reference, *lowered, device, load_cuda) == "");
-    }
-    CHECK(done * 2 >= seeds.count);  // most can be done so
+    check_on_the_chip(seeds_from_environment(1, 80), 1,
+                      [](const Reference& reference, const lower::Lowered& lowered) {
+                          emulator::EmulatedDevice device;
+                          return difference(reference, lowered, device, load_cuda);
+                      });
 }
 
 TEST_CASE("the examples' time loops with the grid on the chip") {

@@ -13,20 +13,11 @@ using namespace halo;
 using namespace halo::test;
 
 TEST_CASE("random time loops on emulated CUDA, several steps at once") {
-    const Seeds seeds = seeds_from_environment(1, 60);
-    std::uint64_t done = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const RandomTimeLoop loop = random_time_loop(seed);
-        INFO("seed " << seed << "\n" << loop.describe());
-        const ir::Program program = load_program(loop.text);
-        const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
-        if (!lowered) continue;
-        ++done;
-        const Reference reference(program, loop.grid, loop.steps, seed);
-        emulator::EmulatedDevice device;
-        CHECK(difference(reference, *lowered, device, load_cuda) == "");
-    }
-    CHECK(done * 2 >= seeds.count);  // most can be done so
+    check_several_steps(seeds_from_environment(1, 60),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            emulator::EmulatedDevice device;
+                            return difference(reference, lowered, device, load_cuda);
+                        });
 }
 
 // Shrunk from random programs: the plane past a face was filled after its neighbours were gathered; and a
