@@ -43,7 +43,7 @@ public:
     }
 
     std::variant<Pipeline, std::string> build() {
-        if (std::string why = refusal(); !why.empty()) return why;
+        if (std::string why = pipeline_refusal(program_); !why.empty()) return why;
         list_stages();
         if (pipeline_.stages.empty()) return std::string("the program has no state");
         if (!find_windows())
@@ -58,98 +58,6 @@ public:
     }
 
 private:
-    // ---- what cannot be
-    // ----------------------------------------------------------------------------------------------
-
-    std::string refusal() const {
-        if (program_.rank() < 2) return "a program of one axis has no axis to walk along";
-        if (!program_.tables.empty() || !program_.points.empty())
-            return "tables and points are not part of a pipeline";
-        for (const ir::Statement& statement : program_.statements)
-            if (!std::holds_alternative<ir::Assign>(statement)) return "a statement is no assignment";
-        const std::vector<bool> in_place = ir::in_place_statements(program_);
-        std::vector<ir::ExprId> roots;
-        for (std::size_t index = 0; index < program_.statements.size(); ++index) {
-            const auto& assign = std::get<ir::Assign>(program_.statements[index]);
-            if (in_place[index] || !assign.region.is_whole())
-                return "a statement is for a part of the grid, or changes a level in place";
-            for (const ir::ExprId root : ir::roots_of(program_.statements[index]))
-                roots.push_back(root);
-        }
-        if (std::string why = refused_values(roots); !why.empty()) return why;
-        return refused_fields(roots);
-    }
-
-    std::string refused_values(const std::vector<ir::ExprId>& roots) const {
-        const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
-        for (std::size_t e = 0; e < reached.size(); ++e) {
-            if (!reached[e]) continue;
-            if (changes_with_step(program_.exprs[e])) return "a value depends on the number of the step";
-        }
-        return "";
-    }
-
-    static bool changes_with_step(const ir::Expr& expr) {
-        const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
-        return std::holds_alternative<ir::ReductionRef>(expr.node) ||
-               std::holds_alternative<ir::Noise>(expr.node) ||
-               (coordinate != nullptr && coordinate->kind == ir::CoordinateKind::step);
-    }
-
-    std::string refused_fields(const std::vector<ir::ExprId>& roots) const {
-        std::set<std::uint32_t> used;
-        const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
-        for (std::size_t e = 0; e < reached.size(); ++e)
-            if (const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node); access && reached[e])
-                used.insert(access->field.index);
-        for (const ir::Statement& statement : program_.statements)
-            used.insert(std::get<ir::Assign>(statement).target.index);
-        for (const std::uint32_t index : used) {
-            const ir::Field& field = program_.fields[index];
-            const std::string name = "`" + field.name + "`";
-            if (!ir::is_real(field.type) || field.storage != ir::natural_storage(field.type))
-                return name + " is not stored as f32 or f64 as it is computed";
-            if (ir::interleave(program_, ir::FieldId{index}).group != nullptr)
-                return name + " has `layout aos`";
-            if (field.role == ir::Role::output) return name + " is an output that a state depends on";
-            if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
-            if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
-            for (const auto& faces : field.boundary)
-                for (const ir::Face& face : faces)
-                    if (face.kind == ir::BoundaryKind::fixed && has_step(face.value))
-                        return "what lies past a face of " + name + " depends on the number of the step";
-        }
-        for (int axis = 0; axis < program_.rank(); ++axis)
-            if (std::string why = refused_axis(axis, used); !why.empty()) return why;
-        return "";
-    }
-
-    bool has_step(ir::ExprId value) const {
-        const std::vector<bool> reached = ir::reachable_exprs(program_, {value});
-        for (std::size_t e = 0; e < reached.size(); ++e)
-            if (reached[e] && changes_with_step(program_.exprs[e])) return true;
-        return false;
-    }
-
-    std::string refused_axis(int axis, const std::set<std::uint32_t>& used) const {
-        bool periodic = false, other = false;
-        for (const std::uint32_t index : used) {
-            const ir::Field& field = program_.fields[index];
-            for (int side = 0; side < 2; ++side) {
-                const ir::BoundaryKind kind = field.boundary[axis][side].kind;
-                const bool is_read = field.halo[axis][side] > 0 || kind == ir::BoundaryKind::free;
-                if (kind == ir::BoundaryKind::periodic) periodic = periodic || is_read;
-                if (kind != ir::BoundaryKind::periodic) other = other || field.halo[axis][side] > 0;
-            }
-        }
-        for (const ir::Statement& statement : program_.statements)
-            for (const int margin : std::get<ir::Assign>(statement).margins[axis])
-                other = other || margin > 0;
-        if (periodic && other)
-            return "along " + program_.axes[axis].name + " one field is periodic and another is not";
-        return "";
-    }
-
     // ---- stages
     // ------------------------------------------------------------------------------------------------------
 

@@ -92,6 +92,8 @@ struct Pipeline {
 // Whether an offset leads to a neighbour within the plane across the walked axis.
 bool is_within_plane(const ir::Offset& offset, int walked);
 
+// What of a program no pipeline can have, however many steps; empty where nothing.
+std::string pipeline_refusal(const ir::Program& program);
 // The pipeline of `steps` steps, or why the program has none.
 std::variant<Pipeline, std::string> form_pipeline(const ir::Program& program, int steps);
 
