@@ -19,11 +19,16 @@ struct Pinned {
     ExitCode code = ExitCode::usage;
 };
 
+// Of whole steps, not of a stage.
+bool is_together(std::string_view text) {
+    return schedule::is_temporal(text) || schedule::is_resident(text);
+}
+
 // The texts of --schedule for stages, without those for several steps at once.
 std::vector<std::string> stage_texts(const CodeOptions& options) {
     std::vector<std::string> texts;
     for (const std::string& text : options.schedules)
-        if (!schedule::is_temporal(text) && !schedule::is_resident(text)) texts.push_back(text);
+        if (!is_together(text)) texts.push_back(text);
     return texts;
 }
 
@@ -37,8 +42,7 @@ Pinned pinned_for(const CodeOptions& options, std::size_t index, std::size_t cou
                            "give it once for all stages, or once for each; `haloc explain` lists them");
     }
     if (!texts.empty()) return {texts[texts.size() == 1 ? 0 : index], "--schedule", ExitCode::usage};
-    if (schedule::is_temporal(options.file_schedule) || schedule::is_resident(options.file_schedule))
-        return {};
+    if (is_together(options.file_schedule)) return {};
     return {options.file_schedule, "the file's schedule block", ExitCode::spec};
 }
 
@@ -46,15 +50,13 @@ Pinned pinned_for(const CodeOptions& options, std::size_t index, std::size_t cou
 Pinned pinned_together(const CodeOptions& options, bool (*is_kind)(std::string_view)) {
     Pinned pinned;
     for (const std::string& text : options.schedules) {
-        if (!schedule::is_temporal(text) && !schedule::is_resident(text)) continue;
+        if (!is_together(text)) continue;
         if (!pinned.text.empty())
             throw CommandError(ExitCode::usage, "--schedule says twice how several steps are done at once",
                                "leave out one of them");
         pinned = {text, "--schedule", ExitCode::usage};
     }
-    const bool in_file =
-        schedule::is_temporal(options.file_schedule) || schedule::is_resident(options.file_schedule);
-    if (pinned.text.empty() && in_file)
+    if (pinned.text.empty() && is_together(options.file_schedule))
         pinned = {options.file_schedule, "the file's schedule block", ExitCode::spec};
     return is_kind(pinned.text) ? pinned : Pinned{};
 }
@@ -81,8 +83,7 @@ schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
                                  : "for example --schedule 'temporal steps=8 warps=4 cells=4'");
 }
 
-// Its kernel takes seconds to compile: what it saves has to be more.
-// What was tuned is in the disk cache.
+// Such kernels take seconds to compile: what they save has to be more. What was tuned is in the disk cache.
 constexpr double kSecondsToCompile = 4;
 constexpr double kSecondsToCompileResident = 1.5;
 
@@ -207,10 +208,8 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     schedule::TemporalChoice choice =
         schedule::choose_temporal(program, options.target, extent, single_seconds);
     if (!choice.schedule || !options.steps) return choice;
-    const double cells =
-        static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
-    const double saved =
-        static_cast<double>(*options.steps) * cells * (single_seconds - choice.seconds_per_cell);
+    const double saved = static_cast<double>(*options.steps) * schedule::cells_of(extent) *
+                         (single_seconds - choice.seconds_per_cell);
     if (saved >= kSecondsToCompile) return choice;
     return {std::nullopt, "the run is too short for a kernel that takes seconds to compile", 0};
 }
@@ -250,15 +249,13 @@ bool pins_resident(const CodeOptions& options) {
     return !pinned_resident(options).text.empty();
 }
 
-// Single steps by the stages' schedules: seconds of a step.
-static double single_step(const std::vector<StageChoice>& stages, const CodeOptions& options,
+// Single steps by the stages' schedules: seconds of a cell, without what launches take.
+static double single_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
                           const schedule::Extent& extent) {
     double seconds = 0;
     for (const StageChoice& stage : stages)
-        seconds += schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent)
-                           .seconds_per_cell *
-                       schedule::cells_of(extent) +
-                   options.target.graph_launch_seconds;
+        seconds +=
+            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
     return seconds;
 }
 
@@ -310,7 +307,8 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
         return *known;
     schedule::ResidentChoice choice = schedule::choose_resident(program, options.target, extent, {});
     if (!choice.schedule) return choice;
-    const double single = single_step(stages, options, extent);
+    const double single = single_cell(stages, options, extent) * schedule::cells_of(extent) +
+                          static_cast<double>(stages.size()) * options.target.graph_launch_seconds;
     const double several = temporal.seconds_per_cell * schedule::cells_of(extent);
     const bool by_several = temporal.schedule && several < single;
     const double other = by_several ? several : single;
@@ -341,10 +339,7 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
     if (pins_resident(options)) return {std::nullopt, "all steps are done on the chip", 0};
     const Pinned pinned = pinned_temporal(options);
     const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
-    double single = 0;
-    for (const StageChoice& stage : stages)
-        single +=
-            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
+    const double single = single_cell(stages, options, extent);
     const bool stages_pinned = std::ranges::any_of(stages, &StageChoice::pinned);
     if (pinned.text.empty() && stages_pinned) return {std::nullopt, "the stages are pinned", 0};
     std::string note;

@@ -301,14 +301,10 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     return text + explain_kernel(all, index, width);
 }
 
-std::string explain_temporal(const Explanation& all, const schedule::TemporalChoice& temporal, int width) {
-    std::string text = "several steps at once\n";
-    if (!temporal.schedule) return text + entry("schedule", "none: " + temporal.reason, width);
-    text += entry("schedule", schedule::print(*temporal.schedule, all.program.rank()), width);
-    text += entry("why", temporal.reason, width);
-    text += entry("predicted", fmt::format("{:.0f} GStencil/s", 1e-9 / temporal.seconds_per_cell), width);
+// The kernel that does several steps, and what it compiled to.
+std::string explain_time_block(const Explanation& all, int width) {
     const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
-    text += entry("kernel", kernel, width);
+    std::string text = entry("kernel", kernel, width);
     const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
     if (usage != nullptr)
         text += entry("compiled",
@@ -318,21 +314,22 @@ std::string explain_temporal(const Explanation& all, const schedule::TemporalCho
     return text;
 }
 
+std::string explain_temporal(const Explanation& all, const schedule::TemporalChoice& temporal, int width) {
+    std::string text = "several steps at once\n";
+    if (!temporal.schedule) return text + entry("schedule", "none: " + temporal.reason, width);
+    text += entry("schedule", schedule::print(*temporal.schedule, all.program.rank()), width);
+    text += entry("why", temporal.reason, width);
+    text += entry("predicted", fmt::format("{:.0f} GStencil/s", 1e-9 / temporal.seconds_per_cell), width);
+    return text + explain_time_block(all, width);
+}
+
 std::string explain_resident(const Explanation& all, const schedule::ResidentChoice& resident, int width) {
     std::string text = "all steps on the chip\n";
     if (!resident.schedule) return text + entry("schedule", "none: " + resident.reason, width);
     text += entry("schedule", schedule::print(*resident.schedule, all.program.rank()), width);
     text += entry("why", resident.reason, width);
     text += entry("predicted", format_step_time(resident.seconds_per_step) + " a step", width);
-    const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
-    text += entry("kernel", kernel, width);
-    const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
-    if (usage != nullptr)
-        text += entry("compiled",
-                      fmt::format("{} registers, {} bytes spilled", usage->registers,
-                                  usage->spill_load_bytes + usage->spill_store_bytes),
-                      width);
-    return text;
+    return text + explain_time_block(all, width);
 }
 
 nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {

@@ -170,6 +170,13 @@ StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline
     return view;
 }
 
+void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowered& lowered) {
+    for (rt::FieldPlan& field : lowered.plan.fields)
+        if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
+    lowered.plan.time_block = std::move(block);
+    lowered.kernels.functions.push_back(std::move(function));
+}
+
 // The kernel that does several steps at once.
 void add_time_block(const ir::Program& program, const ProgramLayout& layout,
                     const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
@@ -201,10 +208,7 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     block.kernel.blocks = schedule.blocks;
     block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
     block.kernel.arguments = context.arguments({});
-    for (rt::FieldPlan& field : lowered.plan.fields)
-        if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
-    lowered.plan.time_block = std::move(block);
-    lowered.kernels.functions.push_back(std::move(function));
+    put_time_block(std::move(block), std::move(function), lowered);
 }
 
 // As whole_step(), of a kernel that keeps all levels on the chip for any number of steps.
@@ -260,10 +264,7 @@ void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
     block.kernel.tile = result.kernel.tile;
     block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
     block.kernel.arguments = context.arguments({});
-    for (rt::FieldPlan& field : lowered.plan.fields)
-        if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
-    lowered.plan.time_block = std::move(block);
-    lowered.kernels.functions.push_back(std::move(function));
+    put_time_block(std::move(block), std::move(function), lowered);
 }
 
 std::vector<std::string> header(const ir::Program& program, const StageViews& views) {
