@@ -38,6 +38,7 @@ TEST_CASE("spaces are set within expressions") {
     CHECK(statement("u[ t + 1 , x - 1 ]=u+a*b") == "u[t+1, x-1] = u + a*b");
     CHECK(statement("v=4/5 + 2*p - (a +b)*c") == "v = 4/5 + 2*p - (a + b)*c");
     CHECK(statement("v = a* b") == "v = a * b");
+    CHECK(statement("v = 4 . a") == "v = 4 .a");  // a mistake for sema; `4.a` would be other words
     CHECK(statement("v = - a ^ 2 - -b") == "v = -a^2 - -b");
     CHECK(statement("v = 2^ -3") == "v = 2^-3");
     CHECK(statement("v = d ( u ,x , order = 8 )") == "v = d(u, x, order=8)");
