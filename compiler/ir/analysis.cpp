@@ -27,7 +27,10 @@ public:
     template <class Visit>
     void for_each_sum(ExprId root, Visit&& visit) {
         if (program_.tables.empty()) return;
-        for_each_node<TableSum>({root}, [&](const TableSum& sum) { visit(sum.value); });
+        for_each_node<TableSum>({root}, [&](const TableSum& sum) {
+            visit(sum.value);
+            if (sum.factor) visit(*sum.factor);
+        });
     }
 
     template <class Visit>

@@ -195,8 +195,13 @@ private:
     }
     void write_node(const Expr&, const TableSum& node, Precedence) {
         const bool known = node.table.index < program_.tables.size();
-        put("sum(row in {}) (", known ? program_[node.table].name : "<no table>");
-        write(node.value, Precedence::select);
+        put("{}sum(row in {}) (", node.factor ? "fused " : "",
+            known ? program_[node.table].name : "<no table>");
+        write(node.value, node.factor ? Precedence::product : Precedence::select);
+        if (node.factor) {
+            text_ += " * ";
+            write(*node.factor, Precedence::negation);
+        }
         text_ += ')';
     }
     void write_node(const Expr&, const TableColumn& node, Precedence) {

@@ -45,7 +45,7 @@ bool same_node(const ReductionRef& a, const ReductionRef& b) {
     return a.reduction == b.reduction;
 }
 bool same_node(const TableSum& a, const TableSum& b) {
-    return a.table == b.table && a.value == b.value;
+    return a.table == b.table && a.value == b.value && a.factor == b.factor;
 }
 bool same_node(const TableColumn& a, const TableColumn& b) {
     return a.table == b.table && a.column == b.column;
@@ -103,7 +103,10 @@ public:
         mix(node.fast);
     }
     void operator()(const ReductionRef& node) { mix(node.reduction.index); }
-    void operator()(const TableSum& node) { mix(node.table.index); }
+    void operator()(const TableSum& node) {
+        mix(node.table.index);
+        mix(node.factor.has_value());
+    }
     void operator()(const TableColumn& node) {
         mix(node.table.index);
         mix_int(node.column);

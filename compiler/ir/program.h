@@ -157,10 +157,12 @@ struct ReductionRef {  // f64 and uniform: of this step where its statement is b
     ReductionId reduction;
 };
 // Sums `value` over the rows of a table, in order, in the node's type, from 0. `value` may hold TableColumns
-// of that table, and no further TableSum.
+// of that table, and no further TableSum. With a factor each row adds value * factor, rounded once with the
+// sum.
 struct TableSum {
     TableId table;
     ExprId value;
+    std::optional<ExprId> factor;
 };
 struct TableColumn {  // of the row that the sum around it is at; type of the column
     TableId table;
@@ -446,12 +448,19 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
                 visit(node.otherwise);
             } else if constexpr (std::is_same_v<Node, TableSum>) {
                 visit(node.value);
+                if (node.factor) visit(*node.factor);
             } else if constexpr (std::is_same_v<Node, Call>) {
                 for (ExprId argument : node.arguments)
                     visit(argument);
             }
         },
         expr.node);
+}
+
+inline std::vector<ExprId> operands(const Expr& expr) {
+    std::vector<ExprId> all;
+    for_each_operand(expr, [&](ExprId operand) { all.push_back(operand); });
+    return all;
 }
 
 }  // namespace halo::ir

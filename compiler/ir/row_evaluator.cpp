@@ -132,19 +132,19 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
 
 // What a sum over a table computes for each row. The root of a computed column is a term by itself.
 void RowEvaluator::find_terms(const std::vector<bool>& needed) {
-    const auto add = [&](std::uint32_t id, ExprId term) {
-        const std::vector<bool> wanted = reachable_exprs(program_, {term});
+    const auto add = [&](std::uint32_t id, const std::vector<ExprId>& parts) {
+        const std::vector<bool> wanted = reachable_exprs(program_, parts);
         std::vector<ExprId>& nodes = terms_[id];
-        for (std::uint32_t i = 0; i <= term.index; ++i)
+        for (std::uint32_t i = 0; i < wanted.size(); ++i)
             if (wanted[i] && reads_row_[i]) nodes.push_back({i});
     };
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         if (!needed[i]) continue;
-        if (const auto* sum = std::get_if<TableSum>(&program_.exprs[i].node)) add(i, sum->value);
+        if (std::holds_alternative<TableSum>(program_.exprs[i].node)) add(i, operands(program_.exprs[i]));
     }
     for (const Table& table : program_.tables) {
         for (const Table::Column& column : table.columns)
-            if (column.value && reads_row_[column.value->index]) add(column.value->index, *column.value);
+            if (column.value && reads_row_[column.value->index]) add(column.value->index, {*column.value});
     }
     prepare_ghosts();
 }
@@ -357,11 +357,17 @@ void RowEvaluator::node(ExprId id, const TableSum& node, T* out) {
     std::fill_n(out, cells_, T(0));
     const std::vector<ExprId>& terms = terms_.at(id.index);
     const T* term = cells_of<T>(node.value).data();
+    const T* factor = node.factor ? cells_of<T>(*node.factor).data() : nullptr;
     const std::int64_t rows = surroundings_->tables[node.table.index].rows;
     for (row_ = 0; row_ < rows; ++row_) {
         for (ExprId each : terms)
             evaluate_node(each);
-        apply(BinaryOp::add, out, term, out, cells_);
+        if (factor == nullptr) {
+            apply(BinaryOp::add, out, term, out, cells_);
+        } else if constexpr (std::is_floating_point_v<T>) {
+            for (std::int64_t i = 0; i < cells_; ++i)
+                out[i] = std::fma(term[i], factor[i], out[i]);
+        }
     }
 }
 

@@ -199,7 +199,10 @@ private:
 
     void check_node(std::uint32_t i, Scalar type, const TableSum& node) {
         expect(i, node.table.index < program_.tables.size(), "there is no such table");
-        expect(i, is_real(type) && type_of(node.value) == type, "a sum has the type of what it adds");
+        expect(
+            i,
+            is_real(type) && type_of(node.value) == type && (!node.factor || type_of(*node.factor) == type),
+            "a sum has the type of what it adds");
     }
     void check_node(std::uint32_t i, Scalar type, const TableColumn& node) {
         if (node.table.index >= program_.tables.size())

@@ -20,6 +20,10 @@ std::vector<ir::ExprId> values_of(const StageView& stage) {
     return values;
 }
 
+void append(std::vector<ir::ExprId>& all, const std::vector<ir::ExprId>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 std::vector<std::string> summed_tables(const StageView& stage) {
@@ -94,7 +98,7 @@ void TableSums::find_passes() {
     for (TablePass& pass : passes_) {
         std::vector<ir::ExprId> terms;
         for (ir::ExprId sum : pass.sums)
-            terms.push_back(std::get<ir::TableSum>(program[sum].node).value);
+            append(terms, ir::operands(program[sum]));
         const std::vector<bool> in_terms = ir::reachable_exprs(program, terms);
         // What the work of a row and cell, or of a row, takes from outside of it.
         std::set<std::uint32_t> of_thread, of_cell, of_row;
@@ -243,12 +247,16 @@ Block TableSums::row(const TablePass& pass, const CellSources& sources,
     }
     std::vector<ir::ExprId> terms;
     for (ir::ExprId sum : pass.sums)
-        terms.push_back(std::get<ir::TableSum>(program[sum].node).value);
+        append(terms, ir::operands(program[sum]));
     Block work;
     const std::vector<Expr> lowered = lower_values(context_, with(sources, values), terms, work);
-    for (std::size_t s = 0; s < lowered.size(); ++s) {
-        const Expr sum = place(slots_.at(pass.sums[s].index));
-        work.push_back(kernel::Assign{sum, sum + lowered[s]});
+    auto term = lowered.begin();
+    for (ir::ExprId id : pass.sums) {
+        const Expr sum = place(slots_.at(id.index));
+        const Expr& value = *term++;
+        const bool fused = std::get<ir::TableSum>(program[id].node).factor.has_value();
+        work.push_back(kernel::Assign{
+            sum, fused ? kernel::call(kernel::Function::fma, {value, *term++, sum}) : sum + value});
     }
     if (single_) {
         for (kernel::Statement& statement : work)

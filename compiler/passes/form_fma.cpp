@@ -32,6 +32,14 @@ private:
     }
 
     ExprId form(ExprBuilder& builder, Expr expr, ExprId id) {
+        if (auto* sum = std::get_if<TableSum>(&expr.node)) {
+            const ExprId old = std::get<TableSum>(old_[id.index].node).value;
+            if (const Binary* product = fusable(old, sum->value)) {
+                sum->factor = product->right;
+                sum->value = product->left;
+            }
+            return builder.add(std::move(expr));
+        }
         const Binary* before = std::get_if<Binary>(&old_[id.index].node);
         const bool is_sum = before && (before->op == BinaryOp::add || before->op == BinaryOp::sub);
         if (!is_sum || !is_real(expr.type) || !reads_data_[id.index]) return builder.add(std::move(expr));

@@ -74,6 +74,7 @@ void map_operands(ir::Expr& expr, Map&& map) {
             argument = map(argument);
     } else if (auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
         sum->value = map(sum->value);
+        if (sum->factor) sum->factor = map(*sum->factor);
     }
 }
 

@@ -321,7 +321,7 @@ std::optional<Value> Arithmetic::fold_call(Function function, const Value& argum
 Value Arithmetic::table_sum(ir::TableId table, const Value& term, SourceRange where) {
     if (term.is_poison() || !spend(1, where)) return Value();
     const Scalar type = term.is_uniform() || !ir::is_real(term.type) ? compute_type_ : term.type;
-    return leaf(type, ir::TableSum{table, as(term, type, where)}, false, where);
+    return leaf(type, ir::TableSum{table, as(term, type, where), {}}, false, where);
 }
 
 Value Arithmetic::call(Function function, const std::vector<Value>& arguments, SourceRange where, bool fast) {

@@ -33,6 +33,7 @@ void map_operands(ir::Expr& expr, const std::function<ExprId(ExprId)>& map) {
             argument = map(argument);
     } else if (ir::TableSum* sum = std::get_if<ir::TableSum>(&expr.node)) {
         sum->value = map(sum->value);
+        if (sum->factor) sum->factor = map(*sum->factor);
     }
 }
 

@@ -26,9 +26,9 @@ Term column(ProgramMaker& make, int index, Scalar type = Scalar::f32) {
     return {&make.builder(), make.builder().add({type, TableColumn{{0}, index}, {}})};
 }
 
-Term sum(ProgramMaker& make, const Term& term) {
+Term sum(ProgramMaker& make, const Term& term, std::optional<ExprId> factor = {}) {
     const Scalar type = make.program[term.id].type;
-    return {&make.builder(), make.builder().add({type, TableSum{{0}, term.id}, {}})};
+    return {&make.builder(), make.builder().add({type, TableSum{{0}, term.id, factor}, {}})};
 }
 
 }  // namespace
@@ -50,6 +50,24 @@ TEST_CASE("a sum takes the rows in order, from 0, at every cell") {
     CHECK(interpreter.field("u") == Cells{0, 0, 0});
     CHECK_THROWS_AS(interpreter.set_table("atoms", {1, 2, 3}), std::invalid_argument);
     CHECK_THROWS_AS(interpreter.set_table("beads", {}), std::invalid_argument);
+}
+
+TEST_CASE("a sum with a factor rounds each row's product with the sum") {
+    ProgramMaker make(1);
+    add_atoms(make);
+    const FieldId u = make.field("u", Role::output);
+    const Term x = make.coordinate(CoordinateKind::index, 0);
+    make.assign(u, sum(make, x + column(make, 0), column(make, 1).id));
+    const Program program = make.finish();
+    CHECK(verify(program).empty());
+    const double one = 1 + std::ldexp(1.0, -12);  // its square needs 25 bits, one more than f32 has
+    Interpreter interpreter(program, {2, 1, 1}, Arithmetic::declared);
+    interpreter.set_table("atoms", {one, one, -1 - std::ldexp(1.0, -11), 1});
+    interpreter.step();
+    CHECK(interpreter.field("u")[0] == 0);  // the first row is rounded to f32 once it is summed
+    interpreter.set_table("atoms", {-1 - std::ldexp(1.0, -11), 1, one, one});
+    interpreter.step();
+    CHECK(interpreter.field("u")[0] == std::ldexp(1.0, -24));
 }
 
 TEST_CASE("a sum rounds in its own type after each row") {

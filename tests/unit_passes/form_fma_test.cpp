@@ -50,6 +50,28 @@ TEST_CASE("a sum of products is a chain") {
           }) == "v = fma(5, d, fma(3, b, 2 * a))\n");
 }
 
+TEST_CASE("a sum over a table takes in products") {
+    const auto formed = [](auto&& term) {
+        ProgramMaker make(1);
+        Table& table = make.program.tables.emplace_back();
+        table.name = "atoms";
+        table.columns = {{"q", Scalar::f32, {}}};
+        const FieldId a = make.field("a", Role::input);
+        const FieldId v = make.field("v", Role::output);
+        const Term q{&make.builder(), make.builder().add({Scalar::f32, TableColumn{{0}, 0}, {}})};
+        const ExprId sum = make.builder().add({Scalar::f32, TableSum{{0}, term(make.read(a), q).id, {}}, {}});
+        make.assign(v, Term{&make.builder(), sum});
+        Program program = make.finish();
+        form_fma(program);
+        CHECK(verify(program).empty());
+        return statements_of(program);
+    };
+    CHECK(formed([](Term a, Term q) { return a * q; }) == "v = fused sum(row in atoms) (a * row.q)\n");
+    CHECK(formed([](Term a, Term q) { return a + q; }) == "v = sum(row in atoms) (a + row.q)\n");
+    CHECK(formed([](Term a, Term q) { return (a - q) * (a + q); }) ==
+          "v = fused sum(row in atoms) ((a - row.q) * (a + row.q))\n");
+}
+
 TEST_CASE("a product used elsewhere stays, and so do uniform expressions") {
     CHECK(fused([](ProgramMaker&, Term a, Term b, Term d) { return (a * b + d) * (a * b); }) ==
           "%1 = a * b\nv = (%1 + d) * %1\n");

@@ -82,7 +82,8 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 #pragma unroll
             for (int cell = 0; cell < kCellsX; ++cell) {
                 const float difference = pos_x[cell] - atoms_x;
-                sum_over_atoms[cell] += atoms_q * fast_rsqrt(fmaf(difference, difference, of_row));
+                sum_over_atoms[cell] =
+                    fmaf(atoms_q, fast_rsqrt(fmaf(difference, difference, of_row)), sum_over_atoms[cell]);
             }
         }
     }
