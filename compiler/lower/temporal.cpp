@@ -90,23 +90,39 @@ private:
         body().push_back(
             kernel::Comment{frame_.two_rows ? "All planes of all tiles are shared out evenly over the blocks."
                                             : "All rows of all tiles are shared out evenly over the warps."});
-        Expr worker = kernel::block_index(0), workers = kernel::builtin(kernel::Builtin::blocks_x);
+        Expr place = kernel::block_index(0), workers = kernel::builtin(kernel::Builtin::blocks_x);
         if (!frame_.two_rows) {
-            worker = worker * frame_.k_warps + warp;
+            place = place * frame_.k_warps + warp;
             workers = workers * frame_.k_warps;
         }
-        declare("worker", worker);
+        declare("place", place);
         declare("workers", workers);
-        declare("tiles_x", (context().extent(0) + (frame_.shape.out[0] - 1)) / k_out_x_);
+        declare("tiles_x", tiles_along(0, k_out_x_));
         Expr tiles = variable("tiles_x");
-        if (frame_.two_rows) tiles = tiles * ((context().extent(1) + (frame_.shape.out[1] - 1)) / k_out_y_);
+        if (frame_.two_rows) {
+            declare("tiles_y", tiles_along(1, k_out_y_));
+            tiles = tiles * variable("tiles_y");
+        }
         declare("tiles", tiles);
+        // So that what neighbouring tiles read is in the cache.
+        body().push_back(kernel::Comment{"Equal parts of tiles are walked side by side."});
+        declare("parts", variable("workers") / variable("tiles"));
+        declare("worker", kernel::select(variable("parts") * variable("tiles") == variable("workers"),
+                                         variable("place") % variable("tiles") * variable("parts") +
+                                             variable("place") / variable("tiles"),
+                                         variable("place")));
         const Expr all = as_long(variable("tiles")) * extent();
         declare("share_begin", all * variable("worker") / variable("workers"), Type::i64);
         declare("share_end", all * (variable("worker") + 1) / variable("workers"), Type::i64);
         const Expr begin = variable("share_begin", Type::i64), end = variable("share_end", Type::i64);
         declare("first_tile", kernel::convert(begin / extent(), Type::i32));
         declare("end_tile", kernel::convert((end + extent() - 1) / extent(), Type::i32));
+    }
+
+    Expr tiles_along(int axis, const Expr& out) {
+        const Expr all = context().extent(axis);
+        const int width = frame_.shape.out[static_cast<std::size_t>(axis)];
+        return (all + (2 * width - 1 - frame_.shape.out_alone[static_cast<std::size_t>(axis)])) / out;
     }
 
     void declare(const std::string& name, const Expr& value, Type type = Type::i32) {
@@ -161,9 +177,20 @@ private:
                 place = axis == 0 ? number % variable("tiles_x") : number / variable("tiles_x");
             const Expr size = axis == 0 ? frame_.k_tile_x : k_tile_y_;
             const Expr out = axis == 0 ? k_out_x_ : k_out_y_;
-            frame_.in_begin[axis] = local(kBegins[axis], place * out);
-            frame_.in_end[axis] =
-                local(kEnds[axis], kernel::min(frame_.in_begin[axis] + out, context().extent(axis)));
+            const int first_more = frame_.shape.first_more[static_cast<std::size_t>(axis)];
+            Expr begin = place * out, end = begin + out;
+            if (first_more > 0) {
+                begin = kernel::select(place > 0, begin + first_more, 0);
+                end = end + first_more;
+            }
+            frame_.in_begin[axis] = local(kBegins[axis], begin);
+            if (frame_.shape.periodic[axis]) {
+                end = kernel::min(frame_.in_begin[axis] + out, context().extent(axis));
+            } else {
+                const Expr tiles = variable(axis == 0 ? "tiles_x" : "tiles_y");
+                end = kernel::select(place + 1 < tiles, end, context().extent(axis));
+            }
+            frame_.in_end[axis] = local(kEnds[axis], end);
             Expr start = frame_.in_begin[axis] - frame_.shape.halo_low[axis];
             // At a face the tile ends with the grid.
             if (!frame_.shape.periodic[axis])
@@ -388,11 +415,14 @@ private:
 std::vector<std::string> temporal_roles() {
     return {"lane",
             "warp",
+            "place",
+            "parts",
             "worker",
             "workers",
             "tile",
             "tiles",
             "tiles_x",
+            "tiles_y",
             "share_begin",
             "share_end",
             "first_tile",

@@ -78,6 +78,7 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
             registers += levels * (queue.slots - (pipeline.later_first ? 0 : 1)) * cells * words;
         }
         if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
+        if (queue.fold && !has_rows && words == 1) registers += 3 * pipeline.steps - 4;
         // Of a wide window only a part is there at a time.
         const int at_once = std::min(window, (2 * cells + kPlaces) * words);
         registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);
@@ -128,6 +129,17 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         if (shape.out[1] <= 0)
             return "a block's " + std::to_string(shape.tile[1]) + " rows are too few for the " +
                    std::to_string(shape.tile[1] - shape.out[1]) + " that " + steps + " need around them";
+    }
+    for (int axis = 0; axis < pipeline.walked(); ++axis) {
+        const auto at = static_cast<std::size_t>(axis);
+        shape.out_alone[at] = shape.out[at];
+        if (shape.periodic[at]) continue;
+        // What the other tiles bring out begins with a whole sector, too.
+        const int around_high =
+            has_rows && axis == 1 ? pipeline.halo[1][1] : round_up(pipeline.halo[0][1], schedule.cells[0]);
+        const int more = std::min(shape.tile[at] - around_high - shape.out[at], shape.halo_low[at]);
+        shape.first_more[at] = axis == 0 ? more / sector * sector : more;
+        shape.out_alone[at] = shape.first_more[at] + shape.tile[at] - shape.halo_low[at];
     }
     const std::array<int, 2> arrival = pipeline.arrival();
     shape.first_plane = arrival[0];
@@ -210,8 +222,8 @@ double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent) {
     std::int64_t tiles = 1;
     for (int axis = 0; axis < pipeline.walked(); ++axis) {
-        const int out = shape.out[static_cast<std::size_t>(axis)];
-        tiles *= (extent[static_cast<std::size_t>(axis)] + out - 1) / out;
+        const auto at = static_cast<std::size_t>(axis);
+        tiles *= (extent[at] + 2 * shape.out[at] - 1 - shape.out_alone[at]) / shape.out[at];
     }
     return tiles;
 }
@@ -222,7 +234,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     // behind the arithmetic; else the more the more warps there are.
     constexpr double kIssueOfMeeting = 0.75;  // of the issue slots' time that is seen beside the memory's,
     constexpr double kWordsToMeet = 128;      // where all warps of an SM hold so many words a lane
-    constexpr double kWarpsToHalfIssue = 2, kOverlap = 0.25;
+    constexpr double kIssueOfAlone = 0.84, kWarpsToHalfIssue = 1.6, kOverlap = 0.29;  // where none meet
     constexpr double kUneven = 0.1;  // by which equal shares differ in time, where there is one wave of them
     constexpr double kLanesPerSm = 128, kClock = 1.9e9;
     bool meets = false;
@@ -250,9 +262,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     if (pipeline.rank == 2) idle *= 1 + kUneven / std::ceil(waves);
     const double redundancy = computed / all;
     // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still.
-    const bool side_by_side =
-        pipeline.rank == 2 ||
-        static_cast<std::int64_t>(schedule.blocks) % static_cast<std::int64_t>(tiles) == 0;
+    const bool side_by_side = pipeline.rank == 2 || std::fmod(workers, tiles) == 0;
     const double read_again = side_by_side ? 0.1 * (redundancy - 1) : redundancy - 1;
     const double memory =
         (bytes_read * (1 + read_again) + bytes_written) / target.dram_bandwidth / pipeline.steps;
@@ -261,7 +271,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
     const double held = resident * schedule.cells[0] * schedule.cells[1] * widest;
     if (meets) return idle * (memory + kIssueOfMeeting * issue / std::min(1.0, held / kWordsToMeet));
-    const double compute = issue * (1 + kWarpsToHalfIssue / (resident * widest));
+    const double compute = kIssueOfAlone * issue * (1 + kWarpsToHalfIssue / resident);
     return idle * (std::max(compute, memory) + kOverlap * std::min(compute, memory));
 }
 

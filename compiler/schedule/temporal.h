@@ -33,6 +33,10 @@ struct TemporalShape {
     std::array<int, 2> out{32, 1};      // of these come out right after all steps
     std::array<int, 2> halo_low{0, 0};  // cells before those
     std::array<bool, 3> periodic{};
+    // At a face nothing has to be around a tile: so many more cells come out of the first one, and these of
+    // one that is at both faces.
+    std::array<int, 2> first_more{0, 0};
+    std::array<int, 2> out_alone{32, 1};
     int rows = 1;   // of a block in the ring
     int line = 32;  // elements of 128 bytes of memory
     // A row in the ring lies as far into its line as in memory: only so are whole lines copied at once.

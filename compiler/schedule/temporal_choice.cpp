@@ -2,6 +2,7 @@
 // many.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "compiler/schedule/space.h"
@@ -29,14 +30,23 @@ int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSche
     return slots > 1 && instructions_of_turn(core, pipeline, schedule) <= kShortTurn ? 2 : 1;
 }
 
-// How many blocks may share a grid: as many as run at a time; in two dimensions, where shares are of warps,
-// several times that; in three, one for each tile or equal part of one.
-std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& shape, const Target& target,
-                              const Extent& extent, int min_blocks) {
-    const int at_once = target.sms * min_blocks;
-    if (pipeline.rank == 2) return {at_once, 2 * at_once, 4 * at_once, 8 * at_once};
+// How many blocks may share a grid: as many as run at a time; or so many that shares are tiles or equal parts
+// of them: in two dimensions, where a warp has a share, such that nearly fill a number of waves.
+std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& shape,
+                              const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
+    const int at_once = target.sms * schedule.min_blocks;
     std::vector<int> counts{at_once};
     const std::int64_t tiles = tiles_of(pipeline, shape, extent);
+    if (pipeline.rank == 2) {
+        // Warps of a block that lack a part would have nothing to do.
+        const std::int64_t step = schedule.warps / std::gcd(tiles, std::int64_t{schedule.warps});
+        for (const int waves : {1, 2, 3, 4, 6, 8}) {
+            const std::int64_t parts = std::int64_t{waves} * at_once * schedule.warps / tiles / step * step;
+            const auto blocks = static_cast<int>(parts * tiles / schedule.warps);
+            if (parts > 0 && blocks > counts.back()) counts.push_back(blocks);
+        }
+        return counts;
+    }
     for (int parts = 1; parts <= 4; ++parts)
         if (tiles * parts > at_once && tiles * parts < 64 * at_once)
             counts.push_back(static_cast<int>(tiles * parts));
@@ -109,7 +119,7 @@ public:
             why = unfit(settled.shape, schedule, register_room);
         }
         if (!why.empty()) return std::nullopt;
-        for (const int blocks : blocks_of(pipeline, settled.shape, schedule.min_blocks)) {
+        for (const int blocks : blocks_of(pipeline, settled.shape, schedule)) {
             TemporalSchedule shared = schedule;
             shared.blocks = blocks;
             const double seconds = seconds_of(pipeline, settled.shape, shared);
@@ -130,9 +140,10 @@ public:
         return smaller_than_tiles(core, shape, extent_);
     }
 
-    std::vector<int> blocks_of(const Pipeline& pipeline, const TemporalShape& shape, int min_blocks) const {
+    std::vector<int> blocks_of(const Pipeline& pipeline, const TemporalShape& shape,
+                               const TemporalSchedule& schedule) const {
         if (pins_.blocks) return {*pins_.blocks};
-        return usual_blocks(pipeline, shape, target_, extent_, min_blocks);
+        return usual_blocks(pipeline, shape, schedule, target_, extent_);
     }
 
     double seconds_of(const Pipeline& pipeline, const TemporalShape& shape,
@@ -285,7 +296,7 @@ private:
                 schedule.min_blocks = min_blocks;
                 const std::optional<TemporalShape> varied = shape_of(*usual.pipeline, schedule);
                 if (!varied) continue;
-                for (const int blocks : settler_.blocks_of(*usual.pipeline, *varied, min_blocks)) {
+                for (const int blocks : settler_.blocks_of(*usual.pipeline, *varied, schedule)) {
                     schedule.blocks = blocks;
                     const double seconds = settler_.seconds_of(*usual.pipeline, *varied, schedule);
                     for (const int unroll : unrolls) {

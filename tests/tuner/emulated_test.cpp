@@ -33,7 +33,7 @@ public:
         rt::KernelUsage usage;
         usage.name = driver::kernel_of_stage(code.lowered.plan, 0);
         usage.registers = 32;
-        if (spill(code)) usage.spill_load_bytes = 8;
+        if (spill(code)) usage.spill_load_bytes = spilled_bytes;
         result.usage = {usage};
         if (code.lowered.plan.time_block) {
             usage.name = code.lowered.plan.time_block->kernel.name;
@@ -61,6 +61,7 @@ public:
 
     std::string compiler = "an emulator";
     schedule::Target figures;
+    std::int64_t spilled_bytes = 8;
     std::function<bool(const driver::Code&)> spill = [](const driver::Code&) { return false; };
     using OnGrid = std::function<bool(const driver::Code&, const driver::Extent&)>;
     OnGrid break_start = [](const driver::Code&, const driver::Extent&) { return false; };  // wrong results
@@ -364,6 +365,7 @@ TEST_CASE(
     }
     SECTION("spilled") {
         machine.spill = several_at_once;
+        machine.spilled_bytes = 136;  // a few more than are let pass
         const char* const kStage = "direct cells=1x1 min_blocks=1 threads=32x4";
         Tuning tuning(machine, kHeat2d, "70,61");
         settings.budget_seconds = 0;
