@@ -97,6 +97,7 @@ private:
         }
         declare("place", place);
         declare("workers", workers);
+        body().push_back(kernel::Comment{"Tiles at a face need nothing around them there."});
         declare("tiles_x", tiles_along(0, k_out_x_));
         Expr tiles = variable("tiles_x");
         if (frame_.two_rows) {
@@ -174,11 +175,12 @@ private:
         for (int axis = 0; axis < frame_.walked; ++axis) {
             Expr place = number;
             if (frame_.two_rows)
-                place = axis == 0 ? number % variable("tiles_x") : number / variable("tiles_x");
+                place = axis == 0 ? local("tile_x", number % variable("tiles_x"))
+                                  : local("tile_y", number / variable("tiles_x"));
             const Expr size = axis == 0 ? frame_.k_tile_x : k_tile_y_;
             const Expr out = axis == 0 ? k_out_x_ : k_out_y_;
             const int first_more = frame_.shape.first_more[static_cast<std::size_t>(axis)];
-            Expr begin = place * out, end = begin + out;
+            Expr begin = place * out, end = (place + 1) * out;
             if (first_more > 0) {
                 begin = kernel::select(place > 0, begin + first_more, 0);
                 end = end + first_more;
@@ -422,6 +424,8 @@ std::vector<std::string> temporal_roles() {
             "tile",
             "tiles",
             "tiles_x",
+            "tile_x",
+            "tile_y",
             "tiles_y",
             "share_begin",
             "share_end",
