@@ -12,6 +12,7 @@ namespace halo::bench {
 struct BenchOptions {
     std::string device = "auto";  // auto, cuda, cuda:N, cpu
     bool quick = false;           // smaller grids
+    bool choices_alone = false;   // no other strategies than what the compiler chooses, and one cell a thread
     bool growth = false;          // time against the grid, and against the length of the program
     bool growth_alone = false;
     std::string output;                  // page to write; empty: standard output

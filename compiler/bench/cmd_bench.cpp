@@ -109,6 +109,7 @@ ExitCode bench(const BenchOptions& options, const Console& console) {
     require_writable(options);
     Results results;
     results.quick = options.quick;
+    results.choices_alone = options.choices_alone;
     std::string missing;
     const std::unique_ptr<Lab> lab = open_lab(options.device, missing);
     if (!missing.empty()) {
@@ -126,7 +127,7 @@ ExitCode bench(const BenchOptions& options, const Console& console) {
     lab->measure_limits(results.machine);
     console.message(fmt::format("copy: {}/s", driver::format_bytes(results.machine.copy())));
     for (const Case& each : wanted) {
-        results.cases.push_back(measure(*lab, each, options.schedules));
+        results.cases.push_back(measure(*lab, each, options.schedules, options.choices_alone));
         console.message(line_of(results.cases.back(), results.machine));
     }
     results.machine.clock_busy_ghz = lab->core_clock_ghz();

@@ -56,6 +56,7 @@ std::string to_json(const Results& results) {
     Json json;
     json["machine"] = machine_json(results.machine);
     json["quick"] = results.quick;
+    json["choices_alone"] = results.choices_alone;
     json["cases"] = Json::array();
     for (const CaseResult& result : results.cases)
         json["cases"].push_back(case_json(result, results.machine));

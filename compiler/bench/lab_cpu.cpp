@@ -34,7 +34,7 @@ public:
     }
 
     Variants variants(const ir::Program&, const Extent&, const std::vector<std::string>& asked) override {
-        Variants result{{{"cpu", "cpu", {}}}, "cpu", {}};
+        Variants result{{{"cpu", "cpu", {}}}, "cpu", "cpu", {}};
         for (const std::string& each : asked)
             result.refused.push_back(each + ": schedules are for GPUs");
         return result;

@@ -296,7 +296,7 @@ ir::Program load_program(const std::string& name, const std::string& text) {
     return driver::optimize(spec.analysis.stencils.at(0).program, driver::CodeOptions());
 }
 
-CaseResult measure(Lab& lab, const Case& which, const std::vector<std::string>& asked) {
+CaseResult measure(Lab& lab, const Case& which, const std::vector<std::string>& asked, bool choices_alone) {
     CaseResult result;
     result.which = which;
     const ir::Program program = load_program(which.spec, spec_text(which));
@@ -305,7 +305,8 @@ CaseResult measure(Lab& lab, const Case& which, const std::vector<std::string>& 
         result.bytes_per_cell += static_cast<double>(footprint.bytes());
         result.flops_per_cell += footprint.operations.flops();
     }
-    const Variants variants = lab.variants(program, which.extent, asked);
+    Variants variants = lab.variants(program, which.extent, asked);
+    if (choices_alone) keep_choices(variants, asked);
     result.chosen = variants.chosen;
     for (const std::string& refused : variants.refused)
         add_trouble(result, refused);

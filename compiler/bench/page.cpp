@@ -65,10 +65,11 @@ std::string copies(const MachineFacts& machine) {
 
 std::string introduction(const Results& results) {
     const MachineFacts& machine = results.machine;
-    std::string text = fmt::format("## On a {}\n\n{}; {}; commit {}, by `haloc bench{}{}`.\n",
-                                   machine.is_gpu ? "GPU" : "CPU", machine.name, machine.software,
-                                   machine.commit, results.quick ? " --quick" : "",
-                                   results.grids.empty() && results.compiles.empty() ? "" : " --growth");
+    std::string text =
+        fmt::format("## On a {}\n\n{}; {}; commit {}, by `haloc bench{}{}{}`.\n",
+                    machine.is_gpu ? "GPU" : "CPU", machine.name, machine.software, machine.commit,
+                    results.quick ? " --quick" : "", results.choices_alone ? " --choices-alone" : "",
+                    results.grids.empty() && results.compiles.empty() ? "" : " --growth");
     text += clocks(machine) + copies(machine);
     text +=
         "\nAll figures are of one run, on random data. Each way to run a stencil was verified in that run "

@@ -80,6 +80,7 @@ struct CompileGrowth {
 struct Results {
     MachineFacts machine;
     bool quick = false;
+    bool choices_alone = false;
     std::vector<std::string> variants;  // in the order of the table's columns
     std::vector<CaseResult> cases;
     std::vector<GridGrowth> grids;

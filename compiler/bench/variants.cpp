@@ -1,5 +1,6 @@
 #include "compiler/bench/variants.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/ir/analysis.h"
@@ -125,28 +126,29 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
         if (!why.empty()) result.refused.push_back(text + ": " + why);
         why.clear();
     }
+    const auto alike = std::ranges::find_if(result.all, [&](const Variant& variant) {
+        return !variant.temporal && !variant.resident && variant.schedules == chosen &&
+               variant.name != "naive";
+    });
+    result.single = alike == result.all.end() ? "chosen" : alike->name;
+    if (alike == result.all.end()) add("chosen", chosen);
     const double single = seconds_of(program, chosen, target, extent);
     const schedule::TemporalChoice several = schedule::choose_temporal(program, target, extent, single);
     const schedule::ResidentChoice resident = schedule::choose_resident(program, target, extent, {});
     const double launch = static_cast<double>(chosen.size()) * target.graph_launch_seconds;
     const double other = several.schedule ? several.seconds_per_cell * schedule::cells_of(extent)
                                           : single * schedule::cells_of(extent) + launch;
-    if (resident.schedule && resident.seconds_per_step < other) {
-        result.chosen = "resident";
-        return result;
-    }
-    if (several.schedule) {
-        result.chosen = "temporal";
-        return result;
-    }
-    for (const Variant& variant : result.all) {
-        if (variant.temporal || variant.resident) continue;
-        if (variant.schedules == chosen && variant.name != "naive") result.chosen = variant.name;
-        if (!result.chosen.empty()) return result;
-    }
-    add("chosen", chosen);
-    result.chosen = "chosen";
+    const bool stays = resident.schedule && resident.seconds_per_step < other;
+    result.chosen = stays ? "resident" : several.schedule ? "temporal" : result.single;
     return result;
+}
+
+void keep_choices(Variants& variants, const std::vector<std::string>& asked) {
+    std::erase_if(variants.all, [&](const Variant& variant) {
+        const bool kept =
+            variant.name == "naive" || variant.name == variants.single || variant.name == variants.chosen;
+        return !kept && std::ranges::find(asked, variant.name) == asked.end();
+    });
 }
 
 lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target,

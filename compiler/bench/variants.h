@@ -27,6 +27,7 @@ struct Variant {
 struct Variants {
     std::vector<Variant> all;
     std::string chosen;                // the one that the compiler chooses where nobody says anything
+    std::string single;                // and for single steps
     std::vector<std::string> refused;  // of `asked`: why it cannot be had
 };
 
@@ -37,6 +38,9 @@ std::vector<std::string> variant_names(bool is_gpu);
 // that is chosen there; what is asked for. The compiler's own choice, too, where it is none of these.
 Variants gpu_variants(const ir::Program& program, const schedule::Target& target, const Extent& extent,
                       const std::vector<std::string>& asked);
+
+// What the compiler chooses, "naive" and what is asked for stay.
+void keep_choices(Variants& variants, const std::vector<std::string>& asked);
 
 // By the variant's schedules; where one of them cannot run on this grid (another than it was chosen for), by
 // what is chosen here within its strategy.

@@ -173,6 +173,9 @@ private:
             command("bench", "Measure how fast the code is on this machine, verified in the same run");
         sub->footer(kBenchFooter);
         sub->add_flag("--quick", bench_.quick, "smaller grids: a few minutes on a GPU");
+        sub->add_flag(
+            "--choices-alone", bench_.choices_alone,
+            "what the compiler chooses and one cell a thread, no other strategies: a third of the time");
         sub->add_option("--filter", bench_.filter,
                         "only what has this in its name, such as '3D 7-point' or f64");
         sub->add_option(

@@ -87,6 +87,20 @@ TEST_CASE("every strategy is verified and timed") {
     }
 }
 
+TEST_CASE("what the compiler chooses can be measured alone") {
+    EmulatedLab lab;
+    const bench::Case one = small_case("bench/star3d1_periodic", "f32", {24, 5, 6});
+    const std::vector<std::string> asked{"tile cells=1x2"};
+    const bench::CaseResult all = bench::measure(lab, one, asked),
+                            few = bench::measure(lab, one, asked, true);
+    CHECK(few.measurements.size() < all.measurements.size());
+    CHECK(few.chosen == all.chosen);
+    CHECK(few.choice() != nullptr);
+    CHECK(few.find("naive") != nullptr);
+    CHECK(few.find("tile cells=1x2") != nullptr);
+    CHECK(few.is_right());
+}
+
 TEST_CASE("sums over tables are verified with random rows") {
     EmulatedLab lab;
     bench::Case sum = small_case("coulomb", "f32", {9, 4, 2}, bench::Section::sums);
