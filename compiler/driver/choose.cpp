@@ -182,7 +182,8 @@ std::optional<schedule::TemporalChoice> tuned_steps(const ir::Program& program,
         return schedule::TemporalChoice{std::nullopt, "tuned: all steps are done on the chip", 0};
     const schedule::ParsedTemporal parsed = schedule::parse_temporal(known->schedule, program.rank());
     schedule::TemporalChoice choice =
-        schedule::choose_temporal(program, options.target, extent, single_seconds, parsed.pins);
+        schedule::choose_temporal(program, options.target, extent, single_seconds, parsed.pins,
+                                  options.watched);
     if (!parsed.mistakes.empty() || !choice.schedule) {
         note = fmt::format("; the tuned schedule `{}` is not used: {}", known->schedule,
                            parsed.mistakes.empty() ? choice.reason : parsed.mistakes.front().message);
@@ -199,14 +200,16 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     if (!pinned.text.empty()) {
         const schedule::TemporalPins pins = parse_temporal_pins(pinned, program.rank());
         schedule::TemporalChoice choice =
-            schedule::choose_temporal(program, options.target, extent, single_seconds, pins);
+            schedule::choose_temporal(program, options.target, extent, single_seconds, pins,
+                                      options.watched);
         if (!choice.schedule)
             throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
                                "leave it out: single steps can do every program");
         return choice;
     }
     schedule::TemporalChoice choice =
-        schedule::choose_temporal(program, options.target, extent, single_seconds);
+        schedule::choose_temporal(program, options.target, extent, single_seconds, std::nullopt,
+                                  options.watched);
     if (!choice.schedule || !options.steps) return choice;
     const double saved = static_cast<double>(*options.steps) * schedule::cells_of(extent) *
                          (single_seconds - choice.seconds_per_cell);
@@ -302,6 +305,8 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
         if (pins_temporal(options)) return {std::nullopt, "several steps are pinned to be done at once", 0};
         if (std::ranges::any_of(stages, &StageChoice::pinned))
             return {std::nullopt, "the stages are pinned", 0};
+        if (!options.watched.empty())
+            return {std::nullopt, "the run looks at `" + options.watched.front() + "` after every step", 0};
     }
     if (std::optional<schedule::ResidentChoice> known = pinned_or_tuned_resident(program, extent, options))
         return *known;
@@ -343,7 +348,9 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
     const bool stages_pinned = std::ranges::any_of(stages, &StageChoice::pinned);
     if (pinned.text.empty() && stages_pinned) return {std::nullopt, "the stages are pinned", 0};
     std::string note;
-    if (!stages_pinned)
+    // What was tuned is of no use to a run that looks at what only single steps give.
+    const bool can_watch = schedule::temporal_core(program, options.watched).left_out.empty();
+    if (!stages_pinned && can_watch)
         if (std::optional<schedule::TemporalChoice> tuned =
                 tuned_steps(program, extent, single, pinned.text, options, note))
             return *tuned;

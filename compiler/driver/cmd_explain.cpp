@@ -9,8 +9,10 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/target_figures.h"
+#include "compiler/lower/host_scalar.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
@@ -314,11 +316,28 @@ std::string explain_time_block(const Explanation& all, int width) {
     return text;
 }
 
+// Which reductions are found at every step, and which at the last one alone.
+std::string explain_reductions(const Explanation& all, const schedule::TemporalSchedule& temporal,
+                               int width) {
+    std::vector<std::string> each, last;
+    for (const rt::ReductionPlan& reduction : all.code.lowered.plan.reductions) {
+        const bool is_each = std::ranges::find(temporal.reductions, reduction.name) != temporal.reductions.end();
+        (is_each ? each : last).push_back(reduction.name);
+    }
+    std::string text;
+    if (!each.empty()) text += join(each, ", ") + (each.size() == 1 ? " is" : " are") + " found at every step";
+    if (!last.empty())
+        text += (text.empty() ? "" : "; ") + join(last, ", ") + (last.size() == 1 ? " is" : " are") +
+                " found by the run's last step, which is done by itself";
+    return text.empty() ? "" : entry("reductions", text, width);
+}
+
 std::string explain_temporal(const Explanation& all, const schedule::TemporalChoice& temporal, int width) {
     std::string text = "several steps at once\n";
     if (!temporal.schedule) return text + entry("schedule", "none: " + temporal.reason, width);
     text += entry("schedule", schedule::print(*temporal.schedule, all.program.rank()), width);
     text += entry("why", temporal.reason, width);
+    text += explain_reductions(all, *temporal.schedule, width);
     text += entry("predicted", fmt::format("{:.0f} GStencil/s", 1e-9 / temporal.seconds_per_cell), width);
     return text + explain_time_block(all, width);
 }
@@ -402,6 +421,9 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
+    if (run_spec != nullptr && run_spec->until)
+        code_options.watched = reductions_read(
+            lower::host_scalar(run_spec->until->host, run_spec->until->condition), stencil.program);
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
     const auto [temporal, resident] = choose_steps(program, stages, code_options);

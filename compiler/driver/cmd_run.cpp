@@ -282,6 +282,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.strict_fp = arguments.strict_fp;
     options.tuned = tuned_for(arguments, *machine, console);
     options.steps = request.steps;
+    options.watched = request.watched;
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     const std::optional<ir::Program> no_init;
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;

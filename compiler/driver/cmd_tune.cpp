@@ -186,6 +186,7 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
     options.strict_fp = run.strict_fp;
     options.target = machine->target();
     options.extent = request.extent;
+    options.watched = request.watched;
     // Stages are not searched then: they run as `run` would have them.
     if (pins_temporal(options))
         options.tuned = std::make_shared<TunedSchedules>(store.file(), machine->tune_device());

@@ -34,6 +34,7 @@ struct CodeOptions {
     schedule::Target target;
     std::optional<schedule::Extent> extent;       // of the grid; without one it is taken to be large
     std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many
+    std::vector<std::string> watched;             // reductions that the run looks at after every step
     std::shared_ptr<const TunedSchedules> tuned;  // none: the model alone chooses
 };
 

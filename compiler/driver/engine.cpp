@@ -65,6 +65,7 @@ public:
         return result;
     }
     double reduction(const std::string& name) override { return session_.reduction(name); }
+    std::int64_t whole_steps(std::int64_t steps) const override { return session_.whole_steps(steps); }
 
 private:
     rt::Session session_;

@@ -91,6 +91,7 @@ private:
         }
         if (run_ == nullptr || !run_->until) return;
         request_.until = lower::host_scalar(run_->until->host, run_->until->condition);
+        request_.watched = reductions_read(*request_.until, program_);
         request_.until_words = std::string(spec_.source.text(run_->until->where));
     }
 
@@ -449,6 +450,21 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::string> reductions_read(const rt::HostScalar& until, const ir::Program& program) {
+    std::vector<std::string> names;
+    auto index = static_cast<int>(program.params.size());
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce == nullptr) continue;
+        const bool is_read = std::ranges::any_of(until.steps, [&](const rt::HostScalar::Step& step) {
+            return step.op == rt::HostScalar::Op::param && step.index == index;
+        });
+        if (is_read) names.push_back(reduce->name);
+        ++index;
+    }
+    return names;
+}
 
 RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
                         const sema::AnalyzedStencil& stencil, const Console& console) {

@@ -56,6 +56,7 @@ struct RunRequest {
     std::optional<double> time_step;  // `dt`, where the stencil has it
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
+    std::vector<std::string> watched;  // of these, what `until` reads
     std::vector<std::string> states;  // of real numbers
     bool watch = true;                // stop where numbers are no longer finite
     bool strict_fp = false;
@@ -63,6 +64,9 @@ struct RunRequest {
     int rank() const { return static_cast<int>(axes.size()); }
     std::vector<std::int64_t> npy_shape() const;  // slowest axis first
 };
+
+// The reductions that an `until` (as rt::RunOptions has it) reads.
+std::vector<std::string> reductions_read(const rt::HostScalar& until, const ir::Program& program);
 
 // Throws CommandError (usage; file for folders that are not there) for what cannot be run; warns about what
 // is changed.

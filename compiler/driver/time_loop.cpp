@@ -42,7 +42,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs
     Progress progress(console, request.name, cell_count(request.extent), request.steps);
     std::int64_t piece = 1;
     while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
-        std::int64_t count = std::min(piece, request.steps - result.steps);
+        std::int64_t count = std::min(engine.whole_steps(piece), request.steps - result.steps);
         if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps))
             count = std::min(count, *due);
 

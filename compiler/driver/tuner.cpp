@@ -49,6 +49,7 @@ Subject stage_subject(const TunerInput& input, std::size_t index) {
 
 // First single steps, by the stages' best schedules, unless it is pinned that several are done at once.
 Subject steps_subject(const TunerInput& input) {
+    constexpr int kMostCandidates = 1000;
     const Extent& extent = input.request.extent;
     Subject subject{std::nullopt,
                     "several steps at once",
@@ -58,10 +59,11 @@ Subject steps_subject(const TunerInput& input) {
                     "the stages are pinned"};
     if (std::ranges::any_of(input.stages, &StageChoice::pinned)) return subject;
     schedule::TemporalCandidates several =
-        schedule::list_temporal_candidates(input.program, input.machine.target(), extent, input.steps.pins);
+        schedule::list_temporal_candidates(input.program, input.machine.target(), extent, input.steps.pins,
+                                           kMostCandidates, input.request.watched);
     subject.why_none = several.why_none;
     subject.candidates = std::move(several.found);
-    if (input.steps.text.empty()) {
+    if (input.steps.text.empty() && input.request.watched.empty()) {
         for (schedule::Candidate& each :
              schedule::list_resident_candidates(input.program, input.machine.target(), extent))
             subject.candidates.push_back(std::move(each));

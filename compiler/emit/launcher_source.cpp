@@ -222,10 +222,11 @@ private:
             case rt::Argument::Kind::points:
             case rt::Argument::Kind::count:
                 throw UnsupportedError("tables and points are not built yet in emitted launchers");
+            case rt::Argument::Kind::step_partials:
             case rt::Argument::Kind::exchange:
             case rt::Argument::Kind::steps:
             case rt::Argument::Kind::sent:
-                throw UnsupportedError("resident kernels are not part of emitted launchers");
+                throw UnsupportedError("kernels for several steps are not part of emitted launchers");
         }
         return "";
     }

@@ -194,6 +194,28 @@ __device__ __forceinline__ double keep_min(double a, double b) {
 __device__ __forceinline__ double keep_max(double a, double b) {
     return a > b || a != a ? a : b;
 }
+// [keep_min_f32]
+// The lesser of two; NaN where either is.
+__device__ __forceinline__ float keep_min_f32(float a, float b) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    float least;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+    return least;
+#else
+    return a < b || a != a ? a : b;
+#endif
+}
+// [keep_max_f32]
+// The greater of two; NaN where either is.
+__device__ __forceinline__ float keep_max_f32(float a, float b) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    float greatest;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(a), "f"(b));
+    return greatest;
+#else
+    return a > b || a != a ? a : b;
+#endif
+}
 // [block_sum]
 // The sum over the block's threads, always in the same order; thread 0 gets it.
 __device__ inline double block_sum(double value) {

@@ -15,6 +15,8 @@ const std::map<std::string, HelperShape>& prelude_helpers() {
         {"face_source", {{Type::i32, Type::i32, Type::i32, Type::i32}, Type::i32}},
         {"keep_min", {{Type::f64, Type::f64}, Type::f64}},
         {"keep_max", {{Type::f64, Type::f64}, Type::f64}},
+        {"keep_min_f32", {{Type::f32, Type::f32}, Type::f32}},
+        {"keep_max_f32", {{Type::f32, Type::f32}, Type::f32}},
         {"block_sum", {{Type::f64}, Type::f64, true}},
         {"block_min", {{Type::f64}, Type::f64, true}},
         {"block_max", {{Type::f64}, Type::f64, true}},

@@ -166,10 +166,18 @@ kernel::Expr Context::seed() {
 }
 
 std::string Context::partials(int reduction) {
+    return partials(reduction, rt::Argument::Kind::partials);
+}
+
+std::string Context::step_partials(int reduction) {
+    return partials(reduction, rt::Argument::Kind::step_partials);
+}
+
+std::string Context::partials(int reduction, rt::Argument::Kind kind) {
     std::string& name = words_["partials " + std::to_string(reduction)];
     if (name.empty()) {
         rt::Argument argument;
-        argument.kind = rt::Argument::Kind::partials;
+        argument.kind = kind;
         argument.index = reduction;
         name = declare(
             kPartials,
@@ -350,7 +358,8 @@ std::vector<rt::Argument> Context::arguments(const std::vector<int>& plan_reduct
     std::vector<rt::Argument> arguments;
     for (const Slot* slot : ordered()) {
         arguments.push_back(slot->argument);
-        if (slot->argument.kind == rt::Argument::Kind::partials) {
+        if (slot->argument.kind == rt::Argument::Kind::partials ||
+            slot->argument.kind == rt::Argument::Kind::step_partials) {
             arguments.back().index = plan_reductions[slot->argument.index];
         }
     }

@@ -49,7 +49,9 @@ public:
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
     kernel::Expr step();                                         // steps done before this one, f64
     kernel::Expr seed();                                         // of noise, f64
-    std::string partials(int reduction);  // name of the pointer; reduction: index within the stage
+    // Names of the pointers; reduction: index within the stage.
+    std::string partials(int reduction);
+    std::string step_partials(int reduction);  // of a kernel that does several steps
     kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
     std::string table(ir::TableId table, bool writable = false);  // the pointer's name
     kernel::Expr rows(ir::TableId table);                         // i32
@@ -91,6 +93,7 @@ private:
         rt::Argument argument;
         int order = 0;
     };
+    std::string partials(int reduction, rt::Argument::Kind kind);
     kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value);
     std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
     std::vector<const Slot*> ordered() const;

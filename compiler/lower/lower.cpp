@@ -167,7 +167,19 @@ StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline
         for (int back = 0; back < std::min(levels, core[queue.field].history + 1); ++back)
             view.writes.push_back({{queue.field, levels - back}, nullptr});
     }
+    for (const ir::Statement& statement : core.statements)
+        if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) view.reductions.push_back(reduce);
     return view;
+}
+
+// The reductions of a view, as the plan numbers them.
+std::vector<int> plan_reductions(const StageView& view, const rt::LaunchPlan& plan) {
+    std::vector<int> indices;
+    for (const ir::Reduce* reduce : view.reductions)
+        indices.push_back(static_cast<int>(
+            std::ranges::find(plan.reductions, reduce->name, &rt::ReductionPlan::name) -
+            plan.reductions.begin()));
+    return indices;
 }
 
 void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowered& lowered) {
@@ -180,7 +192,13 @@ void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowere
 // The kernel that does several steps at once.
 void add_time_block(const ir::Program& program, const ProgramLayout& layout,
                     const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
-    const ir::Program core = schedule::state_core(program);
+    if (std::string why = schedule::refused_rest(program); !why.empty())
+        throw UnsupportedError("temporal: " + why);
+    const schedule::TemporalCore split = schedule::temporal_core(program, schedule.reductions);
+    if (!split.left_out.empty())
+        throw UnsupportedError("temporal: `" + split.left_out.front().reduction + "` at every step: " +
+                               split.left_out.front().why);
+    const ir::Program& core = split.program;
     const auto formed = schedule::form_pipeline(core, schedule.steps);
     if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);
     const auto& pipeline = std::get<schedule::Pipeline>(formed);
@@ -201,13 +219,14 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     rt::TimeBlock block;
     block.steps = schedule.steps;
     block.levels = levels;
-    block.is_whole = core.statements.size() == program.statements.size();
+    block.is_whole = split.is_whole;
+    block.reductions = plan_reductions(whole, lowered.plan);
     block.least_extent = result.least_extent;
     block.kernel.name = function.name;
     block.kernel.threads = {32, schedule.warps, 1};
     block.kernel.blocks = schedule.blocks;
     block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
-    block.kernel.arguments = context.arguments({});
+    block.kernel.arguments = context.arguments(block.reductions);
     put_time_block(std::move(block), std::move(function), lowered);
 }
 
@@ -231,6 +250,8 @@ StageView whole_run(const ir::Program& core, const schedule::Pipeline& pipeline,
 // The kernel that does all steps of a run with the grid on the chip.
 void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
                         const schedule::ResidentSchedule& schedule, Names& kernel_names, Lowered& lowered) {
+    if (std::string why = schedule::refused_rest(program); !why.empty())
+        throw UnsupportedError("resident: " + why);
     const ir::Program core = schedule::state_core(program);
     const auto formed = schedule::form_pipeline(core, 1);
     if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("resident: " + *why);

@@ -17,12 +17,26 @@ Expr result(Context& context, std::size_t reduction) {
     return kernel::variable(result_name(context, reduction), Type::f64);
 }
 
+}  // namespace
+
 double identity(ir::ReduceOp op) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return op == ir::ReduceOp::sum ? 0.0 : op == ir::ReduceOp::min ? kInfinity : -kInfinity;
 }
 
-}  // namespace
+Expr combined(ir::ReduceOp op, const Expr& so_far, const Expr& value) {
+    const Type type = so_far.type();
+    const Expr next = kernel::convert(value, type);
+    if (op == ir::ReduceOp::sum) return so_far + next;
+    const bool is_least = op == ir::ReduceOp::min;
+    if (type == Type::f32)
+        return kernel::call_helper(is_least ? "keep_min_f32" : "keep_max_f32", {so_far, next}, type);
+    return kernel::call_helper(is_least ? "keep_min" : "keep_max", {so_far, next}, type);
+}
+
+const char* block_helper(ir::ReduceOp op) {
+    return op == ir::ReduceOp::sum ? "block_sum" : op == ir::ReduceOp::min ? "block_min" : "block_max";
+}
 
 void begin_reductions(Context& context, kernel::Block& body) {
     const auto& reductions = context.stage().reductions;
@@ -36,11 +50,7 @@ void reduce_cell(Context& context, const CellValues& values, const Expr& inside,
     const auto& reductions = context.stage().reductions;
     for (std::size_t r = 0; r < reductions.size(); ++r) {
         const Expr so_far = result(context, r);
-        const Expr value = kernel::convert(values.reduced[r], Type::f64);
-        const Expr next = reductions[r]->op == ir::ReduceOp::sum ? so_far + value
-                          : reductions[r]->op == ir::ReduceOp::min
-                              ? kernel::call_helper("keep_min", {so_far, value}, Type::f64)
-                              : kernel::call_helper("keep_max", {so_far, value}, Type::f64);
+        const Expr next = combined(reductions[r]->op, so_far, values.reduced[r]);
         const Expr counted = inside && values.counted[r];
         kernel::Block take{kernel::Assign{so_far, next}};
         if (counted) {
@@ -68,12 +78,10 @@ void finish_reductions(Context& context, kernel::Block& body) {
         place = place + kernel::builtin(Builtin::blocks_x) * kernel::builtin(Builtin::block_y);
     }
     for (std::size_t r = 0; r < reductions.size(); ++r) {
-        const char* combine = reductions[r]->op == ir::ReduceOp::sum   ? "block_sum"
-                              : reductions[r]->op == ir::ReduceOp::min ? "block_min"
-                                                                       : "block_max";
         const std::string name = context.local(reductions[r]->name + "_of_block");
-        body.push_back(
-            kernel::Declare{Type::f64, name, kernel::call_helper(combine, {result(context, r)}, Type::f64)});
+        body.push_back(kernel::Declare{
+            Type::f64, name,
+            kernel::call_helper(block_helper(reductions[r]->op), {result(context, r)}, Type::f64)});
         kernel::Block store{
             kernel::Assign{kernel::element(context.partials(static_cast<int>(r)), {place}, Type::f64),
                            kernel::variable(name, Type::f64)}};

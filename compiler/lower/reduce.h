@@ -12,6 +12,12 @@ void begin_reductions(Context& context, kernel::Block& body);
 // reduction leaves out are seen to here.
 void reduce_cell(Context& context, const CellValues& values, const kernel::Expr& inside, kernel::Block& body);
 
+// What there is before the first cell; what there is after one more value; and the helper that combines those
+// of a block's threads.
+double identity(ir::ReduceOp op);
+kernel::Expr combined(ir::ReduceOp op, const kernel::Expr& so_far, const kernel::Expr& value);
+const char* block_helper(ir::ReduceOp op);
+
 // The block's result into its place of the partials.
 void finish_reductions(Context& context, kernel::Block& body);
 

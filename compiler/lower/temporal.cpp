@@ -26,7 +26,10 @@ class Walk {
 public:
     Walk(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
          const schedule::TemporalSchedule& schedule, const schedule::TemporalShape& shape, int levels)
-        : frame_(context, pipeline, schedule, shape), pipeline_(pipeline), stages_(frame_, views, levels) {}
+        : frame_(context, pipeline, schedule, shape),
+          whole_(context.stage()),
+          pipeline_(pipeline),
+          stages_(frame_, views, levels) {}
 
     TemporalResult lower() {
         for (const auto& queue : pipeline_.queues)
@@ -44,6 +47,8 @@ public:
         body().push_back(kernel::BlankLine{});
         body().push_back(kernel::For{"tile", variable("first_tile"), variable("end_tile"), 1,
                                      kernel::Unroll::none, std::move(tile)});
+        context().enter(whole_);
+        stages_.finish_reductions(body());
         return {std::move(kernel_), frame_.shape.least_extent};
     }
 
@@ -148,6 +153,7 @@ private:
             body().push_back(std::move(ring));
         }
         append(body(), std::move(queues));
+        stages_.begin_reductions(body());
         kernel_.dynamic_shared_bytes = shared;
         if (shared != frame_.shape.shared_bytes)
             throw InternalError("a temporal kernel has other shared memory than its shape");
@@ -204,6 +210,7 @@ private:
         declare_place_in_line(origin[0], tile);
         declare_rows(tile);
         declare_faces(origin, tile);
+        declare_own_columns(tile);
     }
 
     // In whole vectors: where the tile begins within one, its cells are copied one by one.
@@ -258,6 +265,14 @@ private:
         inside_ = inside_ && frame_.aligned;
     }
 
+    // Whether the thread's cells are of those that come out; cell by cell where they are not aligned.
+    void declare_own_columns(Block& tile) {
+        if (whole_.reductions.empty()) return;
+        const Expr begin = frame_.in_begin[0], end = frame_.in_end[0];
+        tile.push_back(
+            kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
+    }
+
     // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either.
     void declare_turns(Block& tile) {
         const schedule::Pipeline& pipeline = frame_.pipeline;
@@ -272,7 +287,7 @@ private:
             }
         }
         for (const ir::Statement& statement : context().program().statements) {
-            const ir::Margins& margins = std::get<ir::Assign>(statement).margins;
+            const ir::Margins& margins = schedule::margins_of(statement);
             low = std::max(low, margins[frame_.walked][0]);
             high = std::max(high, margins[frame_.walked][1]);
         }
@@ -403,6 +418,7 @@ private:
     }
 
     TemporalFrame frame_;
+    const StageView& whole_;  // the step
     const schedule::Pipeline& pipeline_;
     TemporalStages stages_;
     StrategyResult kernel_;
@@ -463,7 +479,9 @@ std::vector<std::string> temporal_roles() {
             "index",
             "oldest",
             "now",
-            "earlier"};
+            "earlier",
+            "counts",
+            "own_columns"};
 }
 
 TemporalResult lower_temporal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

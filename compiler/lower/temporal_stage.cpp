@@ -173,11 +173,19 @@ void TemporalStages::do_stage(int index, Block& body) {
     const StageView& view = *views_[static_cast<std::size_t>(index)];
     const auto& stage = frame_.pipeline.stages[static_cast<std::size_t>(index)];
     context.enter(view);
-    std::string written;
+    std::string written, reduced;
     for (const Write& write : view.writes)
         written += (written.empty() ? "" : " and ") + words(context, write.level.field);
+    for (const ir::Reduce* reduce : view.reductions)
+        reduced += (reduced.empty() ? "" : " and ") + reduce->name;
     if (body.empty()) body.push_back(kernel::BlankLine{});
-    body.push_back(kernel::Comment{"The next plane of " + written + "."});
+    if (written.empty()) {
+        body.push_back(kernel::Comment{"What the next plane adds to " + reduced + "."});
+        written = view.reductions.front()->name;
+    } else {
+        body.push_back(kernel::Comment{"The next plane of " + written +
+                                       (reduced.empty() ? "." : ", and what it adds to " + reduced + ".")});
+    }
     const Expr lag = step() * frame_.pipeline.period + stage.lag;
     const std::string name = context.names().take(written + "_plane");
     body.push_back(kernel::Declare{Type::i32, name, frame_.plane - lag});
@@ -211,6 +219,8 @@ void TemporalStages::do_stage(int index, Block& body) {
         cell.push_back(
             kernel::Assign{fresh.back().at({frame_.y(), frame_.x()}), stored_value(view, write, values)});
     }
+    declare_counts(plane, body);
+    reduce_cell(values, cell);
     // The names of one cell's values are its own.
     if (frame_.cells_x * frame_.cells_y == 1) cell = {kernel::Scope{std::move(cell)}};
     append(body, frame_.over_cells(std::move(cell)));

@@ -15,6 +15,10 @@ public:
     // bytes in use after them.
     std::int64_t declare(kernel::Block& body, std::int64_t shared);
 
+    // Reductions of every step: a thread's own results before the tiles, and the block's after them.
+    void begin_reductions(kernel::Block& body);
+    void finish_reductions(kernel::Block& body);
+
     // What one turn does once its planes have arrived; `copies` sends for others.
     void take_turn(kernel::Scope copies, kernel::Block& body);
 
@@ -70,6 +74,11 @@ private:
     void store(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh,
                kernel::Block& body);
     void shift(kernel::Block& body);
+
+    // ---- reductions (temporal_reduce.cpp)
+    RegisterArray of_thread(const ir::Reduce& reduce) const;  // [step]
+    void declare_counts(const kernel::Expr& plane, kernel::Block& body);
+    void reduce_cell(const CellValues& values, kernel::Block& cell);
 
     kernel::Expr step() const;
     kernel::Expr level_index(const Use& use, const Queue& queue) const;

@@ -13,9 +13,12 @@ constexpr int kAnyPlane = std::numeric_limits<int>::min();  // of what can be co
 
 class Folder {
 public:
-    Folder(const ir::Program& program, const ir::Assign& assign, ir::FieldId field, int time)
+    // reductions: of the same stage, whose values are needed with the assigned one.
+    Folder(const ir::Program& program, const ir::Assign& assign,
+           const std::vector<const ir::Reduce*>& reductions, ir::FieldId field, int time)
         : program_(program),
           assign_(assign),
+          reductions_(reductions),
           field_(field),
           time_(time),
           uniform_(ir::uniform_exprs(program)) {}
@@ -23,6 +26,10 @@ public:
     std::optional<Fold> fold() {
         std::vector<ir::ExprId> roots{assign_.value};
         if (assign_.condition) roots.push_back(*assign_.condition);
+        for (const ir::Reduce* reduce : reductions_) {
+            roots.push_back(reduce->value);
+            if (reduce->condition) roots.push_back(*reduce->condition);
+        }
         reached_ = ir::reachable_exprs(program_, roots);
         find_planes();
         place_nodes();
@@ -92,6 +99,7 @@ private:
 
     const ir::Program& program_;
     const ir::Assign& assign_;
+    const std::vector<const ir::Reduce*>& reductions_;
     const ir::FieldId field_;
     const int time_;
     const std::vector<bool> uniform_;
@@ -111,14 +119,21 @@ int Fold::values() const {
 
 std::optional<Fold> form_fold(const ir::Program& program, const ir::Stage& stage, ir::FieldId field,
                               int time) {
-    if (stage.statements.size() != 1) return std::nullopt;
+    const ir::Assign* assign = nullptr;
+    std::vector<const ir::Reduce*> reductions;
+    for (const int index : stage.statements) {
+        const ir::Statement& statement = program.statements[static_cast<std::size_t>(index)];
+        if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) {
+            reductions.push_back(reduce);
+        } else {
+            if (assign != nullptr) return std::nullopt;
+            assign = &std::get<ir::Assign>(statement);
+        }
+    }
+    if (assign == nullptr) return std::nullopt;
     for (const ir::Face& face : program[field].boundary[program.rank() - 1])
         if (face.kind == ir::BoundaryKind::mirror) return std::nullopt;
-    return Folder(
-               program,
-               std::get<ir::Assign>(program.statements[static_cast<std::size_t>(stage.statements.front())]),
-               field, time)
-        .fold();
+    return Folder(program, *assign, reductions, field, time).fold();
 }
 
 }  // namespace halo::schedule

@@ -19,11 +19,13 @@ Reads reads_of(const ir::Program& program, const ir::Stage& stage) {
     std::vector<ir::ExprId> roots;
     std::set<std::pair<std::uint32_t, int>> written;
     for (const int index : stage.statements) {
-        const auto& assign = std::get<ir::Assign>(program.statements[index]);
         for (const ir::ExprId root : ir::roots_of(program.statements[index]))
             roots.push_back(root);
-        written.emplace(assign.target.index, assign.time);
-        if (ir::is_partial(assign) && assign.time == 1) reads[{assign.target.index, 0}].insert(ir::Offset{});
+        const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
+        if (assign == nullptr) continue;
+        written.emplace(assign->target.index, assign->time);
+        if (ir::is_partial(*assign) && assign->time == 1)
+            reads[{assign->target.index, 0}].insert(ir::Offset{});
     }
     const std::vector<bool> reached = ir::reachable_exprs(program, roots);
     for (std::size_t e = 0; e < program.exprs.size(); ++e) {
@@ -74,9 +76,10 @@ private:
                 fields.insert(level.first);
             }
             for (const int index : stage.statements) {
-                const auto& assign = std::get<ir::Assign>(program_.statements[index]);
-                writers_[assign.target.index] = static_cast<int>(pipeline_.stages.size());
-                fields.insert(assign.target.index);
+                const auto* assign = std::get_if<ir::Assign>(&program_.statements[index]);
+                if (assign == nullptr) continue;
+                writers_[assign->target.index] = static_cast<int>(pipeline_.stages.size());
+                fields.insert(assign->target.index);
             }
             pipeline_.stages.push_back(std::move(entry));
         }

@@ -18,12 +18,13 @@ public:
         if (!program_.tables.empty() || !program_.points.empty())
             return "tables and points are not part of a pipeline";
         for (const ir::Statement& statement : program_.statements)
-            if (!std::holds_alternative<ir::Assign>(statement)) return "a statement is no assignment";
+            if (std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement))
+                return "a statement is no assignment";
         const std::vector<bool> in_place = ir::in_place_statements(program_);
         std::vector<ir::ExprId> roots;
         for (std::size_t index = 0; index < program_.statements.size(); ++index) {
-            const auto& assign = std::get<ir::Assign>(program_.statements[index]);
-            if (in_place[index] || !assign.region.is_whole())
+            const auto* assign = std::get_if<ir::Assign>(&program_.statements[index]);
+            if (in_place[index] || (assign != nullptr && !assign->region.is_whole()))
                 return "a statement is for a part of the grid, or changes a level in place";
             for (const ir::ExprId root : ir::roots_of(program_.statements[index]))
                 roots.push_back(root);
@@ -56,7 +57,7 @@ private:
             if (const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node); access && reached[e])
                 used.insert(access->field.index);
         for (const ir::Statement& statement : program_.statements)
-            used.insert(std::get<ir::Assign>(statement).target.index);
+            if (const auto* assign = std::get_if<ir::Assign>(&statement)) used.insert(assign->target.index);
         for (const std::uint32_t index : used) {
             const ir::Field& field = program_.fields[index];
             const std::string name = "`" + field.name + "`";
@@ -64,7 +65,7 @@ private:
                 return name + " is not stored as f32 or f64 as it is computed";
             if (ir::interleave(program_, ir::FieldId{index}).group != nullptr)
                 return name + " has `layout aos`";
-            if (field.role == ir::Role::output) return name + " is an output that a state depends on";
+            if (field.role == ir::Role::output) return name + " is an output that another value depends on";
             if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
             if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
             for (const auto& faces : field.boundary)
@@ -96,7 +97,7 @@ private:
             }
         }
         for (const ir::Statement& statement : program_.statements)
-            for (const int margin : std::get<ir::Assign>(statement).margins[axis])
+            for (const int margin : margins_of(statement)[static_cast<std::size_t>(axis)])
                 other = other || margin > 0;
         if (periodic && other)
             return "along " + program_.axes[axis].name + " one field is periodic and another is not";
@@ -107,6 +108,11 @@ private:
 };
 
 }  // namespace
+
+const ir::Margins& margins_of(const ir::Statement& statement) {
+    if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) return reduce->margins;
+    return std::get<ir::Assign>(statement).margins;
+}
 
 std::string pipeline_refusal(const ir::Program& program) {
     return Refusal(program).run();

@@ -46,10 +46,18 @@ public:
 
     ResidentChooser(const ir::Program& program, const Target& target, const Extent& extent,
                     const ResidentPins& pins)
-        : core_(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
+        : core_(state_core(program)),
+          refused_(refused_rest(program)),
+          target_(target),
+          extent_(extent),
+          pins_(pins) {}
 
     // All that can be, the fastest first.
     std::vector<Found> run() {
+        if (!refused_.empty()) {
+            why_not_ = refused_;
+            return {};
+        }
         const auto formed = form_pipeline(core_, 1);
         if (const auto* why = std::get_if<std::string>(&formed)) {
             why_not_ = *why;
@@ -118,6 +126,7 @@ private:
     }
 
     const ir::Program core_;
+    const std::string refused_;
     const Target& target_;
     const Extent& extent_;
     const ResidentPins& pins_;

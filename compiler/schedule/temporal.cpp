@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "compiler/schedule/footprint.h"
 
@@ -13,6 +12,7 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
 constexpr int kLineBytes = 128;
+constexpr std::int64_t kReductionBytes = 3 * 256;  // of shared memory, where a block's warps combine theirs
 
 int round_up(int value, int step) {
     return (value + step - 1) / step * step;
@@ -53,6 +53,15 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
     return "";
 }
 
+template <class Visit>
+void for_each_reduction(const ir::Program& core, const Pipeline& pipeline, Visit&& visit) {
+    for (const Pipeline::Stage& stage : pipeline.stages)
+        for (const int index : stage.stage.statements)
+            if (const auto* reduce =
+                    std::get_if<ir::Reduce>(&core.statements[static_cast<std::size_t>(index)]))
+                visit(*reduce);
+}
+
 // Fitted to what the kernels of dsl_examples/bench take.
 int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     constexpr int kPlaces = 26;        // addresses and counters
@@ -83,6 +92,9 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         const int at_once = std::min(window, (2 * cells + kPlaces) * words);
         registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);
     }
+    for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
+        registers += pipeline.steps * words_of_reduction(core, reduce);
+    });
     // Values on their way, which come in pairs of registers where they are wide.
     if (schedule.unroll > 1) registers += has_rows ? 20 * widest : widest > 1 ? 35 : 0;
     if (widest > 1) registers += 12;
@@ -91,6 +103,10 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
 }
 
 }  // namespace
+
+int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce) {
+    return reduce.op != ir::ReduceOp::sum && core[reduce.value].type == ir::Scalar::f32 ? 1 : 2;
+}
 
 double TemporalShape::redundancy() const {
     return static_cast<double>(tile[0]) / out[0] * tile[1] / out[1];
@@ -150,8 +166,10 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         if (has_rows && queue.role != ir::Role::input)
             shape.shared_bytes += bytes * pipeline.steps * 2 * schedule.warps * queue.lines() * shape.tile[0];
     }
-    if (shape.shared_bytes > target.max_shared_bytes)
-        return std::to_string(shape.shared_bytes) + " bytes of shared memory are more than the " +
+    std::int64_t static_bytes = 0;
+    for_each_reduction(core, pipeline, [&](const ir::Reduce&) { static_bytes = kReductionBytes; });
+    if (shape.shared_bytes + static_bytes > target.max_shared_bytes)
+        return std::to_string(shape.shared_bytes + static_bytes) + " bytes of shared memory are more than the " +
                std::to_string(target.max_shared_bytes) + " that a block can have";
     shape.registers = estimate_registers(core, pipeline, schedule);
     shape.least_extent = {shape.tile[0], 1, 1};
@@ -159,26 +177,6 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     shape.least_extent[pipeline.walked()] =
         std::max(8, pipeline.lead() + pipeline.tail() + shape.ring_planes);
     return shape;
-}
-
-ir::Program state_core(const ir::Program& program) {
-    ir::Program core = program;
-    std::set<std::uint32_t> needed;
-    for (std::size_t f = 0; f < program.fields.size(); ++f)
-        if (program.fields[f].role == ir::Role::state) needed.insert(static_cast<std::uint32_t>(f));
-    core.statements.clear();
-    for (std::size_t index = program.statements.size(); index-- > 0;) {
-        const ir::Statement& statement = program.statements[index];
-        const auto* assign = std::get_if<ir::Assign>(&statement);
-        const auto* inject = std::get_if<ir::Inject>(&statement);
-        if (inject == nullptr && (assign == nullptr || !needed.contains(assign->target.index))) continue;
-        const std::vector<bool> reached = ir::reachable_exprs(program, ir::roots_of(statement));
-        for (std::size_t e = 0; e < reached.size(); ++e)
-            if (const auto* access = std::get_if<ir::Access>(&program.exprs[e].node); access && reached[e])
-                needed.insert(access->field.index);
-        core.statements.insert(core.statements.begin(), statement);
-    }
-    return core;
 }
 
 namespace {
@@ -199,6 +197,15 @@ double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
                         (operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
                          8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
     }
+    for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
+        constexpr double kConvert = 4, kAddWide = 2;  // a sum is of f64
+        const double wide = words_of_reduction(core, reduce) - 1;
+        if (reduce.op == ir::ReduceOp::sum)
+            instructions += kAddWide - 1 + (core[reduce.value].type == ir::Scalar::f64 ? 0 : kConvert);
+        else
+            instructions += wide * 3;  // compared and chosen by two words
+        instructions += 1;             // whether the cell counts
+    });
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
         const double rows = queue.has_corners ? schedule.cells[1] + queue.lines() : schedule.cells[1];

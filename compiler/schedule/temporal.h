@@ -13,6 +13,7 @@
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/pipeline.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/schedule/temporal_core.h"
 
 namespace halo::schedule {
 
@@ -24,6 +25,8 @@ struct TemporalSchedule {
     int unroll = 1;                  // turns of the walk at a time
     int min_blocks = 1;              // blocks an SM that registers are limited for
     int blocks = 132;                // that share the grid
+    // Found at every step, for who looks at them; others are those of the last step.
+    std::vector<std::string> reductions{};
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
 };
 
@@ -49,13 +52,14 @@ struct TemporalShape {
     // Cells computed for each that comes out, on a large grid; without the walk's start.
     double redundancy() const;
 };
-// core: the statements that states depend on. The text says what is in the way, in the user's words.
+// core: of temporal_core(). The text says what is in the way, in the user's words.
 std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core, const Pipeline& pipeline,
                                                         const TemporalSchedule& schedule,
                                                         const Target& target);
 
-// The statements that states depend on: what has to be done in every step.
-ir::Program state_core(const ir::Program& program);
+// Registers that a thread has for the value of a reduction, at each step: the least and the largest of f32
+// are exact in f32.
+int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce);
 
 // Instructions that a warp issues in a turn of the walk: an estimate.
 double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
@@ -85,8 +89,10 @@ struct TemporalChoice {
     double seconds_per_cell = 0;               // and step
 };
 // The schedule for a program, around what is pinned. single_seconds: what a cell and step takes otherwise.
-// With pins a schedule comes back wherever one can be built.
+// With pins a schedule comes back wherever one can be built. watched: reductions that the run looks at after
+// every step. Where one of them cannot be found at each, there is no schedule but what is pinned.
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
-                               double single_seconds, const std::optional<TemporalPins>& pins = std::nullopt);
+                               double single_seconds, const std::optional<TemporalPins>& pins = std::nullopt,
+                               const std::vector<std::string>& watched = {});
 
 }  // namespace halo::schedule

@@ -83,8 +83,20 @@ std::string smaller_than_tiles(const ir::Program& core, const TemporalShape& sha
 // Makes whole schedules of a pipeline, a thread's cells and a number of warps.
 class Settler {
 public:
-    Settler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins)
-        : core(state_core(program)), target_(target), extent_(extent), pins_(pins) {}
+    Settler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins,
+            const std::vector<std::string>& watched)
+        : target_(target), extent_(extent), pins_(pins), refused_(refused_rest(program)) {
+        TemporalCore found = temporal_core(program, watched);
+        core = std::move(found.program);
+        reductions_ = std::move(found.reductions);
+        for (const TemporalCore::LeftOut& left : found.left_out)
+            unwatched_ += (unwatched_.empty() ? "" : "; ") + ("`" + left.reduction +
+                          "` is looked at after every step, and cannot be found at each of several: " + left.why);
+    }
+
+    // What keeps the program, or the run, from several steps at once; else empty.
+    const std::string& refused() const { return refused_; }
+    const std::string& unwatched() const { return unwatched_; }
 
     struct Settled {
         TemporalSchedule schedule;
@@ -98,6 +110,7 @@ public:
         Settled settled;
         TemporalSchedule& schedule = settled.schedule;
         schedule.steps = pipeline.steps;
+        schedule.reductions = reductions_;
         schedule.cells = pins_.cells.value_or(cells);
         schedule.warps = pins_.warps.value_or(warps);
         schedule.ahead = pins_.ahead.value_or(kUsualAhead);
@@ -151,21 +164,27 @@ public:
         return temporal_seconds(core, pipeline, shape, schedule, target_, extent_);
     }
 
-    const ir::Program core;
+    ir::Program core;
 
 private:
     const Target& target_;
     const Extent& extent_;
     const TemporalPins& pins_;
+    std::vector<std::string> reductions_;
+    std::string refused_, unwatched_;
 };
 
 class TemporalChooser {
 public:
     TemporalChooser(const ir::Program& program, const Target& target, const Extent& extent,
-                    const TemporalPins& pins)
-        : settler_(program, target, extent, pins), pins_(pins) {}
+                    const TemporalPins& pins, const std::vector<std::string>& watched)
+        : settler_(program, target, extent, pins, watched), pins_(pins) {}
+
+    // Empty, or why the run is better off without.
+    const std::string& unwatched() const { return settler_.unwatched(); }
 
     TemporalChoice run() {
+        if (!settler_.refused().empty()) return {std::nullopt, settler_.refused(), 0};
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             const auto formed = form_pipeline(settler_.core, steps);
@@ -228,10 +247,11 @@ private:
 class TemporalLister {
 public:
     TemporalLister(const ir::Program& program, const Target& target, const Extent& extent,
-                   const TemporalPins& pins)
-        : settler_(program, target, extent, pins), target_(target), pins_(pins) {}
+                   const TemporalPins& pins, const std::vector<std::string>& watched)
+        : settler_(program, target, extent, pins, watched), target_(target), pins_(pins) {}
 
     std::vector<Candidate> run() {
+        if (!settler_.refused().empty()) return {};
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             auto formed = form_pipeline(settler_.core, steps);
@@ -331,8 +351,12 @@ private:
 }  // namespace
 
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
-                               double single_seconds, const std::optional<TemporalPins>& pins) {
-    TemporalChoice choice = TemporalChooser(program, target, extent, pins.value_or(TemporalPins{})).run();
+                               double single_seconds, const std::optional<TemporalPins>& pins,
+                               const std::vector<std::string>& watched) {
+    const TemporalPins pinned = pins.value_or(TemporalPins{});
+    TemporalChooser chooser(program, target, extent, pinned, watched);
+    if (!pins && !chooser.unwatched().empty()) return {std::nullopt, chooser.unwatched(), 0};
+    TemporalChoice choice = chooser.run();
     if (pins || !choice.schedule || choice.seconds_per_cell < kWorthwhile * single_seconds) return choice;
     choice.schedule.reset();
     choice.reason = "single steps are about as fast";
@@ -340,9 +364,10 @@ TemporalChoice choose_temporal(const ir::Program& program, const Target& target,
 }
 
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
-                                            const Extent& extent, const TemporalPins& pins, int most) {
-    const TemporalChoice chosen = TemporalChooser(program, target, extent, pins).run();
-    std::vector<Candidate> others = TemporalLister(program, target, extent, pins).run();
+                                            const Extent& extent, const TemporalPins& pins, int most,
+                                            const std::vector<std::string>& watched) {
+    const TemporalChoice chosen = TemporalChooser(program, target, extent, pins, watched).run();
+    std::vector<Candidate> others = TemporalLister(program, target, extent, pins, watched).run();
     TemporalCandidates candidates;
     if (chosen.schedule) {
         double rank = chosen.seconds_per_cell;

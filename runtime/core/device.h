@@ -103,12 +103,12 @@ public:
     virtual std::optional<CacheShare> cache_share() const { return std::nullopt; }
     virtual void run_time_tiles(const TimeTiles&) {}
 
-    // Optional. The least or largest of `count` partial results to *result, both on the device; a NaN counts
-    // only where there is nothing else, as for fmin and fmax. op is min or max: sums are combined in block
-    // order, which one thread of a GPU does slower than the host.
+    // Optional. Combines `rows` rows of `count` partial results each, which lie one after the other, to
+    // results[row], all on the device. Sums are added in an order that depends on count alone, and is another
+    // than the host's; what is NaN stays NaN.
     virtual bool can_finish_reductions() const { return false; }
-    virtual void finish_reduction(ReductionPlan::Op, const void* /*partials*/, std::int64_t /*count*/,
-                                  void* /*result*/) {}
+    virtual void finish_reductions(ReductionPlan::Op, const void* /*partials*/, std::int64_t /*count*/,
+                                   std::int64_t /*rows*/, void* /*results*/) {}
 
     // Optional. What a recording holds has run before, outside of one: a device may load its parts at first
     // use. Between begin_recording() and end_recording() launches, copies on the device, set_bytes and halo

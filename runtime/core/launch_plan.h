@@ -186,6 +186,7 @@ struct Argument {
         pitch,     // int32: elements from one row (y) to the next
         slice,     // int64: elements from one plane (z) to the next
         partials,  // double*: one partial result per block of reduction `index`
+        step_partials,  // the same of a time block, for each of its steps: [step][block]
         coefs,     // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
         table,     // pointer to table `index`
         rows,      // int32: rows of table `index`
@@ -261,6 +262,7 @@ struct TimeBlock {
     bool is_resident = false;
     bool is_of_whole_boxes = false;  // only for grids that are multiples of its blocks' cells
     std::vector<int> exchanges;      // words of a block of threads, of each
+    std::vector<int> reductions;     // that it gives, at each of its steps; indices into the plan's
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
     KernelPlan kernel;
 };

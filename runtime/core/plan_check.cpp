@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/core/error.h"
 #include "runtime/core/points.h"
 
@@ -79,7 +81,8 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 break;
             case Argument::Kind::pitch:
             case Argument::Kind::slice:
-            case Argument::Kind::exchange:  // check_plan and check_time_block do these
+            case Argument::Kind::step_partials:  // check_plan and check_time_block do these
+            case Argument::Kind::exchange:
             case Argument::Kind::steps:
             case Argument::Kind::sent:
                 break;
@@ -129,7 +132,16 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
         require(block.is_resident && words >= 1, "an exchange of its time block has {} words", words);
     require(block.is_resident || !block.is_of_whole_boxes,
             "its time block is of whole boxes, and is not resident");
+    require(block.reductions.empty() || !block.is_resident, "its time block is resident, and gives reductions");
+    for (const int reduction : block.reductions)
+        require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
     for (const Argument& argument : block.kernel.arguments) {
+        require(argument.kind != Argument::Kind::partials,
+                "its time block takes the partial results of a single step");
+        require(argument.kind != Argument::Kind::step_partials ||
+                    std::ranges::find(block.reductions, argument.index) != block.reductions.end(),
+                "kernel '{}' takes the partial results of reduction {}, which it does not give",
+                block.kernel.name, argument.index);
         if (!is_of_resident(argument)) continue;
         require(block.is_resident, "its time block is not resident, and takes part in an exchange");
         if (argument.kind == Argument::Kind::exchange)
@@ -227,9 +239,12 @@ void check_plan(const LaunchPlan& plan) {
                 points.name, points.radius);
     for (const KernelPlan& kernel : plan.kernels) {
         check_kernel(plan, kernel);
-        for (const Argument& argument : kernel.arguments)
+        for (const Argument& argument : kernel.arguments) {
             require(!is_of_resident(argument), "kernel '{}' takes part in an exchange, and is not resident",
                     kernel.name);
+            require(argument.kind != Argument::Kind::step_partials,
+                    "kernel '{}' takes the partial results of several steps", kernel.name);
+        }
     }
     if (plan.time_block) check_time_block(plan, *plan.time_block);
     for (const ReductionPlan& reduction : plan.reductions)

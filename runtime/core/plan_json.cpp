@@ -24,8 +24,9 @@ constexpr int kFormat = 1;
 constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
 constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
-constexpr const char* kArguments[] = {"field", "scalar", "extent", "pitch", "slice",    "partials", "coefs",
-                                      "table", "rows",   "points", "count", "exchange", "steps",    "sent"};
+constexpr const char* kArguments[] = {"field", "scalar",        "extent", "pitch", "slice",
+                                      "partials", "step_partials", "coefs",  "table", "rows",
+                                      "points", "count",         "exchange", "steps", "sent"};
 constexpr const char* kInterpolations[] = {"linear", "sinc"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
 constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
@@ -188,6 +189,7 @@ Json argument_json(const Argument& argument) {
             break;
         case Argument::Kind::extent:
         case Argument::Kind::partials:
+        case Argument::Kind::step_partials:
         case Argument::Kind::coefs:
         case Argument::Kind::table:
         case Argument::Kind::rows:
@@ -227,6 +229,7 @@ Argument argument_from(const Json& json) {
             break;
         case Argument::Kind::extent:
         case Argument::Kind::partials:
+        case Argument::Kind::step_partials:
         case Argument::Kind::coefs:
         case Argument::Kind::table:
         case Argument::Kind::rows:
@@ -328,6 +331,7 @@ Json time_block_json(const TimeBlock& block) {
                  {"is_whole", block.is_whole},
                  {"least_extent", block.least_extent},
                  {"kernel", kernel_json(block.kernel)}};
+    if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;
@@ -343,6 +347,7 @@ TimeBlock time_block_from(const Json& json) {
     block.is_whole = json.at("is_whole");
     block.least_extent = json.at("least_extent");
     block.kernel = kernel_from(json.at("kernel"));
+    if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
     if (json.contains("is_resident")) {
         block.is_resident = json.at("is_resident");
         block.exchanges = json.at("exchanges").get<std::vector<int>>();

@@ -69,9 +69,17 @@ std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) 
 }
 
 double Session::State::combine(int index) const {
+    const int place = block_row < 0 ? -1 : place_in_block(index);
+    if (place >= 0)
+        return combined(index, block_partials_of_step(place), plan.time_block->kernel.blocks);
+    return combined(index, partials[index].address(), block_count(plan.reductions[index].kernel));
+}
+
+// Partial results on the device, in their order.
+double Session::State::combined(int index, const void* on_device, std::int64_t count) const {
     const ReductionPlan& reduction = plan.reductions[index];
-    std::vector<double> values(static_cast<std::size_t>(block_count(reduction.kernel)));
-    device->copy_to_host(values.data(), partials[index].address(), partials[index].bytes());
+    std::vector<double> values(static_cast<std::size_t>(count));
+    device->copy_to_host(values.data(), on_device, 8 * count);
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     double result = 0;
     switch (reduction.op) {
@@ -125,6 +133,14 @@ std::int64_t Session::array_bytes() const {
 }
 int Session::steps_at_once() const {
     return state_->time_tiles ? state_->time_tiles->shape.steps : 1;
+}
+
+std::int64_t Session::whole_steps(std::int64_t steps) const {
+    const State& s = *state_;
+    if (s.block_kernel == nullptr || s.plan.time_block->is_resident || steps < s.plan.time_block->steps)
+        return steps;
+    const std::int64_t at_once = s.plan.time_block->steps;
+    return steps / at_once * at_once + (s.plan.time_block->is_whole ? 0 : 1);
 }
 
 std::int64_t Session::steps_done() const {

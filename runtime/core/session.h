@@ -100,6 +100,8 @@ public:
     RunResult run(const RunOptions& options);
     int steps_at_once()
         const;  // at most, in time tiles (time_tiles.h); 1 where there are none, or no step yet
+    // About as many steps, of which a time block leaves none to be done singly but the last, where that is.
+    std::int64_t whole_steps(std::int64_t steps) const;
     void synchronize();
 
     double reduction(const std::string& name);                  // of the last step; throws before the first

@@ -28,6 +28,10 @@ void Session::State::find_time_block() {
     const std::int64_t turn = std::lcm(cycle, std::int64_t{plan.time_block->levels});
     recorded_blocks = turn / plan.time_block->levels;
     recorded_blocks *= std::max<std::int64_t>(1, kRecordedBlocks / recorded_blocks);
+    const std::int64_t rounds = options.record && device->can_record() ? recorded_blocks : 1;
+    for (std::size_t i = 0; i < plan.time_block->reductions.size(); ++i)
+        block_partials.emplace_back(*device,
+                                    8 * rounds * plan.time_block->steps * plan.time_block->kernel.blocks);
 }
 
 bool Session::State::make_resident() {
@@ -97,40 +101,62 @@ void Session::State::prepare_blocks(const std::vector<double>& values) {
         block_launches.push_back(prepare_launch(plan.time_block->kernel, each, values));
 }
 
+int Session::State::place_in_block(int reduction) const {
+    if (block_kernel == nullptr) return -1;
+    const std::vector<int>& given = plan.time_block->reductions;
+    const auto place = std::ranges::find(given, reduction);
+    return place == given.end() ? -1 : static_cast<int>(place - given.begin());
+}
+
+const void* Session::State::block_partials_of_step(int place) const {
+    return static_cast<const double*>(block_partials[static_cast<std::size_t>(place)].address()) +
+           block_row * plan.time_block->kernel.blocks;
+}
+
+void Session::State::launch_block(std::int64_t phase, std::int64_t number) {
+    const KernelPlan& kernel = plan.time_block->kernel;
+    PreparedLaunch& launch = block_launches[static_cast<std::size_t>(modulo(phase, cycle))];
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+        if (kernel.arguments[i].kind != Argument::Kind::step_partials) continue;
+        const auto place = static_cast<std::size_t>(place_in_block(kernel.arguments[i].index));
+        launch.values[i].address = static_cast<double*>(block_partials[place].address()) +
+                                   number * plan.time_block->steps * kernel.blocks;
+    }
+    device->launch(*block_kernel, {kernel.blocks, 1, 1}, launch.pointers.data());
+}
+
+void Session::State::count_blocks(std::int64_t rounds) {
+    const TimeBlock& block = *plan.time_block;
+    steps_done += rounds * block.steps;
+    phase_shift += rounds * (block.levels - block.steps);
+}
+
 std::int64_t Session::State::step_in_blocks(std::int64_t count) {
     if (block_kernel == nullptr) return count;
     const TimeBlock& block = *plan.time_block;
     if (block.is_resident) return step_resident(count);
     const std::int64_t singles = block.is_whole ? 0 : 1;
-    const std::array<std::int64_t, 3> blocks_of_threads{block.kernel.blocks, 1, 1};
-    const auto launch = [&](std::int64_t at) {
-        device->launch(*block_kernel, blocks_of_threads,
-                       block_launches[static_cast<std::size_t>(modulo(at, cycle))].pointers.data());
-    };
-    const auto done = [&](std::int64_t blocks_done) {
-        steps_done += blocks_done * block.steps;
-        phase_shift += blocks_done * (block.levels - block.steps);
-        count -= blocks_done * block.steps;
-    };
-    const std::int64_t before = steps_done;
+    const std::int64_t before = steps_done, last = before + count - singles;
     const bool replayable = options.record && device->can_record();
-    while (count >= block.steps + singles) {
-        const bool many = count >= recorded_blocks * block.steps + singles;
+    while (steps_done + block.steps <= last) {
+        const bool many = steps_done + recorded_blocks * block.steps <= last;
         if (replayable && many && modulo(phase(), cycle) == 0 && block_ran) {
             if (block_recording == nullptr) {
                 block_recording =
-                    record(recorded_blocks, [&](std::int64_t each) { launch(each * block.levels); });
+                    record(recorded_blocks, [&](std::int64_t each) { launch_block(each * block.levels); });
             }
             device->replay(*block_recording);
-            done(recorded_blocks);
+            count_blocks(recorded_blocks);
         } else {
-            launch(phase());
+            launch_block(phase());
             block_ran = true;
-            done(1);
+            count_blocks(1);
         }
     }
-    if (steps_done != before) leave_images_due();
-    return count;
+    if (steps_done == before) return count;
+    block_row = block.steps - 1;
+    leave_images_due();
+    return last + singles - steps_done;
 }
 
 void Session::State::leave_images_due() {

@@ -243,6 +243,8 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::partials:
             value.address = partials[argument.index].address();
             break;
+        case Argument::Kind::step_partials:
+            break;  // launch_block() says them
         case Argument::Kind::coefs:
             value.address = coef_arrays[argument.index].address();
             break;
@@ -295,6 +297,7 @@ void Session::State::prepare() {
     recording.reset();
     watched_recording.reset();
     block_recording.reset();
+    watched_block_recording.reset();
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (!fields[i].fillers.empty()) continue;
         const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
@@ -400,6 +403,7 @@ void Session::State::step(std::int64_t count) {
 }
 
 void Session::State::step_singly(std::int64_t count) {
+    if (count > 0) block_row = -1;
     const bool replayable = options.record && device->can_record() && !plan.kernels.empty() && !changing;
     while (count > 0) {
         if (replayable && modulo(phase(), cycle) == 0 && count >= recorded_steps) {

@@ -123,11 +123,17 @@ struct Session::State {
     std::unique_ptr<Recording> watched_recording;  // one that also keeps each step's reductions
     DeviceMemory watched_results;                  // its results: [step][reduction]
     std::vector<DeviceMemory> snapshot;            // of the levels in saved_levels()
+    std::vector<bool> snapshot_due;                // Level::images_due of these
     Kernel* block_kernel = nullptr;                // of the time block, where the grid is large enough
     std::vector<PreparedLaunch> block_launches;    // by phase
     bool block_ran = false;                        // once, outside of a recording
     std::int64_t recorded_blocks = 0;              // of a recording of time blocks, from phase 0
     std::unique_ptr<Recording> block_recording;
+    std::unique_ptr<Recording> watched_block_recording;  // the same, with the steps' reductions combined
+    std::vector<DeviceMemory> block_partials;            // by TimeBlock::reductions: [launch][step][block]
+    DeviceMemory block_results;                          // what they come to: [reduction][launch][step]
+    bool block_watched = false;                          // combined once, outside of a recording
+    std::int64_t block_row = -1;  // of block_partials: the last step's, where a block did it; else -1
     std::array<std::int64_t, 3> resident_blocks{1, 1, 1};  // of a resident time block
     std::vector<DeviceMemory> exchanges;                   // by TimeBlock::exchanges
     std::int64_t resident_steps = 0;                       // done by it since the exchanges were cleared
@@ -172,6 +178,10 @@ struct Session::State {
     // session_blocks.cpp: several steps at once
     void find_time_block();
     void prepare_blocks(const std::vector<double>& values);
+    void launch_block(std::int64_t phase, std::int64_t number = 0);  // `number`: of its place in block_partials
+    void count_blocks(std::int64_t rounds);                          // once they are launched
+    int place_in_block(int reduction) const;                         // -1: the block does not give it
+    const void* block_partials_of_step(int place) const;             // of the last one
     std::int64_t step_in_blocks(std::int64_t count);  // as many as it can; returns how many are left
     bool make_resident();  // false where its blocks are not all on the device at once
     PreparedLaunch::Value exchange_value(int index, int part) const;
@@ -232,17 +242,30 @@ struct Session::State {
         bool holds = false;
     };
     Watched step_until(std::int64_t count, Watch watch);
+    Watched step_until_known(std::int64_t count, const Watch& watch);  // of a condition without reductions
     void finish_reductions(std::int64_t step);
     Watched step_until_recorded(const Watch& watch);
     bool can_look_back(const HostScalar& until);
+    bool has_snapshot();  // room for one, made where there is
     std::vector<Level*> saved_levels();
+    void save_levels();
+    void restore_levels();
     bool holds(const HostScalar& until, std::vector<double> reduction_values, std::int64_t steps) const;
+
+    // session_watch.cpp: the same in time blocks
+    bool can_watch_blocks(const HostScalar& until) const;
+    Watched watch_blocks(std::int64_t count, const Watch& watch);  // some; none where too few are left
+    // Launches done, `most` steps at most. saved: the levels before them are in the snapshot.
+    std::int64_t do_watched_blocks(std::int64_t most, bool& saved);
+    void finish_block_reductions(std::int64_t rounds);
+    std::vector<std::vector<double>> block_values(std::int64_t rounds);  // [step][reduction]
 
     // session.cpp
     int find_field(const std::string& name, int time) const;
     bool reads_reduction(const HostScalar& scalar, std::size_t reduction) const;
     double reduce(int index);  // of the last step; throws before the first
     double combine(int index) const;
+    double combined(int index, const void* partials, std::int64_t count) const;
     // For scalars that read reductions: the latest values, the initial ones where there are none yet. 0 for
     // those that it does not read.
     std::vector<double> latest_reductions(const HostScalar& scalar);

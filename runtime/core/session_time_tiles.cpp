@@ -29,6 +29,7 @@ bool is_known(const Argument& argument) {
             return argument.use.has_value();
         case Argument::Kind::points:
         case Argument::Kind::count:
+        case Argument::Kind::step_partials:
         case Argument::Kind::exchange:
         case Argument::Kind::steps:
         case Argument::Kind::sent:

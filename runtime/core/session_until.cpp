@@ -44,8 +44,13 @@ bool Session::State::can_look_back(const HostScalar& until) {
     if (!options.record || !device->can_record() || !device->can_finish_reductions() ||
         plan.kernels.empty() || changing)
         return false;
+    // Sums that are added up in another order might hold where the host's do not.
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)
         if (reads_reduction(until, i) && plan.reductions[i].op == ReductionPlan::Op::sum) return false;
+    return has_snapshot();
+}
+
+bool Session::State::has_snapshot() {
     if (!snapshot.empty()) return true;
     std::int64_t bytes = 0;
     for (const Level* level : saved_levels())
@@ -57,6 +62,23 @@ bool Session::State::can_look_back(const HostScalar& until) {
     return !snapshot.empty();
 }
 
+void Session::State::save_levels() {
+    const std::vector<Level*> levels = saved_levels();
+    snapshot_due.resize(levels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        device->copy_on_device(snapshot[i].address(), levels[i]->memory.address(), snapshot[i].bytes());
+        snapshot_due[i] = levels[i]->images_due;
+    }
+}
+
+void Session::State::restore_levels() {
+    const std::vector<Level*> levels = saved_levels();
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        device->copy_on_device(levels[i]->memory.address(), snapshot[i].address(), snapshot[i].bytes());
+        levels[i]->images_due = snapshot_due[i];
+    }
+}
+
 // Each reduction that can be to its place of the results.
 void Session::State::finish_reductions(std::int64_t step) {
     auto* results =
@@ -64,8 +86,8 @@ void Session::State::finish_reductions(std::int64_t step) {
     for (std::size_t i = 0; i < partials.size(); ++i) {
         const ReductionPlan& reduction = plan.reductions[i];
         if (reduction.op != ReductionPlan::Op::sum)
-            device->finish_reduction(reduction.op, partials[i].address(), block_count(reduction.kernel),
-                                     results + i);
+            device->finish_reductions(reduction.op, partials[i].address(), block_count(reduction.kernel), 1,
+                                      results + i);
     }
 }
 
@@ -83,9 +105,8 @@ Session::State::Watched Session::State::step_until_recorded(const Watch& watch) 
             finish_reductions(each);
         });
     }
-    const std::vector<Level*> levels = saved_levels();
-    for (std::size_t i = 0; i < levels.size(); ++i)
-        device->copy_on_device(snapshot[i].address(), levels[i]->memory.address(), snapshot[i].bytes());
+    save_levels();
+    block_row = -1;
     device->replay(*watched_recording);
     steps_done += recorded_steps;
     std::vector<double> results(reductions * static_cast<std::size_t>(recorded_steps));
@@ -99,9 +120,7 @@ Session::State::Watched Session::State::step_until_recorded(const Watch& watch) 
             if (plan.reductions[i].square_root) values[i] = std::sqrt(values[i]);
         if (!holds(watch.until, std::move(values), steps_done - recorded_steps + done)) continue;
         if (done < recorded_steps) {
-            for (std::size_t i = 0; i < levels.size(); ++i)
-                device->copy_on_device(levels[i]->memory.address(), snapshot[i].address(),
-                                       snapshot[i].bytes());
+            restore_levels();
             steps_done -= recorded_steps;
             step_singly(done);
         }
@@ -110,10 +129,33 @@ Session::State::Watched Session::State::step_until_recorded(const Watch& watch) 
     return {recorded_steps, false};
 }
 
+// The step at which it will hold is known before any is done.
+Session::State::Watched Session::State::step_until_known(std::int64_t count, const Watch& watch) {
+    const std::vector<double> none(plan.reductions.size());
+    Watched result{count, false};
+    for (std::int64_t done = 1; done <= count && !result.holds; ++done)
+        if (watch.due(watch.steps_before + done) && holds(watch.until, none, steps_done + done))
+            result = {done, true};
+    step(result.steps);
+    return result;
+}
+
 Session::State::Watched Session::State::step_until(std::int64_t count, Watch watch) {
-    const bool look_back = count >= recorded_steps && can_look_back(watch.until);
+    bool reads_any = false;
+    for (std::size_t i = 0; i < plan.reductions.size(); ++i)
+        reads_any = reads_any || reads_reduction(watch.until, i);
+    if (!reads_any) return step_until_known(count, watch);
+    const bool in_blocks = can_watch_blocks(watch.until);
+    const bool look_back = !in_blocks && count >= recorded_steps && can_look_back(watch.until);
     Watched result;
     while (result.steps < count && !result.holds) {
+        if (in_blocks) {
+            const Watched part = watch_blocks(count - result.steps, watch);
+            result.steps += part.steps;
+            watch.steps_before += part.steps;
+            result.holds = part.holds;
+            if (part.steps > 0) continue;
+        }
         if (look_back && modulo(phase(), cycle) == 0 && count - result.steps >= recorded_steps) {
             const Watched part = step_until_recorded(watch);
             result.steps += part.steps;

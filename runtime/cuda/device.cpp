@@ -155,10 +155,10 @@ public:
     }
 
     bool can_finish_reductions() const override { return true; }
-    void finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count,
-                          void* result) override {
+    void finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count, std::int64_t rows,
+                           void* results) override {
         enter();
-        own_.finish_reduction(op, partials, count, result);
+        own_.finish_reductions(op, partials, count, rows, results);
     }
 
     bool can_record() const override { return true; }

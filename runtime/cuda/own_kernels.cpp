@@ -10,7 +10,7 @@ namespace halo::rt::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;              // finish_reduction.ptx.in counts on it
+constexpr int kThreads = 256;              // finish_reductions.ptx.in counts on it
 constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; halo_layer loops over the rest
 
 }  // namespace
@@ -54,12 +54,14 @@ void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type
     }
 }
 
-void OwnKernels::finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count,
-                                  void* result) {
-    void* arguments[] = {&partials, &count, &result};
-    const CudaKernel& kernel = op == ReductionPlan::Op::min ? use(min_, kFinishMinPtx, "finish_reduction")
-                                                            : use(max_, kFinishMaxPtx, "finish_reduction");
-    kernel.launch({1, 1, 1}, stream_, arguments);
+void OwnKernels::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,
+                                   std::int64_t rows, void* results) {
+    void* arguments[] = {&partials, &count, &results};
+    const char* const name = "finish_reductions";
+    const CudaKernel& kernel = op == ReductionPlan::Op::sum   ? use(sum_, kFinishSumPtx, name)
+                               : op == ReductionPlan::Op::min ? use(min_, kFinishMinPtx, name)
+                                                              : use(max_, kFinishMaxPtx, name);
+    kernel.launch({rows, 1, 1}, stream_, arguments);
 }
 
 }  // namespace halo::rt::cuda

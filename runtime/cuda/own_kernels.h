@@ -14,7 +14,8 @@ class OwnKernels {
 public:
     OwnKernels(const Driver& driver, Context context, Stream stream, const CudaDeviceInfo& device);
     void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);
-    void finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count, void* result);
+    void finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count, std::int64_t rows,
+                           void* results);
 
 private:
     // Loaded at first use: the driver takes tens of milliseconds for PTX that it has not met before.
@@ -28,7 +29,7 @@ private:
     Context context_;
     Stream stream_;
     const CudaDeviceInfo& device_;
-    Loaded halo_[4], min_, max_;
+    Loaded halo_[4], sum_, min_, max_;
 };
 
 }  // namespace halo::rt::cuda

@@ -70,8 +70,9 @@ CudaDevice& device_under_test() {
         pass.layers.resize(1);
         for (const ElementType type : {ElementType::f32, ElementType::f64})
             opened->run_halo_passes({pass}, type, array.address());
-        for (const ReductionPlan::Op op : {ReductionPlan::Op::min, ReductionPlan::Op::max})
-            opened->finish_reduction(op, array.address(), 1, array.address());
+        for (const ReductionPlan::Op op :
+             {ReductionPlan::Op::sum, ReductionPlan::Op::min, ReductionPlan::Op::max})
+            opened->finish_reductions(op, array.address(), 1, 1, array.address());
         return opened;
     }();
     return *device;

@@ -143,26 +143,39 @@ TEST_CASE("halos are filled as on the host") {
     }
 }
 
-TEST_CASE("the least and the largest of partial results are found on the device") {
+TEST_CASE("rows of partial results are combined on the device") {
     CudaDevice& device = device_under_test();
     REQUIRE(device.can_finish_reductions());
     std::mt19937 random(3);
+    constexpr std::int64_t kRows = 3;
+    using Op = ReductionPlan::Op;
+    const auto same = [](double got, double expected) {
+        return got == expected || (std::isnan(got) && std::isnan(expected));
+    };
     for (const std::int64_t count : {1, 2, 255, 256, 257, 5000}) {
-        std::vector<double> values;
-        for (std::int64_t i = 0; i < count; ++i)
+        std::vector<double> values;  // whole numbers: their sums are exact in any order
+        for (std::int64_t i = 0; i < kRows * count; ++i)
             values.push_back(static_cast<double>(random()) - 2e9);
-        if (count > 2) values[1] = std::numeric_limits<double>::quiet_NaN();  // passed over
-        double least = std::numeric_limits<double>::infinity(), largest = -least;
-        for (const double value : values) {
-            least = std::fmin(least, value);
-            largest = std::fmax(largest, value);
+        // What is not a number is so in the end, and only for its own row.
+        if (count > 2) values[static_cast<std::size_t>(count) + 1] = std::numeric_limits<double>::quiet_NaN();
+        const DeviceMemory partials(device, 8 * kRows * count), results(device, 8 * kRows);
+        device.copy_to_device(partials.address(), values.data(), 8 * kRows * count);
+        for (const Op op : {Op::sum, Op::min, Op::max}) {
+            device.finish_reductions(op, partials.address(), count, kRows, results.address());
+            const std::vector<double> got = read_back<double>(results.address(), kRows);
+            for (std::int64_t row = 0; row < kRows; ++row) {
+                const auto first = values.begin() + static_cast<std::ptrdiff_t>(row * count);
+                double expected = op == Op::sum ? 0.0 : *first;
+                for (auto value = first; value != first + static_cast<std::ptrdiff_t>(count); ++value) {
+                    const bool replaces = op == Op::min ? *value < expected : *value > expected;
+                    if (op == Op::sum) expected += *value;
+                    if (op != Op::sum && !std::isnan(expected) && (replaces || std::isnan(*value)))
+                        expected = *value;
+                }
+                INFO(count << " partial results, row " << row);
+                CHECK(same(got[static_cast<std::size_t>(row)], expected));
+            }
         }
-        const DeviceMemory partials(device, 8 * count), result(device, 8);
-        device.copy_to_device(partials.address(), values.data(), 8 * count);
-        device.finish_reduction(ReductionPlan::Op::min, partials.address(), count, result.address());
-        CHECK(read_back<double>(result.address(), 1)[0] == least);
-        device.finish_reduction(ReductionPlan::Op::max, partials.address(), count, result.address());
-        CHECK(read_back<double>(result.address(), 1)[0] == largest);
     }
 }
 

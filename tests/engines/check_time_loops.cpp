@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "analyzed.h"
 #include "catch.h"
 #include "compiler/schedule/resident.h"
+#include "random_program.h"
 #include "random_time_loop.h"
 
 namespace halo::test {
@@ -25,6 +29,60 @@ void check_several_steps(Seeds seeds, const LoopDifference& difference) {
         CHECK(difference(reference, *lowered) == "");
     }
     CHECK(done * 2 >= seeds.count);
+}
+
+namespace {
+
+// `reduction` within a little of a number: sums are taken in other orders.
+rt::HostScalar close_to(const lower::Lowered& lowered, const std::string& reduction, double value) {
+    using Op = rt::HostScalar::Op;
+    const auto place = std::ranges::find(lowered.plan.reductions, reduction, &rt::ReductionPlan::name);
+    const auto index =
+        static_cast<int>(lowered.plan.params.size()) +
+        static_cast<int>(place - lowered.plan.reductions.begin());
+    return {{{Op::param, 0, index},
+             {Op::constant, value, 0},
+             {Op::sub, 0, 0},
+             {Op::abs, 0, 0},
+             {Op::constant, 1e-9 * (1 + std::abs(value)), 0},
+             {Op::less_equal, 0, 0}}};
+}
+
+// The first step after which it is so; none where it never is.
+std::optional<int> first_close_to(const std::vector<double>& by_step, double value) {
+    for (std::size_t step = 0; step < by_step.size(); ++step)
+        if (std::abs(by_step[step] - value) <= 1e-9 * (1 + std::abs(value)))
+            return static_cast<int>(step) + 1;
+    return std::nullopt;
+}
+
+}  // namespace
+
+void check_stopping(Seeds seeds, const StoppedDifference& difference) {
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        RandomTimeLoop loop = random_time_loop(seed);
+        const ir::Program program = load_program(loop.text);
+        const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+        if (!lowered || lowered->plan.time_block->reductions.empty()) continue;
+        Random random(seed * 31 + 7);
+        const int steps = loop.temporal.steps * random.between(1, 3) + random.between(0, 3);
+        const Reference whole(program, loop.grid, steps, seed);
+        const int watched = random.pick(lowered->plan.time_block->reductions);
+        const std::string& name = lowered->plan.reductions[static_cast<std::size_t>(watched)].name;
+        const std::vector<double>& by_step = whole.by_step(name);
+        const double value = by_step[static_cast<std::size_t>(random.between(0, steps - 1))];
+        const int expected = first_close_to(by_step, value).value_or(steps);
+        INFO("seed " << seed << "\n" << loop.describe() << "\nof " << steps << " until " << name << " is "
+                     << value << ", after " << expected);
+        const Reference reference(program, loop.grid, expected, seed);
+        rt::RunOptions run;
+        run.steps = steps;
+        run.until = close_to(*lowered, name, value);
+        ++done;
+        CHECK(difference(reference, *lowered, run) == "");
+    }
+    CHECK(done * 4 >= seeds.count);
 }
 
 void check_on_the_chip(Seeds seeds, int times, const LoopDifference& difference) {

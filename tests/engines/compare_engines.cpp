@@ -98,8 +98,12 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
             levels_.push_back({field.name, time, values, {}});
         }
     }
-    for (int step = 0; step < steps; ++step)
+    for (int step = 0; step < steps; ++step) {
         interpreter.step();
+        for (const ir::Statement& statement : program.statements)
+            if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
+                by_step_[reduce->name].push_back(interpreter.reduction(reduce->name));
+    }
     for (Level& level : levels_)
         level.end = interpreter.field(level.field, level.time);
     for (PointSet& set : points_)
@@ -172,9 +176,13 @@ double Reference::reduction(const std::string& name) const {
     return state_->interpreter->reduction(name);
 }
 
+const std::vector<double>& Reference::by_step(const std::string& reduction) const {
+    return by_step_.at(reduction);
+}
+
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
                        const Load& load, double tolerance, const rt::TimeTileOptions& time_tiles,
-                       int* steps_at_once) {
+                       int* steps_at_once, const rt::RunOptions* run) {
     rt::SessionOptions options;
     options.poison = true;
     options.time_tiles = time_tiles;
@@ -198,7 +206,11 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
             session.upload(level.field, level.time, std::span<const double>(level.start));
         }
     }
-    session.step(reference.steps);
+    if (run == nullptr) {
+        session.step(reference.steps);
+    } else if (const std::int64_t steps = session.run(*run).steps; steps != reference.steps) {
+        return fmt::format("the run ended after {} steps instead of {}", steps, reference.steps);
+    }
     if (steps_at_once != nullptr) *steps_at_once = session.steps_at_once();
     const auto [nx, ny, nz] = reference.extent;
     for (const Reference::Level& level : reference.levels()) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ public:
     const std::vector<Level>& levels() const { return levels_; }
     const std::vector<std::pair<std::string, std::vector<double>>>& tables() const { return tables_; }
     double reduction(const std::string& name) const;
+    const std::vector<double>& by_step(const std::string& reduction) const;  // after each step
 
     // Random points within the grid, with numbers; the traces that are injected end a step early.
     struct PointSet {
@@ -54,6 +56,7 @@ private:
     struct State;
     std::unique_ptr<State> state_;
     std::vector<Level> levels_;
+    std::map<std::string, std::vector<double>> by_step_;
     void place_points(std::uint64_t seed);
 
     std::vector<std::pair<std::string, std::vector<double>>> tables_;  // name and rows
@@ -66,10 +69,11 @@ using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower:
 // Empty where all fields agree bit for bit (a cell that is NaN in the reference has no value) and all
 // reductions within rounding; else what differs first. tolerance: how far values may differ, relative to 1
 // and to themselves, where functions are the device's own.
-// time_tiles: as SessionOptions has them; steps_at_once: what Session says then.
+// time_tiles: as SessionOptions has them; steps_at_once: what Session says then. run: instead of the
+// reference's steps, a run that has to end after as many of them.
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
                        const Load& load, double tolerance = 0, const rt::TimeTileOptions& time_tiles = {},
-                       int* steps_at_once = nullptr);
+                       int* steps_at_once = nullptr, const rt::RunOptions* run = nullptr);
 
 // For an emulated GPU: the emitted CUDA.
 std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device);

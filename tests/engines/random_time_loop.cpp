@@ -1,6 +1,6 @@
 #include "random_time_loop.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -32,12 +32,14 @@ public:
         has_second_ = random_.chance(40);
         has_let_ = random_.chance(35);
         draw_schedule(loop);
+        limit_radius(loop.temporal);
         std::string body = "stencil loop(" + std::string(rank_ == 2 ? "x, y" : "x, y, z") + ") {\n";
         body += "    param p = 0.125\n";
         body += field("a");
         if (has_second_) body += field("b");
         if (has_input_) body += field("c");
         body += statements();
+        body += reductions(loop.temporal);
         loop.text = body + "}\n";
         return loop;
     }
@@ -61,6 +63,15 @@ private:
         loop.steps = schedule.steps * random_.between(1, 2) + random_.between(0, 2);
     }
 
+    // Neighbours come from the next lane or warp, and a mirror from a thread's own cells.
+    void limit_radius(const schedule::TemporalSchedule& schedule) {
+        for (int axis = 0; axis < rank_; ++axis) {
+            const int cells = axis == rank_ - 1 ? most_ + 1 : schedule.cells[static_cast<std::size_t>(axis)];
+            limit_[axis] = std::min(most_, cells);
+            mirrors_[axis] = limit_[axis] < cells;
+        }
+    }
+
     std::string field(const std::string& name) {
         std::string faces;
         for (int axis = 0; axis < rank_; ++axis) {
@@ -72,7 +83,9 @@ private:
             for (const char* side : {"low", "high"})
                 faces += fmt::format(
                     "{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
-                    random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "mirror", "mirror", "free"}));
+                    random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "free",
+                                               mirrors_[axis] ? "mirror" : "clamp",
+                                               mirrors_[axis] ? "mirror" : "fixed p"}));
         }
         return fmt::format("    field {}: {} {{ boundary {} }}\n", name, type_, faces);
     }
@@ -88,15 +101,20 @@ private:
                     places += fmt::format("{}{}{:+}", places.empty() ? "" : ", ", kAxes[axis], offset[axis]);
             return name + (places.empty() ? "" : "[" + places + "]");
         };
+        const auto drawn = [&](int axis) {
+            const int most = std::min(radius, limit_[axis]);
+            return random_.between(-most, most);
+        };
         std::vector<std::array<int, 3>> offsets{{0, 0, 0}};
         const int terms = random_.between(1, 6);
         for (int term = 0; term < terms; ++term) {
             std::array<int, 3> offset{};
             if (boxes_) {
                 for (int axis = 0; axis < rank_; ++axis)
-                    offset[axis] = random_.between(-radius, radius);
+                    offset[axis] = drawn(axis);
             } else {
-                offset[random_.between(0, rank_ - 1)] = random_.between(-radius, radius);
+                const int axis = random_.between(0, rank_ - 1);
+                offset[axis] = drawn(axis);
             }
             offsets.push_back(offset);
         }
@@ -119,7 +137,9 @@ private:
             for (int axis = 0; axis < rank_; ++axis)
                 faces += fmt::format(
                     "{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
-                    periodic_[axis] ? "periodic" : random_.pick<std::string>({"clamp", "mirror", "fixed p"}));
+                    periodic_[axis]
+                        ? "periodic"
+                        : random_.pick<std::string>({"clamp", mirrors_[axis] ? "mirror" : "clamp", "fixed p"}));
             text += fmt::format("    let g {{ boundary {} }} = {}{}\n", faces, around("a", "", most_),
                                 has_input_ && random_.chance(50) ? " + " + around("c", "", 1) : "");
             source = "g";
@@ -139,12 +159,32 @@ private:
             const std::string time = random_.chance(60) ? "+1" : "";
             text += "    b[t+1] = " + number() + "*b + " + around("a", time, most_) + "\n";
         }
-        if (random_.chance(20)) text += "    reduce most = max(abs(a))\n";
+        return text;
+    }
+
+    // Some of them are found at every step, if they can be.
+    std::string reductions(schedule::TemporalSchedule& schedule) {
+        std::string text;
+        const auto add = [&](int percent, const std::string& name, const std::string& value) {
+            if (!random_.chance(percent)) return;
+            text += "    reduce " + name + " = " + value + "\n";
+            if (random_.chance(75)) schedule.reductions.push_back(name);
+        };
+        const std::string walked = kAxes[rank_ - 1];
+        add(40, "most", "max(abs(a))");
+        add(40, "change", "norm2(a[t+1] - a)");
+        add(20, "total", fmt::format("sum(a[t+1] + {}) on {} in 2..-3", number(), walked));
+        add(15, "slope", "sum((" + around("a", "", most_) + ")^2)");
+        if (has_second_) add(20, "least", "min(b[t+1]) where a > 1/4");
+        if (has_second_ && random_.chance(50)) add(20, "ahead", "max(" + around("b", "+1", most_) + ")");
+        if (has_input_) add(15, "given", fmt::format("min(c*a + {}*idx(x)/len(x))", number()));
         return text;
     }
 
     Random random_;
     int rank_ = 2, most_ = 1;
+    std::array<int, 3> limit_{1, 1, 1};  // of the radius along each axis
+    std::array<bool, 3> mirrors_{};
     bool boxes_ = false, by_plane_ = false, has_input_ = false, has_second_ = false, has_let_ = false;
     std::string type_;
     std::array<bool, 3> periodic_{};
@@ -153,8 +193,8 @@ private:
 }  // namespace
 
 std::string RandomTimeLoop::describe() const {
-    return fmt::format("{}grid {} x {} x {}, {} steps, {}", text, grid[0], grid[1], grid[2], steps,
-                       schedule::print(temporal, 3));
+    return fmt::format("{}grid {} x {} x {}, {} steps, {}, with {}", text, grid[0], grid[1], grid[2], steps,
+                       schedule::print(temporal, 3), fmt::join(temporal.reductions, ", "));
 }
 
 std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const RandomTimeLoop& loop) {
@@ -162,7 +202,9 @@ std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const R
     for (schedule::Schedule& single : singles)
         single.threads = {32, 4, 1};
     try {
-        lower::Lowered lowered = lower::lower_cuda(program, singles, loop.temporal);
+        schedule::TemporalSchedule temporal = loop.temporal;
+        temporal.reductions = schedule::temporal_core(program, temporal.reductions).reductions;
+        lower::Lowered lowered = lower::lower_cuda(program, singles, temporal);
         for (std::size_t axis = 0; axis < 3; ++axis)
             if (loop.grid[axis] < lowered.plan.time_block->least_extent[axis]) return std::nullopt;
         return lowered;

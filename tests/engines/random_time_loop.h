@@ -44,6 +44,10 @@ std::optional<lower::Lowered> lower_resident(const ir::Program& program, const R
 // difference: of a loop as it was lowered.
 using LoopDifference = std::function<std::string(const Reference&, const lower::Lowered&)>;
 void check_several_steps(Seeds seeds, const LoopDifference& difference);
+// The same of runs that stop where a reduction is what it is after a drawn step. run: says when, else empty.
+using StoppedDifference =
+    std::function<std::string(const Reference&, const lower::Lowered&, const rt::RunOptions& run)>;
+void check_stopping(Seeds seeds, const StoppedDifference& difference);
 // times: as many steps as drawn.
 void check_on_the_chip(Seeds seeds, int times, const LoopDifference& difference);
 

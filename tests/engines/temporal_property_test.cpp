@@ -20,6 +20,14 @@ TEST_CASE("random time loops on emulated CUDA, several steps at once") {
                         });
 }
 
+TEST_CASE("random time loops on emulated CUDA end at the step that a reduction says") {
+    check_stopping(seeds_from_environment(501, 80), [](const Reference& reference, const lower::Lowered& lowered,
+                                                       const rt::RunOptions& run) {
+        emulator::EmulatedDevice device;
+        return difference(reference, lowered, device, load_cuda, 0, {}, nullptr, &run);
+    });
+}
+
 // Shrunk from random programs: the plane past a face was filled after its neighbours were gathered; and a
 // plane that is read along the walk alone was shown past a face with neighbours that nobody kept; and where a
 // fixed plane met a fixed row, the row's ends were of the plane.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <cstdlib>
 
 using namespace halo::rt;
@@ -248,14 +249,17 @@ void FakeDevice::launch(Kernel& kernel, const std::array<std::int64_t, 3>& block
     });
 }
 
-void FakeDevice::finish_reduction(ReductionPlan::Op op, const void* partials, std::int64_t count,
-                                  void* result) {
+void FakeDevice::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,
+                                   std::int64_t rows, void* results) {
     run([=, this] {
-        ++finished_reductions;
-        const auto* values = static_cast<const double*>(partials);
-        *static_cast<double*>(result) = op == ReductionPlan::Op::min
-                                            ? *std::min_element(values, values + count)
-                                            : *std::max_element(values, values + count);
+        for (std::int64_t row = 0; row < rows; ++row) {
+            ++finished_reductions;
+            const auto* values = static_cast<const double*>(partials) + row * count;
+            static_cast<double*>(results)[row] =
+                op == ReductionPlan::Op::sum   ? std::accumulate(values, values + count, 0.0)
+                : op == ReductionPlan::Op::min ? *std::min_element(values, values + count)
+                                               : *std::max_element(values, values + count);
+        }
     });
 }
 

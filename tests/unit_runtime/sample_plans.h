@@ -59,8 +59,8 @@ public:
                 void** arguments) override;
     void synchronize() override;
     bool can_finish_reductions() const override { return finishes_reductions; }
-    void finish_reduction(halo::rt::ReductionPlan::Op op, const void* partials, std::int64_t count,
-                          void* result) override;
+    void finish_reductions(halo::rt::ReductionPlan::Op op, const void* partials, std::int64_t count,
+                           std::int64_t rows, void* results) override;
     bool can_record() const override { return recordable; }
     void begin_recording() override;
     std::unique_ptr<halo::rt::Recording> end_recording() override;

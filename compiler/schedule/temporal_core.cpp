@@ -1,0 +1,90 @@
+#include "compiler/schedule/temporal_core.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/schedule/pipeline.h"
+
+namespace halo::schedule {
+
+namespace {
+
+// kept: by statement, the reductions that are part of it.
+ir::Program core_with(const ir::Program& program, const std::vector<bool>& kept) {
+    ir::Program core = program;
+    std::set<std::uint32_t> needed;
+    for (std::size_t f = 0; f < program.fields.size(); ++f)
+        if (program.fields[f].role == ir::Role::state) needed.insert(static_cast<std::uint32_t>(f));
+    core.statements.clear();
+    for (std::size_t index = program.statements.size(); index-- > 0;) {
+        const ir::Statement& statement = program.statements[index];
+        const auto* assign = std::get_if<ir::Assign>(&statement);
+        const bool is_needed = std::holds_alternative<ir::Inject>(statement) || kept[index] ||
+                               (assign != nullptr && needed.contains(assign->target.index));
+        if (!is_needed) continue;
+        const std::vector<bool> reached = ir::reachable_exprs(program, ir::roots_of(statement));
+        for (std::size_t e = 0; e < reached.size(); ++e)
+            if (const auto* access = std::get_if<ir::Access>(&program.exprs[e].node); access && reached[e])
+                needed.insert(access->field.index);
+        core.statements.insert(core.statements.begin(), statement);
+    }
+    return core;
+}
+
+// Steps change nothing of that.
+std::string refusal(const ir::Program& core) {
+    const auto formed = form_pipeline(core, 1);
+    const auto* why = std::get_if<std::string>(&formed);
+    return why == nullptr ? "" : *why;
+}
+
+}  // namespace
+
+ir::Program state_core(const ir::Program& program) {
+    return core_with(program, std::vector<bool>(program.statements.size()));
+}
+
+TemporalCore temporal_core(const ir::Program& program, const std::vector<std::string>& wanted) {
+    TemporalCore core;
+    std::vector<bool> kept(program.statements.size());
+    core.program = core_with(program, kept);
+    const std::string why_none = wanted.empty() ? "" : refusal(core.program);
+    for (std::size_t index = 0; index < kept.size(); ++index) {
+        const auto* reduce = std::get_if<ir::Reduce>(&program.statements[index]);
+        if (reduce == nullptr || std::ranges::find(wanted, reduce->name) == wanted.end()) continue;
+        kept[index] = true;
+        ir::Program wider = core_with(program, kept);
+        std::string why = why_none.empty() ? refusal(wider) : why_none;
+        if (why.empty()) {
+            core.reductions.push_back(reduce->name);
+            core.program = std::move(wider);
+        } else {
+            core.left_out.push_back({reduce->name, std::move(why)});
+            kept[index] = false;
+        }
+    }
+    core.is_whole = core.program.statements.size() == program.statements.size();
+    return core;
+}
+
+std::string refused_rest(const ir::Program& program) {
+    for (const ir::Field& field : program.fields)
+        if (field.role == ir::Role::output && field.history > 0)
+            return "the past of `" + field.name + "` is read, which no state is";
+    std::vector<std::size_t> statement_of;  // by reduction
+    for (std::size_t index = 0; index < program.statements.size(); ++index)
+        if (std::holds_alternative<ir::Reduce>(program.statements[index])) statement_of.push_back(index);
+    for (std::size_t index = 0; index < program.statements.size(); ++index) {
+        const std::vector<bool> reached =
+            ir::reachable_exprs(program, ir::roots_of(program.statements[index]));
+        for (std::size_t e = 0; e < reached.size(); ++e) {
+            const auto* read = std::get_if<ir::ReductionRef>(&program.exprs[e].node);
+            if (reached[e] && read && statement_of[read->reduction.index] >= index)
+                return "a statement reads a reduction of the step before";
+        }
+    }
+    return "";
+}
+
+}  // namespace halo::schedule
