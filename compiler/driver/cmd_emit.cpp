@@ -6,6 +6,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
+#include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/emit/launcher.h"
 #include "compiler/ir/print.h"
@@ -65,6 +66,7 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.extent = choose_grid(spec, stencil.program, "");
     code_options.strict_fp = options.strict_fp;
+    code_options.watched = watched_reductions(spec, stencil.program);
     Emitted result = emitted(stencil.program, options, code_options);
     if (options.output.empty() || options.output == "-") {
         console.result(result.text);

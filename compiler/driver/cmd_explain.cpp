@@ -12,7 +12,6 @@
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/target_figures.h"
-#include "compiler/lower/host_scalar.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
@@ -421,9 +420,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
-    if (run_spec != nullptr && run_spec->until)
-        code_options.watched = reductions_read(
-            lower::host_scalar(run_spec->until->host, run_spec->until->condition), stencil.program);
+    code_options.watched = watched_reductions(spec, stencil.program);
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
     const auto [temporal, resident] = choose_steps(program, stages, code_options);

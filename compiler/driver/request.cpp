@@ -91,7 +91,7 @@ private:
         }
         if (run_ == nullptr || !run_->until) return;
         request_.until = lower::host_scalar(run_->until->host, run_->until->condition);
-        request_.watched = reductions_read(*request_.until, program_);
+        request_.watched = watched_reductions(spec_, program_);
         request_.until_words = std::string(spec_.source.text(run_->until->where));
     }
 
@@ -451,7 +451,10 @@ private:
 
 }  // namespace
 
-std::vector<std::string> reductions_read(const rt::HostScalar& until, const ir::Program& program) {
+std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program) {
+    const sema::RunSpec* run = spec.analysis.find_run(program.name);
+    if (run == nullptr || !run->until) return {};
+    const rt::HostScalar until = lower::host_scalar(run->until->host, run->until->condition);
     std::vector<std::string> names;
     auto index = static_cast<int>(program.params.size());
     for (const ir::Statement& statement : program.statements) {

@@ -65,8 +65,8 @@ struct RunRequest {
     std::vector<std::int64_t> npy_shape() const;  // slowest axis first
 };
 
-// The reductions that an `until` (as rt::RunOptions has it) reads.
-std::vector<std::string> reductions_read(const rt::HostScalar& until, const ir::Program& program);
+// The reductions that the `until` of a stencil's run block reads; none where there is none.
+std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program);
 
 // Throws CommandError (usage; file for folders that are not there) for what cannot be run; warns about what
 // is changed.

@@ -480,7 +480,6 @@ std::vector<std::string> temporal_roles() {
             "oldest",
             "now",
             "earlier",
-            "counts",
             "own_columns"};
 }
 

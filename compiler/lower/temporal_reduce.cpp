@@ -9,14 +9,6 @@ using kernel::Block;
 using kernel::Expr;
 using kernel::Type;
 
-namespace {
-
-Expr counts() {
-    return kernel::variable("counts", Type::boolean);
-}
-
-}  // namespace
-
 RegisterArray TemporalStages::of_thread(const ir::Reduce& reduce) const {
     const Context& context = frame_.context;
     const bool is_narrow = schedule::words_of_reduction(context.program(), reduce) == 1;
@@ -40,33 +32,52 @@ void TemporalStages::begin_reductions(Block& body) {
     if (!none.empty()) append(body, loop_over("s", frame_.k_steps, std::move(none)));
 }
 
-void TemporalStages::declare_counts(const Expr& plane, Block& body) {
-    if (frame_.context.stage().reductions.empty()) return;
-    body.push_back(kernel::Declare{Type::boolean, "counts",
-                                   plane >= frame_.out_begin && plane < frame_.out_end});
-}
-
-void TemporalStages::reduce_cell(const CellValues& values, Block& cell) {
-    const auto& reductions = frame_.context.stage().reductions;
-    if (reductions.empty()) return;
-    Expr own = kernel::variable("own_columns", Type::boolean);
-    if (frame_.cells_x > 1) {
+// A row of cells is taken in at once, and kept where it counts: a branch would come between the exchanges of
+// neighbours.
+Block TemporalStages::reduced_rows(const CellValues& values, const std::string& stage_name, const Expr& plane,
+                                   Block cell) {
+    Context& context = frame_.context;
+    const auto& reductions = context.stage().reductions;
+    const auto closed = [this](Block cells) {
+        // The names of one cell's values are its own.
+        if (frame_.cells_x * frame_.cells_y == 1) cells = {kernel::Scope{std::move(cells)}};
+        return cells;
+    };
+    if (reductions.empty()) return frame_.over_cells(closed(std::move(cell)));
+    Block body, before, after;
+    const std::string counts = context.names().take(stage_name + "_counts");
+    body.push_back(
+        kernel::Declare{Type::boolean, counts, plane >= frame_.out_begin && plane < frame_.out_end});
+    Expr row_counts = kernel::variable(counts, Type::boolean);
+    Expr columns = kernel::variable("own_columns", Type::boolean), column;
+    if (frame_.cells_x > 1) {  // cells that are not aligned are asked one by one
+        const Expr single = frame_.near_side && kernel::logical_not(frame_.aligned);
         const Expr i = frame_.i + frame_.x();
-        own = kernel::select(frame_.near_side && kernel::logical_not(frame_.aligned),
-                             i >= frame_.in_begin[0] && i < frame_.in_end[0], own);
+        column = kernel::logical_not(single) || (i >= frame_.in_begin[0] && i < frame_.in_end[0]);
+        columns = single || columns;
     }
-    own = counts() && own;
+    row_counts = row_counts && columns;
     if (frame_.two_rows) {
         const Expr j = frame_.j + frame_.y();
-        own = own && j >= frame_.in_begin[1] && j < frame_.in_end[1];
+        row_counts = row_counts && j >= frame_.in_begin[1] && j < frame_.in_end[1];
     }
     for (std::size_t r = 0; r < reductions.size(); ++r) {
+        const ir::ReduceOp op = reductions[r]->op;
         const Expr so_far = of_thread(*reductions[r]).at({step()});
-        cell.push_back(kernel::If{own && values.counted[r],
-                                  {kernel::Assign{so_far, combined(reductions[r]->op, so_far,
-                                                                   values.reduced[r])}},
-                                  {}});
+        const Type type = so_far.type();
+        const std::string name = context.names().take(reductions[r]->name + "_of_row");
+        const Expr of_row = kernel::variable(name, type);
+        before.push_back(kernel::Declare{type, name, so_far, true});
+        Expr value = kernel::convert(values.reduced[r], type);
+        if (const Expr counted = column && values.counted[r])
+            value = kernel::select(counted, value, kernel::real_literal(identity(op), type));
+        cell.push_back(kernel::Assign{of_row, combined(op, of_row, value)});
+        after.push_back(kernel::Assign{so_far, kernel::select(row_counts, of_row, so_far)});
     }
+    append(before, loop_over("x", frame_.k_cells_x, closed(std::move(cell))));
+    append(before, std::move(after));
+    append(body, loop_over("y", frame_.k_cells_y, std::move(before)));
+    return body;
 }
 
 void TemporalStages::finish_reductions(Block& body) {

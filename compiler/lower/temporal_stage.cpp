@@ -219,11 +219,7 @@ void TemporalStages::do_stage(int index, Block& body) {
         cell.push_back(
             kernel::Assign{fresh.back().at({frame_.y(), frame_.x()}), stored_value(view, write, values)});
     }
-    declare_counts(plane, body);
-    reduce_cell(values, cell);
-    // The names of one cell's values are its own.
-    if (frame_.cells_x * frame_.cells_y == 1) cell = {kernel::Scope{std::move(cell)}};
-    append(body, frame_.over_cells(std::move(cell)));
+    append(body, reduced_rows(values, written, plane, std::move(cell)));
     if (folded) add_planes(index, plane, *folded, body);
     for (std::size_t w = 0; w < view.writes.size(); ++w) {
         const Queue& queue = *frame_.pipeline.find(view.writes[w].level.field);

@@ -77,8 +77,9 @@ private:
 
     // ---- reductions (temporal_reduce.cpp)
     RegisterArray of_thread(const ir::Reduce& reduce) const;  // [step]
-    void declare_counts(const kernel::Expr& plane, kernel::Block& body);
-    void reduce_cell(const CellValues& values, kernel::Block& cell);
+    // y and x loops over a thread's cells, around what one of them does; `plane` is the stage's.
+    kernel::Block reduced_rows(const CellValues& values, const std::string& stage_name,
+                               const kernel::Expr& plane, kernel::Block cell);
 
     kernel::Expr step() const;
     kernel::Expr level_index(const Use& use, const Queue& queue) const;

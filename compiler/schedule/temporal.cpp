@@ -93,7 +93,8 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);
     }
     for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
-        registers += pipeline.steps * words_of_reduction(core, reduce);
+        constexpr int kOfRow = 4;  // words on their way
+        registers += (pipeline.steps + kOfRow) * words_of_reduction(core, reduce);
     });
     // Values on their way, which come in pairs of registers where they are wide.
     if (schedule.unroll > 1) registers += has_rows ? 20 * widest : widest > 1 ? 35 : 0;

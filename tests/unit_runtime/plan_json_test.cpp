@@ -142,6 +142,17 @@ TEST_CASE("text that is no plan is refused with the reason") {
     }
 }
 
+TEST_CASE("the reductions of a time block survive the way through JSON") {
+    const LaunchPlan plan = damped_sample(4, false).plan;
+    const LaunchPlan copy = plan_from_json(plan_to_json(plan));
+    REQUIRE(copy.time_block);
+    CHECK(copy.time_block->reductions == std::vector<int>{0, 1});
+    CHECK_FALSE(copy.time_block->is_whole);
+    CHECK(copy.time_block->kernel.arguments[6].kind == Argument::Kind::step_partials);
+    CHECK(copy.time_block->kernel.arguments[6].index == 1);
+    CHECK(plan_to_json(copy) == plan_to_json(plan));
+}
+
 TEST_CASE("what takes part in an exchange is a resident block") {
     const auto why = [](const LaunchPlan& plan) {
         try {
