@@ -69,9 +69,6 @@ TemporalCore temporal_core(const ir::Program& program, const std::vector<std::st
 }
 
 std::string refused_rest(const ir::Program& program) {
-    for (const ir::Field& field : program.fields)
-        if (field.role == ir::Role::output && field.history > 0)
-            return "the past of `" + field.name + "` is read, which no state is";
     std::vector<std::size_t> statement_of;  // by reduction
     for (std::size_t index = 0; index < program.statements.size(); ++index)
         if (std::holds_alternative<ir::Reduce>(program.statements[index])) statement_of.push_back(index);

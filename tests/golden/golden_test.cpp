@@ -93,6 +93,18 @@ TEST_CASE("a box, several steps at once") {
     }
 }
 
+TEST_CASE("a reduction at each of several steps") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "heat3d_until") continue;
+        schedule::TemporalSchedule several;
+        several.steps = 3;
+        several.cells = {4, 2};
+        several.warps = 8;
+        several.reductions = {"change"};
+        compare_cuda("heat3d_until_temporal", example, test::chosen(example), several);
+    }
+}
+
 TEST_CASE("no golden file is left over") {
     if (compared().empty()) return;  // this test alone was asked for
     for (const auto& entry : std::filesystem::directory_iterator(kExpected)) {

@@ -47,6 +47,22 @@ TEST_CASE("a sum in the order of its planes carries one value for each plane to 
     CHECK(queue_of(formed).slots == 1);
 }
 
+TEST_CASE("a reduction beside a sum waits with it", "[fold]") {
+    ir::Program program = sum_stencil(3, ir::Scalar::f32, box_by(true));
+    ir::ExprBuilder build(program);
+    ir::Reduce change;
+    change.name = "change";
+    change.value = build.binary(ir::BinaryOp::sub, build.access(ir::FieldId{0}, 1, {}),
+                                build.access(ir::FieldId{0}, 0, {}));
+    program.statements.push_back(change);
+    REQUIRE(ir::form_stages(program).size() == 1);
+    const std::optional<Fold> fold = fold_of(program);
+    REQUIRE(fold);
+    CHECK(fold->after(-1).size() == 1);
+    CHECK(fold->after(0).size() == 2);  // the cell's own value, too
+    CHECK(queue_of(form_pipeline(program, 2)).fold);
+}
+
 TEST_CASE("in another order sums carry what they wait with, and planes are kept instead", "[fold]") {
     const ir::Program program = sum_stencil(3, ir::Scalar::f32, box_by(false));
     const std::optional<Fold> fold = fold_of(program);

@@ -1,0 +1,474 @@
+// heat3d_until: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y, 1 below and 1 above along z.
+
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+#endif
+}
+
+__device__ __forceinline__ void share4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+// Copies four elements between aligned places, to shared memory, in the background.
+__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+#ifdef __CUDACC__
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+#endif
+}
+
+// The copies since the last call become a group.
+__device__ __forceinline__ void commit_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until all but the last kPending groups of this thread's copies are there.
+template <int kPending>
+__device__ __forceinline__ void await_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// What the warp's lanes have read and written in shared memory is done.
+__device__ __forceinline__ void meet_in_warp() {
+    __syncwarp();
+}
+
+// A value that all lanes have alike, so that the compiler knows.
+__device__ __forceinline__ int same_in_warp(int value) {
+    return __shfl_sync(~0u, value, 0);
+}
+
+// The value that the lane before this one has.
+__device__ __forceinline__ float lane_before_f32(float value) {
+    return __shfl_up_sync(~0u, value, 1);
+}
+
+__device__ __forceinline__ float lane_after_f32(float value) {
+    return __shfl_down_sync(~0u, value, 1);
+}
+
+// The greater of two; NaN where either is.
+__device__ __forceinline__ double keep_max(double a, double b) {
+    return a > b || a != a ? a : b;
+}
+
+// The greater of two; NaN where either is.
+__device__ __forceinline__ float keep_max_f32(float a, float b) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    float greatest;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(a), "f"(b));
+    return greatest;
+#else
+    return a > b || a != a ? a : b;
+#endif
+}
+
+// The greatest of the block's threads; thread 0 gets it.
+__device__ inline double block_max(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    __syncthreads();  // an earlier call's results have been read
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = of_warp[thread < warps ? thread : 0];
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    return value;
+}
+
+// Reads u, writes u_next, reduces to change.
+// Schedule: direct, blocks of 16x4x4 threads, 4x1x1 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(256, 4)
+    heat3d_until_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
+                      int pitch, long long slice, float lambda_dt, double* __restrict__ change_partials) {
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 16;
+    constexpr int kThreadsY = 4;
+    constexpr int kThreadsZ = 4;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    const int k = blockIdx.z * kThreadsZ + threadIdx.z;
+
+    double change_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    if (i < nx && j < ny && k < nz) {
+        // Where the rows of this thread's window start.
+        long long row[3];
+#pragma unroll
+        for (int y = 0; y < 3; ++y) {
+            row[y] = static_cast<long long>(j + y - 1) * pitch;
+        }
+        long long plane[3];
+#pragma unroll
+        for (int z = 0; z < 3; ++z) {
+            plane[z] = (k + z - 1) * slice;
+        }
+
+        float u_cells[3][3][kCellsX + 2];
+        load4(&u_cells[0][1][1], u + plane[0] + row[1] + i);
+        load4(&u_cells[1][0][1], u + plane[1] + row[0] + i);
+        const float* u_row = u + plane[1] + row[1] + i;
+        u_cells[1][1][0] = u_row[-1];
+        load4(&u_cells[1][1][1], u_row);
+        u_cells[1][1][5] = u_row[4];
+        load4(&u_cells[1][2][1], u + plane[1] + row[2] + i);
+        load4(&u_cells[2][1][1], u + plane[2] + row[1] + i);
+
+        float u_next_result[kCellsX];
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            const float u_new = fmaf(lambda_dt,
+                                     fmaf(-6.0f, u_cells[1][1][x + 1],
+                                          u_cells[1][1][x] + u_cells[1][1][x + 2] + u_cells[1][0][x + 1] +
+                                          u_cells[1][2][x + 1] + u_cells[0][1][x + 1] + u_cells[2][1][x + 1]),
+                                     u_cells[1][1][x + 1]);
+            u_next_result[x] = u_new;
+            if (i + x < nx) {
+                change_of_thread =
+                    keep_max(change_of_thread, static_cast<double>(fabsf(u_new - u_cells[1][1][x + 1])));
+            }
+        }
+        if (i + kCellsX <= nx) {
+            store4(u_next + plane[1] + row[1] + i, u_next_result);
+        } else {
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x) {
+                if (i + x < nx) u_next[plane[1] + row[1] + i + x] = u_next_result[x];
+            }
+        }
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double change_of_block = block_max(change_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        change_partials[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] = change_of_block;
+    }
+}
+
+// 3 time steps in one pass over memory. Reads u, writes u_next, reduces to change.
+extern "C" __global__ void __launch_bounds__(256, 1)
+    heat3d_until_3_steps(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
+                         int pitch, long long slice, float lambda_dt, double* __restrict__ change_partials) {
+    extern __shared__ double shared_memory[];
+    constexpr int kSteps = 3;  // that one pass over memory does
+    constexpr int kCellsX = 4;  // of a thread, in a row
+    constexpr int kCellsY = 2;  // rows of a thread
+    constexpr int kTileX = 128;  // a warp's row
+    constexpr int kOutX = 120;  // cells of it that come out right
+    constexpr int kTileY = 16;
+    constexpr int kOutY = 10;
+    constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
+    constexpr int kRing = 5;  // planes in shared memory
+
+    const int lane = threadIdx.x;
+    const int warp = same_in_warp(threadIdx.y);
+
+    // All planes of all tiles are shared out evenly over the blocks.
+    const int worker = blockIdx.x;
+    const int workers = gridDim.x;
+    const int tiles_x = (nx + 119) / kOutX;
+    const int tiles = tiles_x * ((ny + 9) / kOutY);
+    const long long share_begin = static_cast<long long>(tiles) * nz * worker / workers;
+    const long long share_end = static_cast<long long>(tiles) * nz * (worker + 1) / workers;
+    const int first_tile = static_cast<int>(share_begin / nz);
+    const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
+
+    auto& u_ring = *reinterpret_cast<float(*)[12800]>(shared_memory + 6144);
+    float u_planes[3][3][2][4] = {};
+    auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
+#pragma unroll 1
+    for (int index = warp * 32 + lane; index < 12288; index += 256) {
+        u_rows[index] = 0.0f;
+    }
+    // What a thread's cells come to, by step.
+    float change_of_thread[3];
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+        change_of_thread[s] = -__int_as_float(0x7f800000);
+    }
+
+#pragma unroll 1
+    for (int tile = first_tile; tile < end_tile; ++tile) {
+        const int out_begin = max(static_cast<int>(share_begin - static_cast<long long>(tile) * nz), 0);
+        const int out_end = min(static_cast<int>(share_end - static_cast<long long>(tile) * nz), nz);
+        const int begin_i = tile % tiles_x * kOutX;
+        const int end_i = min(begin_i + kOutX, nx);
+        const int tile_i = min(max(begin_i - 4, 0), nx - kTileX);
+        const int begin_j = tile / tiles_x * kOutY;
+        const int end_j = min(begin_j + kOutY, ny);
+        const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
+        const int i = tile_i + lane * kCellsX;
+        const int j = tile_j + warp * kCellsY;
+        const int into_line = tile_i % 32 / kCellsX * kCellsX;
+        const long long first_row = static_cast<long long>(j) * pitch;
+        const bool at_first_column = i == 0;
+        const bool at_last_column = i + kCellsX == nx;
+        const bool at_first_row = j == 0;
+        const bool at_last_row = j + kCellsY == ny;
+        const bool aligned = tile_i % kCellsX == 0;
+        const bool own_columns = i >= begin_i && i < end_i;
+        const int turns = out_end - out_begin + 6;
+        const int inner_begin = min(max(7 - out_begin, 0), turns);
+        const int inner_end = max(inner_begin, min(nz - out_begin - 1, turns));
+        const int plain_begin = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
+            aligned ? inner_begin : inner_end;
+
+        meet_in_warp();
+#pragma unroll 1
+        for (int plane = 1; plane < 5; ++plane) {
+            const long long source = min(max(out_begin + plane - 4, 0), nz - 1) * slice;
+#pragma unroll
+            for (int y = 0; y < kCellsY; ++y) {
+                if (!aligned) {
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        copy_async(&u_ring[((plane - 1) * 16 + warp * kCellsY + y) * kRingRow + into_line +
+                                           lane * kCellsX + x],
+                                   u + source + first_row + y * pitch + i + x);
+                    }
+                } else {
+                    copy4_async(&u_ring[((plane - 1) * 16 + warp * kCellsY + y) * kRingRow + into_line +
+                                        lane * kCellsX],
+                                u + source + first_row + y * pitch + i);
+                }
+            }
+            commit_copies();
+        }
+        await_copies<3>();
+
+        long long at = (out_begin - 4) * slice;
+        int oldest = 0;
+
+        // Turns near a face of the walk, those of a tile at a side, of one at none, and near a face again.
+#pragma unroll
+        for (int part = 0; part < 4; ++part) {
+            const bool near_face = part == 0 || part == 3;
+            const bool near_side = part != 2;
+            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? plain_begin : inner_end;
+            const int end = part == 0 ? inner_begin : part == 1 ? plain_begin : part == 2 ? inner_end : turns;
+#pragma unroll 1
+            for (int turn = begin; turn < end; ++turn) {
+                const int k = out_begin + turn - 4;
+                const int now = turn % 2;
+                const int earlier = 1 - now;
+#pragma unroll
+                for (int y = 0; y < kCellsY; ++y) {
+                    load4(u_planes[0][2][y],
+                          u_ring + (oldest * 16 + warp * kCellsY + y) * kRingRow + into_line +
+                          lane * kCellsX);
+                }
+                __syncthreads();
+                {
+                    const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+                        if (near_side && !aligned) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                copy_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 :
+                                                     oldest - kRing + 4) * 16 + warp * kCellsY +
+                                                    y) * kRingRow + into_line + lane * kCellsX + x],
+                                           u + source + first_row + y * pitch + i + x);
+                            }
+                        } else {
+                            copy4_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 16 +
+                                                 warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX],
+                                        u + source + first_row + y * pitch + i);
+                        }
+                    }
+                    commit_copies();
+                }
+#pragma unroll
+                for (int s = 0; s < kSteps; ++s) {
+
+                    // The next plane of u, and what it adds to change.
+                    const int u_plane = k - s;
+                    float u_near[4][6];
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_near[y + 1][x + 1] = u_planes[s][1][y][x];
+                        }
+                    }
+                    load4(&u_near[0][1],
+                          u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane * kCellsX + 128);
+                    load4(&u_near[3][1],
+                          u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane * kCellsX);
+                    if (near_side && at_first_row) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_near[0][x + 1] = 10.0f;
+                        }
+                    }
+                    if (near_side && at_last_row) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            u_near[3][x + 1] = 10.0f;
+                        }
+                    }
+#pragma unroll
+                    for (int y = 0; y < 2; ++y) {
+                        u_near[y + 1][0] = lane_before_f32(u_near[y + 1][4]);
+                        u_near[y + 1][5] = lane_after_f32(u_near[y + 1][1]);
+                    }
+                    if (near_side && at_first_column) {
+#pragma unroll
+                        for (int y = 0; y < 4; ++y) {
+                            u_near[y][0] = 20.0f;
+                        }
+                    }
+                    if (near_side && at_last_column) {
+#pragma unroll
+                        for (int y = 0; y < 4; ++y) {
+                            u_near[y][5] = 10.0f;
+                        }
+                    }
+                    if (near_face && u_plane == 0) {
+#pragma unroll
+                        for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                u_planes[s][0][y][x] = 10.0f;
+                            }
+                        }
+                    }
+                    if (near_face && u_plane == nz - 1) {
+#pragma unroll
+                        for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                u_planes[s][2][y][x] = 10.0f;
+                            }
+                        }
+                    }
+                    float u_fresh[2][4];
+                    const bool u_counts = u_plane >= out_begin && u_plane < out_end;
+#pragma unroll
+                    for (int y = 0; y < kCellsY; ++y) {
+                        float change_of_row = change_of_thread[s];
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            const float u_new = fmaf(lambda_dt,
+                                                     fmaf(-6.0f, u_planes[s][1][y][x],
+                                                          u_near[y + 1][x] + u_near[y + 1][x + 2] +
+                                                          u_near[y][x + 1] + u_near[y + 2][x + 1] +
+                                                          u_planes[s][0][y][x] + u_planes[s][2][y][x]),
+                                                     u_planes[s][1][y][x]);
+                            u_fresh[y][x] = u_new;
+                            change_of_row = keep_max_f32(change_of_row,
+                                                         !(near_side && !aligned) ||
+                                                         (i + x >= begin_i && i + x < end_i) ?
+                                                         fabsf(u_new - u_planes[s][1][y][x]) :
+                                                         -__int_as_float(0x7f800000));
+                        }
+                        change_of_thread[s] = u_counts && ((near_side && !aligned) || own_columns) &&
+                            j + y >= begin_j && j + y < end_j ? change_of_row : change_of_thread[s];
+                    }
+                    if (s <= 1) {
+#pragma unroll
+                        for (int y = 0; y < kCellsY; ++y) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                u_planes[s + 1][2][y][x] = u_fresh[y][x];
+                            }
+                        }
+                    }
+                    if (s == 2 && u_plane >= out_begin) {
+#pragma unroll
+                        for (int y = 0; y < kCellsY; ++y) {
+                            if (j + y >= begin_j && j + y < end_j) {
+                                if (near_side && !aligned) {
+#pragma unroll
+                                    for (int x = 0; x < kCellsX; ++x) {
+                                        if (i + x >= begin_i && i + x < end_i) {
+                                            u_next[at - 2 * slice + first_row + y * pitch + i + x] =
+                                                u_fresh[y][x];
+                                        }
+                                    }
+                                } else {
+                                    if (i >= begin_i && i < end_i) {
+                                        store4(u_next + at - 2 * slice + first_row + y * pitch + i,
+                                               u_fresh[y]);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                // The outer rows, for the warps beside.
+#pragma unroll
+                for (int s = 0; s < kSteps; ++s) {
+                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane * kCellsX, u_planes[s][2][0]);
+                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane * kCellsX + 128,
+                           u_planes[s][2][1]);
+                }
+                // Every plane moves down its queue.
+#pragma unroll
+                for (int level = 0; level < 3; ++level) {
+#pragma unroll
+                    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+                        for (int y = 0; y < 2; ++y) {
+#pragma unroll
+                            for (int x = 0; x < 4; ++x) {
+                                u_planes[level][slot][y][x] = u_planes[level][slot + 1][y][x];
+                            }
+                        }
+                    }
+                }
+                at += slice;
+                oldest = oldest + 1 < kRing ? oldest + 1 : 0;
+                await_copies<3>();
+            }
+        }
+        await_copies<0>();
+    }
+
+    // One partial result a step and block; those of a step are combined in the blocks' order.
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+        const double change_of_block = block_max(static_cast<double>(change_of_thread[s]));
+        if (warp + lane == 0) change_partials[s * gridDim.x + blockIdx.x] = change_of_block;
+    }
+}

@@ -1,0 +1,102 @@
+// Which reductions a kernel for several steps finds, and what is left for single steps.
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/lower/lower.h"
+#include "compiler/schedule/temporal.h"
+#include "compiler/support/error.h"
+
+using namespace halo;
+using namespace halo::schedule;
+
+namespace {
+
+// `change` is taken in with the cell, `slope` of the level before, `later` in a stage of its own.
+const char* const kHeat = R"(
+stencil heat(x, y) {
+    field u, v: f32 { boundary clamp }
+    field place: i32
+    u[t+1] = u + (u[x-1] - 2*u + u[x+1]) / 4
+    v[t+1] = v + u[t+1] / 2
+    reduce change = max(abs(u[t+1] - u))
+    reduce slope = sum((u[x+1] - u)^2) on y in 1..-1
+    reduce later = min(v[t+1, x+1] - v[t+1, y-1])
+    reduce ahead = max(u[t+1, x+1])
+    reduce placed = sum(u) where place > 0
+})";
+
+const std::vector<std::string> kAll{"change", "slope", "later", "ahead", "placed"};
+
+lower::Lowered lowered(const ir::Program& program, const std::vector<std::string>& reductions) {
+    std::vector<Schedule> singles(ir::form_stages(program).size());
+    TemporalSchedule temporal;
+    temporal.steps = 2;
+    temporal.reductions = reductions;
+    return lower::lower_cuda(program, singles, temporal);
+}
+
+std::string refusal(const ir::Program& program) {
+    try {
+        lowered(program, {});
+    } catch (const UnsupportedError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("reductions that a pipeline can have are part of it, others say why not") {
+    const ir::Program program = test::load_program(kHeat);
+    CHECK(temporal_core(program, {}).program.statements.size() == 2);
+    const TemporalCore core = temporal_core(program, kAll);
+    CHECK(core.reductions == std::vector<std::string>{"change", "slope", "later"});
+    CHECK(core.program.statements.size() == 5);
+    CHECK_FALSE(core.is_whole);
+    REQUIRE(core.left_out.size() == 2);
+    CHECK(core.left_out[0].reduction == "ahead");
+    CHECK(core.left_out[0].why == "the neighbours of a state are read at two of its levels at once");
+    CHECK(core.left_out[1].reduction == "placed");
+    CHECK(core.left_out[1].why == "`place` is not stored as f32 or f64 as it is computed");
+}
+
+TEST_CASE("the plan says which reductions a time block gives") {
+    const ir::Program program = test::load_program(kHeat);
+    const rt::TimeBlock none = *lowered(program, {}).plan.time_block;
+    CHECK(none.reductions.empty());
+    CHECK_FALSE(none.is_whole);
+    const rt::TimeBlock some = *lowered(program, {"later", "change"}).plan.time_block;
+    CHECK(some.reductions == std::vector<int>{0, 2});  // in the order of their statements
+    CHECK_FALSE(some.is_whole);
+    const ir::Program alone = test::load_program(
+        "stencil alone(x, y) {\n    field u: f32 { boundary clamp }\n"
+        "    u[t+1] = u/2 + u[x-1]/2\n    reduce mass = sum(u[t+1])\n}\n");
+    CHECK(lowered(alone, {"mass"}).plan.time_block->is_whole);
+    CHECK_THROWS_AS(lowered(program, {"ahead"}), UnsupportedError);
+}
+
+TEST_CASE("a run that looks at what a pipeline cannot have is done in single steps") {
+    const ir::Program program = test::load_program(kHeat);
+    const Extent extent{8192, 8192, 1};
+    const auto choice = [&](const std::vector<std::string>& watched) {
+        return choose_temporal(program, Target{}, extent, 1e-9, std::nullopt, watched);
+    };
+    REQUIRE(choice({"change"}).schedule);
+    CHECK(choice({"change"}).schedule->reductions == std::vector<std::string>{"change"});
+    CHECK(choice({}).schedule->reductions.empty());
+    // What is found at every step costs time and registers.
+    CHECK(choice({"change", "slope"}).seconds_per_cell > choice({}).seconds_per_cell);
+    CHECK_FALSE(choice({"change", "ahead"}).schedule);
+    CHECK(choice({"change", "ahead"}).reason ==
+          "`ahead` is looked at after every step, and cannot be found at each of several: the neighbours of "
+          "a state are read at two of its levels at once");
+}
+
+// Steps of a time block leave out what no state needs, so that the step before the last has not done it.
+TEST_CASE("what needs the step before keeps steps from being done together") {
+    const std::string head =
+        "stencil rest(x, y) {\n    field u: f32 { boundary clamp }\n    field o: f32\n"
+        "    u[t+1] = u/2 + u[y+1]/4\n";
+    CHECK(refusal(test::load_program(head + "    o = u - most\n    reduce most = max(u) start 1\n}\n")) ==
+          "temporal: a statement reads a reduction of the step before");
+    CHECK(refusal(test::load_program(head + "    reduce most = max(u)\n    o = u - most\n}\n")) == "");
+}
