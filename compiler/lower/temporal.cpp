@@ -265,7 +265,7 @@ private:
         inside_ = inside_ && frame_.aligned;
     }
 
-    // Whether the thread's cells are of those that come out; cell by cell where they are not aligned.
+    // Whether the thread's cells are of those that come out: all or none, where the tile is at no side.
     void declare_own_columns(Block& tile) {
         if (whole_.reductions.empty()) return;
         const Expr begin = frame_.in_begin[0], end = frame_.in_end[0];

@@ -50,11 +50,10 @@ Block TemporalStages::reduced_rows(const CellValues& values, const std::string& 
         kernel::Declare{Type::boolean, counts, plane >= frame_.out_begin && plane < frame_.out_end});
     Expr row_counts = kernel::variable(counts, Type::boolean);
     Expr columns = kernel::variable("own_columns", Type::boolean), column;
-    if (frame_.cells_x > 1) {  // cells that are not aligned are asked one by one
-        const Expr single = frame_.near_side && kernel::logical_not(frame_.aligned);
+    if (frame_.cells_x > 1) {  // at a side they may be in part
         const Expr i = frame_.i + frame_.x();
-        column = kernel::logical_not(single) || (i >= frame_.in_begin[0] && i < frame_.in_end[0]);
-        columns = single || columns;
+        column = kernel::logical_not(frame_.near_side) || (i >= frame_.in_begin[0] && i < frame_.in_end[0]);
+        columns = frame_.near_side || columns;
     }
     row_counts = row_counts && columns;
     if (frame_.two_rows) {

@@ -397,13 +397,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                      u_planes[s][1][y][x]);
                             u_fresh[y][x] = u_new;
                             change_of_row = keep_max_f32(change_of_row,
-                                                         !(near_side && !aligned) ||
-                                                         (i + x >= begin_i && i + x < end_i) ?
+                                                         !near_side || (i + x >= begin_i && i + x < end_i) ?
                                                          fabsf(u_new - u_planes[s][1][y][x]) :
                                                          -__int_as_float(0x7f800000));
                         }
-                        change_of_thread[s] = u_counts && ((near_side && !aligned) || own_columns) &&
-                            j + y >= begin_j && j + y < end_j ? change_of_row : change_of_thread[s];
+                        change_of_thread[s] = u_counts && (near_side || own_columns) && j + y >= begin_j &&
+                            j + y < end_j ? change_of_row : change_of_thread[s];
                     }
                     if (s <= 1) {
 #pragma unroll
