@@ -441,6 +441,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
         json["temporal"]["reason"] = temporal.reason;
         if (temporal.schedule) {
             json["temporal"]["schedule"] = schedule::print(*temporal.schedule, program.rank());
+            json["temporal"]["reductions"] = temporal.schedule->reductions;
             json["temporal"]["predicted_gstencil_per_s"] = 1e-9 / temporal.seconds_per_cell;
         }
         console.result(json.dump(2) + '\n');

@@ -49,7 +49,6 @@ Subject stage_subject(const TunerInput& input, std::size_t index) {
 
 // First single steps, by the stages' best schedules, unless it is pinned that several are done at once.
 Subject steps_subject(const TunerInput& input) {
-    constexpr int kMostCandidates = 1000;
     const Extent& extent = input.request.extent;
     Subject subject{std::nullopt,
                     "several steps at once",
@@ -58,12 +57,19 @@ Subject steps_subject(const TunerInput& input) {
                     tune::kSingleSteps,
                     "the stages are pinned"};
     if (std::ranges::any_of(input.stages, &StageChoice::pinned)) return subject;
-    schedule::TemporalCandidates several =
-        schedule::list_temporal_candidates(input.program, input.machine.target(), extent, input.steps.pins,
-                                           kMostCandidates, input.request.watched);
+    const std::vector<std::string>& watched = input.request.watched;
+    const std::vector<schedule::TemporalCore::LeftOut> unwatched =
+        schedule::temporal_core(input.program, watched).left_out;
+    if (input.steps.text.empty() && !unwatched.empty()) {
+        subject.why_none = fmt::format("the run looks at `{}` after every step, and {}",
+                                       unwatched.front().reduction, unwatched.front().why);
+        return subject;
+    }
+    schedule::TemporalCandidates several = schedule::list_temporal_candidates(
+        input.program, input.machine.target(), extent, input.steps.pins, watched);
     subject.why_none = several.why_none;
     subject.candidates = std::move(several.found);
-    if (input.steps.text.empty() && input.request.watched.empty()) {
+    if (input.steps.text.empty() && watched.empty()) {
         for (schedule::Candidate& each :
              schedule::list_resident_candidates(input.program, input.machine.target(), extent))
             subject.candidates.push_back(std::move(each));

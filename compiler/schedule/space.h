@@ -42,7 +42,7 @@ struct TemporalCandidates {
 };
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
                                             const Extent& extent, const TemporalPins& pins = {},
-                                            int most = 1000, const std::vector<std::string>& watched = {});
+                                            const std::vector<std::string>& watched = {}, int most = 1000);
 
 // The fastest schedules by which the whole grid stays on the chip, by the model; none where it cannot.
 std::vector<Candidate> list_resident_candidates(const ir::Program& program, const Target& target,

@@ -364,8 +364,8 @@ TemporalChoice choose_temporal(const ir::Program& program, const Target& target,
 }
 
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
-                                            const Extent& extent, const TemporalPins& pins, int most,
-                                            const std::vector<std::string>& watched) {
+                                            const Extent& extent, const TemporalPins& pins,
+                                            const std::vector<std::string>& watched, int most) {
     const TemporalChoice chosen = TemporalChooser(program, target, extent, pins, watched).run();
     std::vector<Candidate> others = TemporalLister(program, target, extent, pins, watched).run();
     TemporalCandidates candidates;
