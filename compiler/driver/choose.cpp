@@ -181,9 +181,8 @@ std::optional<schedule::TemporalChoice> tuned_steps(const ir::Program& program,
     if (schedule::is_resident(known->schedule))
         return schedule::TemporalChoice{std::nullopt, "tuned: all steps are done on the chip", 0};
     const schedule::ParsedTemporal parsed = schedule::parse_temporal(known->schedule, program.rank());
-    schedule::TemporalChoice choice =
-        schedule::choose_temporal(program, options.target, extent, single_seconds, parsed.pins,
-                                  options.watched);
+    schedule::TemporalChoice choice = schedule::choose_temporal(program, options.target, extent,
+                                                                single_seconds, parsed.pins, options.watched);
     if (!parsed.mistakes.empty() || !choice.schedule) {
         note = fmt::format("; the tuned schedule `{}` is not used: {}", known->schedule,
                            parsed.mistakes.empty() ? choice.reason : parsed.mistakes.front().message);
@@ -200,16 +199,14 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     if (!pinned.text.empty()) {
         const schedule::TemporalPins pins = parse_temporal_pins(pinned, program.rank());
         schedule::TemporalChoice choice =
-            schedule::choose_temporal(program, options.target, extent, single_seconds, pins,
-                                      options.watched);
+            schedule::choose_temporal(program, options.target, extent, single_seconds, pins, options.watched);
         if (!choice.schedule)
             throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
                                "leave it out: single steps can do every program");
         return choice;
     }
-    schedule::TemporalChoice choice =
-        schedule::choose_temporal(program, options.target, extent, single_seconds, std::nullopt,
-                                  options.watched);
+    schedule::TemporalChoice choice = schedule::choose_temporal(
+        program, options.target, extent, single_seconds, std::nullopt, options.watched);
     if (!choice.schedule || !options.steps) return choice;
     const double saved = static_cast<double>(*options.steps) * schedule::cells_of(extent) *
                          (single_seconds - choice.seconds_per_cell);

@@ -320,11 +320,13 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
                                int width) {
     std::vector<std::string> each, last;
     for (const rt::ReductionPlan& reduction : all.code.lowered.plan.reductions) {
-        const bool is_each = std::ranges::find(temporal.reductions, reduction.name) != temporal.reductions.end();
+        const bool is_each =
+            std::ranges::find(temporal.reductions, reduction.name) != temporal.reductions.end();
         (is_each ? each : last).push_back(reduction.name);
     }
     std::string text;
-    if (!each.empty()) text += join(each, ", ") + (each.size() == 1 ? " is" : " are") + " found at every step";
+    if (!each.empty())
+        text += join(each, ", ") + (each.size() == 1 ? " is" : " are") + " found at every step";
     if (!last.empty())
         text += (text.empty() ? "" : "; ") + join(last, ", ") + (last.size() == 1 ? " is" : " are") +
                 " found by the run's last step, which is done by itself";

@@ -57,8 +57,8 @@ struct RunRequest {
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
     std::vector<std::string> watched;  // of these, what `until` reads
-    std::vector<std::string> states;  // of real numbers
-    bool watch = true;                // stop where numbers are no longer finite
+    std::vector<std::string> states;   // of real numbers
+    bool watch = true;                 // stop where numbers are no longer finite
     bool strict_fp = false;
 
     int rank() const { return static_cast<int>(axes.size()); }

@@ -176,9 +176,9 @@ StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline
 std::vector<int> plan_reductions(const StageView& view, const rt::LaunchPlan& plan) {
     std::vector<int> indices;
     for (const ir::Reduce* reduce : view.reductions)
-        indices.push_back(static_cast<int>(
-            std::ranges::find(plan.reductions, reduce->name, &rt::ReductionPlan::name) -
-            plan.reductions.begin()));
+        indices.push_back(
+            static_cast<int>(std::ranges::find(plan.reductions, reduce->name, &rt::ReductionPlan::name) -
+                             plan.reductions.begin()));
     return indices;
 }
 
@@ -196,8 +196,8 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
         throw UnsupportedError("temporal: " + why);
     const schedule::TemporalCore split = schedule::temporal_core(program, schedule.reductions);
     if (!split.left_out.empty())
-        throw UnsupportedError("temporal: `" + split.left_out.front().reduction + "` at every step: " +
-                               split.left_out.front().why);
+        throw UnsupportedError("temporal: `" + split.left_out.front().reduction +
+                               "` at every step: " + split.left_out.front().why);
     const ir::Program& core = split.program;
     const auto formed = schedule::form_pipeline(core, schedule.steps);
     if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);

@@ -269,8 +269,7 @@ private:
     void declare_own_columns(Block& tile) {
         if (whole_.reductions.empty()) return;
         const Expr begin = frame_.in_begin[0], end = frame_.in_end[0];
-        tile.push_back(
-            kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
+        tile.push_back(kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
     }
 
     // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either.

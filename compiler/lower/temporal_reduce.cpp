@@ -12,8 +12,8 @@ using kernel::Type;
 RegisterArray TemporalStages::of_thread(const ir::Reduce& reduce) const {
     const Context& context = frame_.context;
     const bool is_narrow = schedule::words_of_reduction(context.program(), reduce) == 1;
-    return RegisterArray(frame_.context.local(reduce.name + "_of_thread"),
-                         is_narrow ? Type::f32 : Type::f64, {frame_.steps});
+    return RegisterArray(frame_.context.local(reduce.name + "_of_thread"), is_narrow ? Type::f32 : Type::f64,
+                         {frame_.steps});
 }
 
 void TemporalStages::begin_reductions(Block& body) {
@@ -97,9 +97,8 @@ void TemporalStages::finish_reductions(Block& body) {
             kernel::call_helper(block_helper(reductions[r]->op), {of_thread_here}, Type::f64)});
         of_step.push_back(kernel::If{
             frame_.warp + frame_.lane == 0,
-            {kernel::Assign{
-                kernel::element(context.step_partials(static_cast<int>(r)), {place}, Type::f64),
-                kernel::variable(name, Type::f64)}},
+            {kernel::Assign{kernel::element(context.step_partials(static_cast<int>(r)), {place}, Type::f64),
+                            kernel::variable(name, Type::f64)}},
             {}});
     }
     append(body, loop_over("s", frame_.k_steps, std::move(of_step)));

@@ -33,8 +33,9 @@ struct Fold {
     int values() const;  // that a cell carries
 };
 
-// Of a stage of one assignment, and reductions beside it, that reads `field` at `time`; none where other levels are needed before the
-// last plane is there, or where a face shows planes that have gone by (a mirror).
+// Of a stage of one assignment, and reductions beside it, that reads `field` at `time`; none where other
+// levels are needed before the last plane is there, or where a face shows planes that have gone by (a
+// mirror).
 std::optional<Fold> form_fold(const ir::Program& program, const ir::Stage& stage, ir::FieldId field,
                               int time);
 

@@ -18,7 +18,8 @@ public:
         if (!program_.tables.empty() || !program_.points.empty())
             return "tables and points are not part of a pipeline";
         for (const ir::Statement& statement : program_.statements)
-            if (std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement))
+            if (std::holds_alternative<ir::Inject>(statement) ||
+                std::holds_alternative<ir::Sample>(statement))
                 return "a statement is no assignment";
         const std::vector<bool> in_place = ir::in_place_statements(program_);
         std::vector<ir::ExprId> roots;

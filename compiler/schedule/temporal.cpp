@@ -170,8 +170,9 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     std::int64_t static_bytes = 0;
     for_each_reduction(core, pipeline, [&](const ir::Reduce&) { static_bytes = kReductionBytes; });
     if (shape.shared_bytes + static_bytes > target.max_shared_bytes)
-        return std::to_string(shape.shared_bytes + static_bytes) + " bytes of shared memory are more than the " +
-               std::to_string(target.max_shared_bytes) + " that a block can have";
+        return std::to_string(shape.shared_bytes + static_bytes) +
+               " bytes of shared memory are more than the " + std::to_string(target.max_shared_bytes) +
+               " that a block can have";
     shape.registers = estimate_registers(core, pipeline, schedule);
     shape.least_extent = {shape.tile[0], 1, 1};
     if (has_rows) shape.least_extent[1] = shape.tile[1];
@@ -181,6 +182,13 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
 }
 
 namespace {
+
+bool has_f32(const ir::Program& core, ir::ExprId value) {
+    const std::vector<bool> reached = ir::reachable_exprs(core, {value});
+    for (std::size_t e = 0; e < reached.size(); ++e)
+        if (reached[e] && core.exprs[e].type == ir::Scalar::f32) return true;
+    return false;
+}
 
 // What a cell and step takes of a thread's issue slots, in instructions of f32.
 double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
@@ -199,13 +207,15 @@ double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
                          8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
     }
     for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
-        constexpr double kConvert = 4, kAddWide = 2;  // a sum is of f64
-        const double wide = words_of_reduction(core, reduce) - 1;
-        if (reduce.op == ir::ReduceOp::sum)
-            instructions += kAddWide - 1 + (core[reduce.value].type == ir::Scalar::f64 ? 0 : kConvert);
-        else
-            instructions += wide * 3;  // compared and chosen by two words
-        instructions += 1;             // whether the cell counts
+        constexpr double kConvert = 6, kAddWide = 2;  // a sum is of f64
+        constexpr double kKeep = 3;        // what counts; and such instructions are slower than others
+        constexpr double kChooseWide = 3;  // compared, and two words
+        instructions += kKeep;
+        if (reduce.op == ir::ReduceOp::sum) {
+            instructions += kAddWide - 1 + (has_f32(core, reduce.value) ? kConvert : 0);
+        } else if (words_of_reduction(core, reduce) > 1) {
+            instructions += kChooseWide;
+        }
     });
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;

@@ -90,8 +90,10 @@ public:
         core = std::move(found.program);
         reductions_ = std::move(found.reductions);
         for (const TemporalCore::LeftOut& left : found.left_out)
-            unwatched_ += (unwatched_.empty() ? "" : "; ") + ("`" + left.reduction +
-                          "` is looked at after every step, and cannot be found at each of several: " + left.why);
+            unwatched_ +=
+                (unwatched_.empty() ? "" : "; ") +
+                ("`" + left.reduction +
+                 "` is looked at after every step, and cannot be found at each of several: " + left.why);
     }
 
     // What keeps the program, or the run, from several steps at once; else empty.

@@ -180,12 +180,12 @@ struct ArrayUse {
 // What one kernel argument is, in the order of the kernel's parameters.
 struct Argument {
     enum class Kind : std::uint8_t {
-        field,     // pointer to cell (0,0,0) of `field` at level `time`
-        scalar,    // `scalar` rounded to `type`
-        extent,    // int32: cells along axis `index`
-        pitch,     // int32: elements from one row (y) to the next
-        slice,     // int64: elements from one plane (z) to the next
-        partials,  // double*: one partial result per block of reduction `index`
+        field,          // pointer to cell (0,0,0) of `field` at level `time`
+        scalar,         // `scalar` rounded to `type`
+        extent,         // int32: cells along axis `index`
+        pitch,          // int32: elements from one row (y) to the next
+        slice,          // int64: elements from one plane (z) to the next
+        partials,       // double*: one partial result per block of reduction `index`
         step_partials,  // the same of a time block, for each of its steps: [step][block]
         coefs,     // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
         table,     // pointer to table `index`

@@ -132,7 +132,8 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
         require(block.is_resident && words >= 1, "an exchange of its time block has {} words", words);
     require(block.is_resident || !block.is_of_whole_boxes,
             "its time block is of whole boxes, and is not resident");
-    require(block.reductions.empty() || !block.is_resident, "its time block is resident, and gives reductions");
+    require(block.reductions.empty() || !block.is_resident,
+            "its time block is resident, and gives reductions");
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
     for (const Argument& argument : block.kernel.arguments) {

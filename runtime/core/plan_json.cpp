@@ -19,14 +19,13 @@ using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
 // ---- enumerators by name
-// -----------------------------------------------------------------------------------------
 
 constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
 constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
-constexpr const char* kArguments[] = {"field", "scalar",        "extent", "pitch", "slice",
-                                      "partials", "step_partials", "coefs",  "table", "rows",
-                                      "points", "count",         "exchange", "steps", "sent"};
+constexpr const char* kArguments[] = {"field",    "scalar",        "extent",   "pitch", "slice",
+                                      "partials", "step_partials", "coefs",    "table", "rows",
+                                      "points",   "count",         "exchange", "steps", "sent"};
 constexpr const char* kInterpolations[] = {"linear", "sinc"};
 constexpr const char* kReductions[] = {"sum", "min", "max"};
 constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};

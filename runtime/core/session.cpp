@@ -70,8 +70,7 @@ std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) 
 
 double Session::State::combine(int index) const {
     const int place = block_row < 0 ? -1 : place_in_block(index);
-    if (place >= 0)
-        return combined(index, block_partials_of_step(place), plan.time_block->kernel.blocks);
+    if (place >= 0) return combined(index, block_partials_of_step(place), plan.time_block->kernel.blocks);
     return combined(index, partials[index].address(), block_count(plan.reductions[index].kernel));
 }
 

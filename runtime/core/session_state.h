@@ -178,11 +178,12 @@ struct Session::State {
     // session_blocks.cpp: several steps at once
     void find_time_block();
     void prepare_blocks(const std::vector<double>& values);
-    void launch_block(std::int64_t phase, std::int64_t number = 0);  // `number`: of its place in block_partials
-    void count_blocks(std::int64_t rounds);                          // once they are launched
-    int place_in_block(int reduction) const;                         // -1: the block does not give it
-    const void* block_partials_of_step(int place) const;             // of the last one
-    std::int64_t step_in_blocks(std::int64_t count);  // as many as it can; returns how many are left
+    void launch_block(std::int64_t phase,
+                      std::int64_t number = 0);           // `number`: of its place in block_partials
+    void count_blocks(std::int64_t rounds);               // once they are launched
+    int place_in_block(int reduction) const;              // -1: the block does not give it
+    const void* block_partials_of_step(int place) const;  // of the last one
+    std::int64_t step_in_blocks(std::int64_t count);      // as many as it can; returns how many are left
     bool make_resident();  // false where its blocks are not all on the device at once
     PreparedLaunch::Value exchange_value(int index, int part) const;
     std::int64_t step_resident(std::int64_t count);

@@ -62,8 +62,8 @@ std::int64_t Session::State::do_watched_blocks(std::int64_t most, bool& saved) {
     saved = options.record && device->can_record() && on_device && block_watched &&
             most >= recorded_blocks * block.steps && modulo(phase(), cycle) == 0 && has_snapshot();
     if (on_device && block_results.address() == nullptr)
-        block_results = DeviceMemory(*device, 8 * recorded_blocks * block.steps *
-                                                  static_cast<std::int64_t>(block.reductions.size()));
+        block_results = DeviceMemory(
+            *device, 8 * recorded_blocks * block.steps * static_cast<std::int64_t>(block.reductions.size()));
     const std::int64_t rounds = saved ? recorded_blocks : 1;
     if (saved) {
         if (watched_block_recording == nullptr)

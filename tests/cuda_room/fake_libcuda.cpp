@@ -89,8 +89,7 @@ void finish_reductions(void* const* a) {
         double result = kOp == Finish::sum ? 0 : kOp == Finish::max ? -INFINITY : INFINITY;
         for (std::int64_t i = 0; i < count; ++i) {
             const double next = partials[i];
-            const bool keeps =
-                std::isnan(result) || (kOp == Finish::max ? result > next : result < next);
+            const bool keeps = std::isnan(result) || (kOp == Finish::max ? result > next : result < next);
             result = kOp == Finish::sum ? result + next : keeps ? result : next;
         }
         get<double*>(a, 2)[row] = result;

@@ -37,9 +37,8 @@ namespace {
 rt::HostScalar close_to(const lower::Lowered& lowered, const std::string& reduction, double value) {
     using Op = rt::HostScalar::Op;
     const auto place = std::ranges::find(lowered.plan.reductions, reduction, &rt::ReductionPlan::name);
-    const auto index =
-        static_cast<int>(lowered.plan.params.size()) +
-        static_cast<int>(place - lowered.plan.reductions.begin());
+    const auto index = static_cast<int>(lowered.plan.params.size()) +
+                       static_cast<int>(place - lowered.plan.reductions.begin());
     return {{{Op::param, 0, index},
              {Op::constant, value, 0},
              {Op::sub, 0, 0},
@@ -73,8 +72,9 @@ void check_stopping(Seeds seeds, const StoppedDifference& difference) {
         const std::vector<double>& by_step = whole.by_step(name);
         const double value = by_step[static_cast<std::size_t>(random.between(0, steps - 1))];
         const int expected = first_close_to(by_step, value).value_or(steps);
-        INFO("seed " << seed << "\n" << loop.describe() << "\nof " << steps << " until " << name << " is "
-                     << value << ", after " << expected);
+        INFO("seed " << seed << "\n"
+                     << loop.describe() << "\nof " << steps << " until " << name << " is " << value
+                     << ", after " << expected);
         const Reference reference(program, loop.grid, expected, seed);
         rt::RunOptions run;
         run.steps = steps;

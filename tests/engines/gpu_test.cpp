@@ -118,11 +118,10 @@ TEST_CASE("random time loops on the GPU, several steps at once") {
 }
 
 TEST_CASE("random time loops on the GPU end at the step that a reduction says") {
-    check_stopping(seeds_from_environment(16001, 150), [](const Reference& reference,
-                                                          const lower::Lowered& lowered,
-                                                          const rt::RunOptions& run) {
-        return difference(reference, lowered, gpu(), load, 0, {}, nullptr, &run);
-    });
+    check_stopping(seeds_from_environment(16001, 150),
+                   [](const Reference& reference, const lower::Lowered& lowered, const rt::RunOptions& run) {
+                       return difference(reference, lowered, gpu(), load, 0, {}, nullptr, &run);
+                   });
 }
 
 TEST_CASE("random time loops on the GPU with the grid on the chip") {

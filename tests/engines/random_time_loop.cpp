@@ -81,11 +81,11 @@ private:
                 continue;
             }
             for (const char* side : {"low", "high"})
-                faces += fmt::format(
-                    "{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
-                    random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "free",
-                                               mirrors_[axis] ? "mirror" : "clamp",
-                                               mirrors_[axis] ? "mirror" : "fixed p"}));
+                faces +=
+                    fmt::format("{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
+                                random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "free",
+                                                           mirrors_[axis] ? "mirror" : "clamp",
+                                                           mirrors_[axis] ? "mirror" : "fixed p"}));
         }
         return fmt::format("    field {}: {} {{ boundary {} }}\n", name, type_, faces);
     }
@@ -135,11 +135,11 @@ private:
         if (has_let_) {
             std::string faces;
             for (int axis = 0; axis < rank_; ++axis)
-                faces += fmt::format(
-                    "{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
-                    periodic_[axis]
-                        ? "periodic"
-                        : random_.pick<std::string>({"clamp", mirrors_[axis] ? "mirror" : "clamp", "fixed p"}));
+                faces += fmt::format("{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
+                                     periodic_[axis]
+                                         ? "periodic"
+                                         : random_.pick<std::string>(
+                                               {"clamp", mirrors_[axis] ? "mirror" : "clamp", "fixed p"}));
             text += fmt::format("    let g {{ boundary {} }} = {}{}\n", faces, around("a", "", most_),
                                 has_input_ && random_.chance(50) ? " + " + around("c", "", 1) : "");
             source = "g";

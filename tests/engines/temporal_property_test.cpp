@@ -21,11 +21,11 @@ TEST_CASE("random time loops on emulated CUDA, several steps at once") {
 }
 
 TEST_CASE("random time loops on emulated CUDA end at the step that a reduction says") {
-    check_stopping(seeds_from_environment(501, 80), [](const Reference& reference, const lower::Lowered& lowered,
-                                                       const rt::RunOptions& run) {
-        emulator::EmulatedDevice device;
-        return difference(reference, lowered, device, load_cuda, 0, {}, nullptr, &run);
-    });
+    check_stopping(seeds_from_environment(501, 80),
+                   [](const Reference& reference, const lower::Lowered& lowered, const rt::RunOptions& run) {
+                       emulator::EmulatedDevice device;
+                       return difference(reference, lowered, device, load_cuda, 0, {}, nullptr, &run);
+                   });
 }
 
 // Shrunk from random programs: the plane past a face was filled after its neighbours were gathered; and a

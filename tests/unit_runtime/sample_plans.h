@@ -76,6 +76,16 @@ private:
 halo::rt::HostScalar constant_scalar(double value);
 halo::rt::HostScalar param_scalar(int index);
 
+halo::rt::Argument field_argument(int field, int time);
+halo::rt::Argument scalar_argument(int param, halo::rt::ElementType type);
+halo::rt::Argument index_argument(halo::rt::Argument::Kind kind, int index);
+halo::rt::LaunchPlan named_plan(const std::string& name, int rank);  // with axes and no more
+
+template <class Value>
+Value value_of(void* const* arguments, int index) {
+    return *static_cast<const Value*>(arguments[index]);
+}
+
 // A program of a test: the plan, and the module with its kernels.
 struct Sample {
     halo::rt::LaunchPlan plan;
@@ -90,8 +100,9 @@ Sample heat_sample(int rank, halo::rt::ElementType type);
 // p[t+1] = 2 p - p[t-1] + rate * (p[x-1] - 2 p + p[x+1]), periodic; f64, history 1. Param: rate.
 Sample wave_sample();
 
-// p[t+1] = 1.5 p - 0.5 p[t-1] + rate * (p[x-1] - 2 p + p[x+1]), periodic; f64, history 1. Reductions: change =
-// max |p[t+1] - p|, total = sum of p[t+1]. Param: rate. A time block does `steps` of them, with both reductions.
+// p[t+1] = 1.5 p - 0.5 p[t-1] + rate * (p[x-1] - 2 p + p[x+1]), periodic; f64, history 1. Reductions: change
+// = max |p[t+1] - p|, total = sum of p[t+1]. Param: rate. A time block does `steps` of them, with both
+// reductions.
 Sample damped_sample(int steps, bool is_whole);
 
 // On a free line: out[t] = out[t-1] + w[0] * u[x-1] + w[1] * u[x+1], where both neighbours are; other cells

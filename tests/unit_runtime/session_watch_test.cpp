@@ -1,5 +1,5 @@
-// Runs that end at a condition, in time blocks that give the reductions of each of their steps, against single
-// steps.
+// Runs that end at a condition, in time blocks that give the reductions of each of their steps, against
+// single steps.
 #include <cmath>
 #include <vector>
 
@@ -76,8 +76,8 @@ TEST_CASE("runs in time blocks end at the step at which the condition holds") {
         for (const bool is_whole : {true, false}) {
             for (const auto& [finishes, records] : {std::pair{false, false}, {true, false}, {true, true}}) {
                 for (const std::int64_t check_every : {1, 5}) {
-                    for (const std::int64_t wanted : {1, 2, 3, 4, 5, 6, 7, 8, 9, 47, 48, 49, 63, 66, 70,
-                                                      129, 200, 209, 210}) {
+                    for (const std::int64_t wanted :
+                         {1, 2, 3, 4, 5, 6, 7, 8, 9, 47, 48, 49, 63, 66, 70, 129, 200, 209, 210}) {
                         INFO(at_once << " at once" << (is_whole ? "" : ", the last by itself") << ", every "
                                      << check_every << ", " << wanted << (records ? ", recorded" : ""));
                         FakeDevice device = make_device(finishes, records);
