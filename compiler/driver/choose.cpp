@@ -83,9 +83,16 @@ schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
                                  : "for example --schedule 'temporal steps=8 warps=4 cells=4'");
 }
 
-// Such kernels take seconds to compile: what they save has to be more. What was tuned is in the disk cache.
+// Such kernels take seconds to compile; what was tuned is in the disk cache.
 constexpr double kSecondsToCompile = 4;
 constexpr double kSecondsToCompileResident = 1.5;
+
+// A run that does single steps meanwhile loses nothing, and wins where those alone would go on for longer. One
+// that waits has to win more than that.
+bool is_worth_compiling(double compile_seconds, double single_seconds, double saved_seconds,
+                        const CodeOptions& options) {
+    return (options.wait_for_time_block ? saved_seconds : single_seconds) >= compile_seconds;
+}
 
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
     schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
@@ -208,9 +215,10 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     schedule::TemporalChoice choice = schedule::choose_temporal(
         program, options.target, extent, single_seconds, std::nullopt, options.watched);
     if (!choice.schedule || !options.steps) return choice;
-    const double saved = static_cast<double>(*options.steps) * schedule::cells_of(extent) *
-                         (single_seconds - choice.seconds_per_cell);
-    if (saved >= kSecondsToCompile) return choice;
+    const double cells = static_cast<double>(*options.steps) * schedule::cells_of(extent);
+    if (is_worth_compiling(kSecondsToCompile, cells * single_seconds,
+                           cells * (single_seconds - choice.seconds_per_cell), options))
+        return choice;
     return {std::nullopt, "the run is too short for a kernel that takes seconds to compile", 0};
 }
 
@@ -318,8 +326,9 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
         "about {} a step, {} {} a step", format_step_time(choice.seconds_per_step),
         by_several ? "and several steps at once take" : "and single steps take", format_step_time(other));
     if (choice.seconds_per_step >= other) return {std::nullopt, "it would take " + times, 0};
-    if (options.steps &&
-        static_cast<double>(*options.steps) * (other - choice.seconds_per_step) < kSecondsToCompileResident)
+    const auto steps = static_cast<double>(options.steps.value_or(0));
+    if (options.steps && !is_worth_compiling(kSecondsToCompileResident, steps * single,
+                                             steps * (other - choice.seconds_per_step), options))
         return {std::nullopt,
                 "it would take " + times +
                     "; the run is too short for a kernel that takes a second or two to compile",

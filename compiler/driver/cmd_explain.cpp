@@ -151,17 +151,13 @@ std::string explain_shared(const ir::Program& program, const StageChoice& stage,
 }
 
 // What NVRTC made of the kernel; nullopt where there is no NVRTC.
-std::optional<rt::CompiledCuda> compile_here(const Code& code, const std::string& name,
-                                             const std::string& arch) {
+std::optional<CompiledCode> compile_here(const Code& code, const std::string& arch) {
     rt::Nvrtc* nvrtc = rt::Nvrtc::find();
     if (nvrtc == nullptr) return std::nullopt;
-    rt::DiskCache cache = rt::DiskCache::in_user_folder();
-    rt::NvrtcOptions options;
-    options.arch = arch;
-    return nvrtc->compile(code.text, name + ".cu", options, &cache);
+    return compile_parts(*nvrtc, code, arch, rt::DiskCache::in_user_folder());
 }
 
-const rt::KernelUsage* usage_of(const std::optional<rt::CompiledCuda>& compiled, const std::string& kernel) {
+const rt::KernelUsage* usage_of(const std::optional<CompiledCode>& compiled, const std::string& kernel) {
     return compiled ? find_usage(*compiled, kernel) : nullptr;
 }
 
@@ -180,7 +176,7 @@ struct Explanation {
     const CodeOptions& options;
     const std::vector<StageChoice>& stages;
     const Code& code;
-    const std::optional<rt::CompiledCuda>& compiled;
+    const std::optional<CompiledCode>& compiled;
 };
 
 std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
@@ -423,11 +419,14 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
     code_options.watched = watched_reductions(spec, stencil.program);
+    // As `run` does.
+    code_options.wait_for_time_block =
+        !code_options.schedules.empty() || !code_options.file_schedule.empty();
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
     const auto [temporal, resident] = choose_steps(program, stages, code_options);
     Code code = cuda_code(program, stages, temporal.schedule, resident.schedule);
-    std::optional<rt::CompiledCuda> compiled = compile_here(code, program.name, code_options.target.name);
+    std::optional<CompiledCode> compiled = compile_here(code, code_options.target.name);
     Explanation all{program, here, code_options, stages, code, compiled};
 
     if (options.json) {

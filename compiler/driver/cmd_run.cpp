@@ -48,6 +48,7 @@ struct Report {
     const Timings& timings;
     const LoopResult& loop;
     const std::vector<WrittenFile>& files;
+    rt::LateBlock late_block;
     std::vector<std::pair<std::string, double>> reductions;
 
     double rate() const {
@@ -71,6 +72,22 @@ std::string stop_word(LoopResult::Stop stop) {
     return {};
 }
 
+std::string state_word(rt::LateBlock::State state) {
+    switch (state) {
+        case rt::LateBlock::State::none:
+            break;
+        case rt::LateBlock::State::awaited:
+            return "awaited";
+        case rt::LateBlock::State::taken:
+            return "taken";
+        case rt::LateBlock::State::unfit:
+            return "unfit";
+        case rt::LateBlock::State::failed:
+            return "failed";
+    }
+    return "none";
+}
+
 // From the text to the last file, in order.
 std::vector<std::pair<std::string, double>> parts(const Report& report) {
     const Timings& t = report.timings;
@@ -91,6 +108,26 @@ std::vector<std::pair<std::string, double>> parts(const Report& report) {
             {"files", report.loop.output_seconds}};
 }
 
+// What was done beside the steps: nothing that the run waited for.
+std::string beside_text(const rt::LateBlock& block) {
+    using State = rt::LateBlock::State;
+    switch (block.state) {
+        case State::none:
+        case State::failed:  // has been said
+            break;
+        case State::awaited:
+            return "  beside the steps: compiling the kernel for several of them, which was not there at the end\n";
+        case State::taken:
+        case State::unfit:
+            return fmt::format("  beside the steps: {} for compiling the kernel for several of them, {}\n",
+                               format_seconds(block.compile_seconds),
+                               block.state == State::unfit
+                                   ? "which does not fit this grid and device"
+                                   : fmt::format("used after step {}", block.after_steps));
+    }
+    return "";
+}
+
 std::string timings_text(const Report& report) {
     const std::string cached = report.timings.load.from_cache ? " (from the disk cache)" : "";
     std::string text;
@@ -100,7 +137,7 @@ std::string timings_text(const Report& report) {
             fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), name == "compile" ? cached : "");
         all += seconds;
     }
-    return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all));
+    return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all)) + beside_text(report.late_block);
 }
 
 std::string as_text(const Report& report, bool with_timings) {
@@ -148,6 +185,16 @@ std::string as_json(const Report& report) {
         json["seconds"][name] = seconds;
     json["compiled_from_cache"] = report.timings.load.from_cache;
     json["schedules"] = report.timings.load.schedules;
+    const rt::LateBlock& block = report.late_block;
+    if (block.state != rt::LateBlock::State::none) {
+        json["late_kernel"]["state"] = state_word(block.state);
+        if (block.state != rt::LateBlock::State::awaited) {
+            json["late_kernel"]["compile_seconds"] = block.compile_seconds;
+            json["late_kernel"]["load_seconds"] = block.load_seconds;
+            json["late_kernel"]["after_steps"] = block.after_steps;
+        }
+        if (!block.trouble.empty()) json["late_kernel"]["trouble"] = block.trouble;
+    }
     return json.dump(2) + '\n';
 }
 
@@ -283,6 +330,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.tuned = tuned_for(arguments, *machine, console);
     options.steps = request.steps;
     options.watched = request.watched;
+    options.wait_for_time_block = !options.schedules.empty() || !options.file_schedule.empty();
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     const std::optional<ir::Program> no_init;
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;
@@ -311,7 +359,10 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     Watch watch(request, *engine);
     LoopResult loop = run_steps(*engine, request, outputs, watch, console);
     timings.watch = watch.seconds();
-    Report report{request, *machine, timings, loop, outputs.written(), {}};
+    Report report{request, *machine, timings, loop, outputs.written(), engine->late_block(), {}};
+    if (report.late_block.state == rt::LateBlock::State::failed)
+        console.warning("all steps were done singly, as the kernel for several of them cannot be used: " +
+                        report.late_block.trouble);
     if (loop.steps > 0) {
         for (const std::string& name : request.reductions)
             report.reductions.emplace_back(name, engine->reduction(name));

@@ -1,9 +1,11 @@
 #include "compiler/driver/compile.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/kernel/part.h"
 #include "compiler/passes/pipeline.h"
 
 namespace halo::driver {
@@ -43,6 +45,31 @@ Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>
     return code;
 }
 
+CodeParts parts_of(const Code& code) {
+    const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
+    if (!block) return {code.text, {}};
+    const auto is_block = [&](const kernel::KernelFunction& kernel) {
+        return kernel.name == block->kernel.name;
+    };
+    const kernel::Program& all = code.lowered.kernels;
+    CodeParts parts{emit::print_cuda(kernel::part_of(all, std::not_fn(is_block))),
+                    emit::print_cuda(kernel::part_of(all, is_block))};
+    end_with_newline(parts.steps);
+    end_with_newline(parts.block);
+    return parts;
+}
+
+CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
+                           const rt::DiskCache& cache) {
+    rt::NvrtcOptions options;
+    options.arch = arch;
+    const CodeParts parts = parts_of(code);
+    const std::string name = code.lowered.plan.name + ".cu";
+    CompiledCode compiled{nvrtc.compile(parts.steps, name, options, &cache), {}};
+    if (!parts.block.empty()) compiled.block = nvrtc.compile(parts.block, name, options, &cache);
+    return compiled;
+}
+
 Code cpu_code(const ir::Program& program) {
     Code code;
     Stopwatch watch;
@@ -66,10 +93,14 @@ std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
     return "";
 }
 
-const rt::KernelUsage* find_usage(const rt::CompiledCuda& compiled, const std::string& kernel) {
-    const auto found = std::find_if(compiled.usage.begin(), compiled.usage.end(),
-                                    [&](const rt::KernelUsage& usage) { return usage.name == kernel; });
-    return found == compiled.usage.end() ? nullptr : &*found;
+const rt::KernelUsage* find_usage(const CompiledCode& compiled, const std::string& kernel) {
+    const auto find = [&](const rt::CompiledCuda& part) -> const rt::KernelUsage* {
+        const auto found = std::find_if(part.usage.begin(), part.usage.end(),
+                                        [&](const rt::KernelUsage& usage) { return usage.name == kernel; });
+        return found == part.usage.end() ? nullptr : &*found;
+    };
+    const rt::KernelUsage* const usage = find(compiled.steps);
+    return usage == nullptr && compiled.block ? find(*compiled.block) : usage;
 }
 
 }  // namespace halo::driver

@@ -22,6 +22,7 @@
 #include "compiler/schedule/resident.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/temporal.h"
+#include "runtime/core/disk_cache.h"
 #include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
@@ -36,6 +37,9 @@ struct CodeOptions {
     std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many
     std::vector<std::string> watched;             // reductions that the run looks at after every step
     std::shared_ptr<const TunedSchedules> tuned;  // none: the model alone chooses
+    // Kernels for several steps take seconds to compile. A run that waits for them is the same each time, and
+    // is what everyone wants who measures or pins a schedule; one that does not does single steps meanwhile.
+    bool wait_for_time_block = true;
 };
 
 // How one stage runs, and why.
@@ -55,10 +59,26 @@ struct StageChoice {
 };
 
 struct Code {
-    std::string text;
+    std::string text;  // all kernels
     lower::Lowered lowered;
     double lower_seconds = 0, print_seconds = 0;  // that it took
 };
+
+// The text as it is compiled: the kernel for several steps apart from all others, as it takes far longer.
+struct CodeParts {
+    std::string steps;
+    std::string block;  // empty where there is none
+};
+CodeParts parts_of(const Code& code);
+
+// What the compiler made of them.
+struct CompiledCode {
+    rt::CompiledCuda steps;
+    std::optional<rt::CompiledCuda> block;
+};
+// Through the cache, and both: it waits.
+CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
+                           const rt::DiskCache& cache);
 
 ir::Program optimize(ir::Program program, const CodeOptions& options);
 
@@ -103,6 +123,6 @@ Code cpu_code(const ir::Program& program);
 // none.
 std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index);
 // What the compiler said of a kernel; null where it said nothing.
-const rt::KernelUsage* find_usage(const rt::CompiledCuda& compiled, const std::string& kernel);
+const rt::KernelUsage* find_usage(const CompiledCode& compiled, const std::string& kernel);
 
 }  // namespace halo::driver

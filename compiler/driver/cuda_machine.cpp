@@ -8,6 +8,7 @@
 #include "compiler/driver/stopwatch.h"
 #include "compiler/driver/target_figures.h"
 #include "compiler/schedule/print.h"
+#include "runtime/core/background.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/cuda/cuda.h"
 
@@ -30,17 +31,13 @@ public:
     schedule::Target target() const override { return target_; }
     TuneDevice tune_device() const override { return driver::tune_device(device_->info()); }
 
-    rt::CompiledCuda compile(const Code& code) const override {
-        rt::NvrtcOptions options;
-        options.arch = device_->info().arch();
-        return nvrtc_->compile(code.text, code.lowered.plan.name + ".cu", options, &cache_);
+    CompiledCode compile(const Code& code) const override {
+        return compile_parts(*nvrtc_, code, device_->info().arch(), cache_);
     }
 
     std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
-                                  const rt::CompiledCuda& compiled) override {
-        std::vector<std::unique_ptr<rt::Module>> modules;
-        modules.push_back(device_->load(compiled.cubin, code.lowered.plan.name));
-        return make_session_engine(rt::Session(code.lowered.plan, extent, *device_, std::move(modules)));
+                                  const CompiledCode& compiled) override {
+        return start(code, extent, compiled, {});
     }
 
     std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
@@ -49,7 +46,7 @@ public:
             is_prepared(program, extent, options) ? prepared_.result.get() : make(program, extent, options);
         timings = made.timings;
         Stopwatch watch;
-        std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled);
+        std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled, made.late_block);
         timings.load = watch.lap();
         return engine;
     }
@@ -65,7 +62,8 @@ public:
 private:
     struct Made {
         Code code;
-        rt::CompiledCuda compiled;
+        CompiledCode compiled;
+        std::shared_future<rt::LateCode> late_block;  // the part of it that is not waited for
         LoadTimings timings;
     };
     struct Prepared {
@@ -79,6 +77,38 @@ private:
         return prepared_.result.valid() && prepared_.program == &program && prepared_.extent == extent &&
                prepared_.strict_fp == options.strict_fp && options.schedules.empty() &&
                options.file_schedule.empty();
+    }
+
+    std::unique_ptr<Engine> start(const Code& code, const Extent& extent, const CompiledCode& compiled,
+                                  const std::shared_future<rt::LateCode>& late_block) {
+        std::vector<std::unique_ptr<rt::Module>> modules;
+        modules.push_back(device_->load(compiled.steps.cubin, code.lowered.plan.name));
+        if (compiled.block)
+            modules.push_back(device_->load(compiled.block->cubin, code.lowered.plan.name));
+        rt::SessionOptions options;
+        options.time_block_code = late_block;
+        return make_session_engine(
+            rt::Session(code.lowered.plan, extent, *device_, std::move(modules), options));
+    }
+
+    // As compile(), but a kernel for several steps that the cache has not is left to a thread of its own, once
+    // the others are there. That thread may outlive this machine.
+    void compile_without_waiting(Made& made) const {
+        rt::NvrtcOptions options;
+        options.arch = device_->info().arch();
+        const std::string name = made.code.lowered.plan.name + ".cu";
+        CodeParts parts = parts_of(made.code);
+        made.compiled.steps = nvrtc_->compile(parts.steps, name, options, &cache_);
+        if (parts.block.empty()) return;
+        made.compiled.block = nvrtc_->find_compiled(parts.block, options, cache_);
+        if (made.compiled.block) return;
+        made.late_block = rt::run_in_background(
+            [nvrtc = nvrtc_, cache = cache_, text = std::move(parts.block), name, options] {
+                Stopwatch watch;
+                rt::LateCode code{nvrtc->compile(text, name, options, &cache).cubin, 0};
+                code.seconds = watch.lap();
+                return code;
+            });
     }
 
     // Touches nothing of the device but its figures: it may run beside other work.
@@ -107,9 +137,14 @@ private:
         timings.lower = made.code.lower_seconds;
         timings.print = made.code.print_seconds;
         watch.lap();
-        made.compiled = compile(made.code);
+        if (options.wait_for_time_block) {
+            made.compiled = compile(made.code);
+        } else {
+            compile_without_waiting(made);
+        }
         timings.compile = watch.lap();
-        timings.from_cache = made.compiled.from_cache;
+        const CompiledCode& compiled = made.compiled;
+        timings.from_cache = compiled.steps.from_cache && (!compiled.block || compiled.block->from_cache);
         return made;
     }
 

@@ -18,10 +18,10 @@ public:
     virtual TuneDevice tune_device() const = 0;
 
     // From any thread. Throws rt::Error.
-    virtual rt::CompiledCuda compile(const Code& code) const = 0;
+    virtual CompiledCode compile(const Code& code) const = 0;
     // What compile() made of the code, on the device with its arrays. Throws rt::Error.
     virtual std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
-                                          const rt::CompiledCuda& compiled) = 0;
+                                          const CompiledCode& compiled) = 0;
 };
 
 // Throws rt::Error: no_device where there is no such GPU, or no NVRTC.

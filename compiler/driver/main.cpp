@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <new>
@@ -12,6 +13,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
 #include "compiler/support/error.h"
+#include "runtime/core/background.h"
 #include "runtime/core/error.h"
 
 namespace halo::driver {
@@ -349,5 +351,9 @@ ExitCode guarded_main(int argc, const char* const* argv) {
 }  // namespace halo::driver
 
 int main(int argc, char** argv) {
-    return static_cast<int>(halo::driver::guarded_main(argc, argv));
+    const int code = static_cast<int>(halo::driver::guarded_main(argc, argv));
+    if (!halo::rt::background_is_busy()) return code;
+    // A kernel is still being compiled that nobody needs any more, and NVRTC cannot be stopped.
+    std::fflush(nullptr);
+    std::_Exit(code);
 }

@@ -140,7 +140,7 @@ std::string first_difference(const TuneResults& expected, const TuneResults& got
     return "";
 }
 
-std::string TuneCheck::difference(const Code& code, const rt::CompiledCuda& compiled, int steps) {
+std::string TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
     const Extent small = enough_for(code, awkward_);
     std::string text = against_interpreter(code, compiled, steps, small);
     if (!text.empty())
@@ -150,7 +150,7 @@ std::string TuneCheck::difference(const Code& code, const rt::CompiledCuda& comp
     return text.empty() ? text : "on the run's grid, against one cell a thread: " + text;
 }
 
-std::string TuneCheck::against_interpreter(const Code& code, const rt::CompiledCuda& compiled, int steps,
+std::string TuneCheck::against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
                                            const Extent& extent) {
     auto entry = small_.find({steps, extent});
     if (entry == small_.end()) {
@@ -164,7 +164,7 @@ std::string TuneCheck::against_interpreter(const Code& code, const rt::CompiledC
                             extent, tolerance_of(program_));
 }
 
-std::string TuneCheck::against_plain(const Code& code, const rt::CompiledCuda& compiled, int steps) {
+std::string TuneCheck::against_plain(const Code& code, const CompiledCode& compiled, int steps) {
     auto entry = full_size_.find(steps);
     if (entry == full_size_.end()) {
         std::vector<schedule::Schedule> plain;

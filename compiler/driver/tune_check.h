@@ -21,12 +21,12 @@ public:
     // After so many steps, each from the start: empty where all agrees, else a sentence with the first
     // difference. Fields agree bit for bit, but where functions are the device's own or a sum that depends on
     // the order is read (docs/tuning.md).
-    std::string difference(const Code& code, const rt::CompiledCuda& compiled, int steps);
+    std::string difference(const Code& code, const CompiledCode& compiled, int steps);
 
 private:
-    std::string against_interpreter(const Code& code, const rt::CompiledCuda& compiled, int steps,
+    std::string against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
                                     const Extent& extent);
-    std::string against_plain(const Code& code, const rt::CompiledCuda& compiled, int steps);
+    std::string against_plain(const Code& code, const CompiledCode& compiled, int steps);
 
     GpuMachine& machine_;
     const ir::Program& program_;

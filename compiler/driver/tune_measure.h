@@ -25,7 +25,7 @@ namespace halo::driver {
 // Code that is ready to be run, or why there is none.
 struct BuiltCode {
     Code code;
-    rt::CompiledCuda compiled;
+    CompiledCode compiled;
     std::string refused;  // empty where it was built
 };
 

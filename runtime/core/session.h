@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,12 @@
 
 namespace halo::rt {
 
+// Code that was compiled beside other work.
+struct LateCode {
+    std::string bytes;   // as for Device::load
+    double seconds = 0;  // that the compiler took
+};
+
 struct SessionOptions {
     // Start all cells and halos as NaN, so that a value never set is seen; in integer and boolean fields the
     // halos alone, as a value that stands out.
@@ -29,6 +36,11 @@ struct SessionOptions {
     bool record = true;  // replay recorded steps where the device can
     // Steps that are done at once on pieces of the grid, where the device and the plan can (time_tiles.h).
     TimeTileOptions time_tiles{};
+    // The code of the plan's time block, where the modules lack it as it is still being compiled. Each call
+    // that does steps looks whether it is there; until then, and for good where it holds an error, steps are
+    // done singly. Without it the time block is in the modules, and used from the first step on: so whoever
+    // wants runs to be alike, to measure them, say, compiles first and gives all modules.
+    std::shared_future<LateCode> time_block_code{};
 };
 
 struct RunOptions {
@@ -46,6 +58,22 @@ struct RunResult {
     enum class Stop : std::uint8_t { steps, until, asked };
     std::int64_t steps = 0;
     Stop stop = Stop::steps;
+};
+
+// What became of SessionOptions::time_block_code.
+struct LateBlock {
+    enum class State : std::uint8_t {
+        none,     // there was none
+        awaited,  // not there at the last look
+        taken,    // steps are done by it
+        unfit,    // the grid is too small for it, or of other sizes, or its blocks do not fit on the device
+        failed    // it could not be compiled or loaded: `trouble` says why
+    };
+    State state = State::none;
+    std::int64_t after_steps = 0;  // steps done when it was there
+    double compile_seconds = 0;    // beside those
+    double load_seconds = 0;       // between those
+    std::string trouble;
 };
 
 class Session {
@@ -113,6 +141,7 @@ public:
     // The same of the kernel that does several steps; none where the plan has none, or the grid is too small
     // for it.
     std::optional<KernelInfo> time_block_info() const;
+    const LateBlock& late_block() const;
 
 private:
     struct State;

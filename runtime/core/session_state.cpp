@@ -63,7 +63,11 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     allocate_partials();
     allocate_coefs();
     find_fillers();
-    find_time_block();
+    if (plan.time_block && options.time_block_code.valid()) {
+        late.state = LateBlock::State::awaited;
+    } else {
+        find_time_block();
+    }
 }
 
 Kernel* Session::State::find_kernel(const KernelPlan& kernel_plan) {
@@ -396,6 +400,7 @@ void Session::State::step(std::int64_t count) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
     if (count == 0) return;
     prepare();
+    look_for_late_block();
     count = step_in_blocks(count);
     if (count == 0) return;
     fill_due_halos();

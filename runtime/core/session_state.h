@@ -126,6 +126,7 @@ struct Session::State {
     std::vector<bool> snapshot_due;                // Level::images_due of these
     Kernel* block_kernel = nullptr;                // of the time block, where the grid is large enough
     std::vector<PreparedLaunch> block_launches;    // by phase
+    LateBlock late;
     bool block_ran = false;                        // once, outside of a recording
     std::int64_t recorded_blocks = 0;              // of a recording of time blocks, from phase 0
     std::unique_ptr<Recording> block_recording;
@@ -188,6 +189,9 @@ struct Session::State {
     PreparedLaunch::Value exchange_value(int index, int part) const;
     std::int64_t step_resident(std::int64_t count);
     void leave_images_due();
+
+    // session_late_block.cpp
+    void look_for_late_block();  // after prepare()
 
     // session_time_tiles.cpp
     bool can_tile_time() const;

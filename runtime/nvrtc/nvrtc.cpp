@@ -196,10 +196,11 @@ std::vector<int> Nvrtc::architectures() const {
     return library_->architectures;
 }
 
-CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, const NvrtcOptions& options,
-                            const DiskCache* cache) {
-    const std::string version = fmt::format("{}.{}", major(), minor());
-    check_arch(options.arch, library_->architectures, version);
+std::string Nvrtc::version() const {
+    return fmt::format("{}.{}", major(), minor());
+}
+
+std::vector<std::string> Nvrtc::all_options(const NvrtcOptions& options) const {
     std::vector<std::string> list = {"-arch=" + options.arch, "-std=c++17", "-fmad=false",
                                      "--ptxas-options=-v"};
     if (library_->minimal) list.emplace_back("-minimal");
@@ -207,15 +208,28 @@ CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, co
     // one back.
     if (library_->no_cache) list.emplace_back("--no-cache");
     list.insert(list.end(), options.extra.begin(), options.extra.end());
+    return list;
+}
 
-    std::string key;
-    if (cache != nullptr) {
-        key = hash_key({"nvrtc", version, library_->build, fmt::format("{}", fmt::join(list, "\n")), text});
-        if (const auto bytes = cache->get(key))
-            if (auto compiled = unpack(*bytes)) return std::move(*compiled);
-    }
-    CompiledCuda compiled = run_compiler(*library_, text, name, list, version);
-    if (cache != nullptr) cache->put(key, pack(compiled));
+std::string Nvrtc::cache_key(const std::string& text, const NvrtcOptions& options) const {
+    return hash_key({"nvrtc", version(), library_->build,
+                     fmt::format("{}", fmt::join(all_options(options), "\n")), text});
+}
+
+std::optional<CompiledCuda> Nvrtc::find_compiled(const std::string& text, const NvrtcOptions& options,
+                                                 const DiskCache& cache) const {
+    const std::optional<std::string> bytes = cache.get(cache_key(text, options));
+    return bytes ? unpack(*bytes) : std::nullopt;
+}
+
+CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, const NvrtcOptions& options,
+                            const DiskCache* cache) {
+    check_arch(options.arch, library_->architectures, version());
+    if (cache != nullptr)
+        if (std::optional<CompiledCuda> found = find_compiled(text, options, *cache))
+            return std::move(*found);
+    CompiledCuda compiled = run_compiler(*library_, text, name, all_options(options), version());
+    if (cache != nullptr) cache->put(cache_key(text, options), pack(compiled));
     return compiled;
 }
 

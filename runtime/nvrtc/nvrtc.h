@@ -55,11 +55,18 @@ public:
     CompiledCuda compile(const std::string& text, const std::string& name, const NvrtcOptions& options,
                          const DiskCache* cache = nullptr);
 
+    // What compile() would find in the cache; nullopt where it would have to compile.
+    std::optional<CompiledCuda> find_compiled(const std::string& text, const NvrtcOptions& options,
+                                              const DiskCache& cache) const;
+
     ~Nvrtc();
 
 private:
     struct Library;
     explicit Nvrtc(std::unique_ptr<Library> library);
+    std::string version() const;
+    std::vector<std::string> all_options(const NvrtcOptions& options) const;
+    std::string cache_key(const std::string& text, const NvrtcOptions& options) const;
     std::unique_ptr<Library> library_;
 };
 

@@ -25,30 +25,34 @@ public:
     schedule::Target target() const override { return figures; }
     driver::TuneDevice tune_device() const override { return {"emulated", "sm_90", 132, compiler}; }
 
-    rt::CompiledCuda compile(const driver::Code& code) const override {
+    driver::CompiledCode compile(const driver::Code& code) const override {
         const std::lock_guard lock(mutex_);
         ++compiled;
-        rt::CompiledCuda result;
-        result.cubin = code.text;
+        const driver::CodeParts parts = driver::parts_of(code);
+        driver::CompiledCode result;
+        result.steps.cubin = parts.steps;
         rt::KernelUsage usage;
         usage.name = driver::kernel_of_stage(code.lowered.plan, 0);
         usage.registers = 32;
         if (spill(code)) usage.spill_load_bytes = spilled_bytes;
-        result.usage = {usage};
+        result.steps.usage = {usage};
         if (code.lowered.plan.time_block) {
             usage.name = code.lowered.plan.time_block->kernel.name;
             usage.registers = 64;
-            result.usage.push_back(usage);
+            result.block = rt::CompiledCuda{parts.block, "", {usage}, false};
         }
         return result;
     }
     std::unique_ptr<driver::Engine> start(const driver::Code& code, const driver::Extent& extent,
-                                          const rt::CompiledCuda& made) override {
+                                          const driver::CompiledCode& made) override {
         if (fail_start(code, extent)) throw rt::Error(rt::ErrorCode::launch_failed, "an illegal address");
         std::vector<std::unique_ptr<rt::Module>> modules;
-        std::string text = made.cubin;
-        if (break_start(code, extent)) negate(text);
-        modules.push_back(device_.load(text, code.lowered.plan.name));
+        // What is tried: the kernel for several steps, where there is one.
+        std::vector<std::string> texts{made.steps.cubin};
+        if (made.block) texts.push_back(made.block->cubin);
+        if (break_start(code, extent)) negate(texts.back());
+        for (const std::string& text : texts)
+            modules.push_back(device_.load(text, code.lowered.plan.name));
         return driver::make_session_engine(
             rt::Session(code.lowered.plan, extent, device_, std::move(modules)));
     }

@@ -1,0 +1,40 @@
+#include "compiler/kernel/part.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "compiler/kernel/walk.h"
+
+namespace halo::kernel {
+
+namespace {
+
+void add_calls(const Block& body, std::set<std::string>& called) {
+    for_each_statement(body, [&](const Statement& statement) {
+        if (const auto* call = std::get_if<CallStatement>(&statement.kind)) called.insert(call->function);
+    });
+    for_each_expr(body, [&](const Expr& expr) {
+        if (const auto* call = std::get_if<CallHelper>(&expr->kind)) called.insert(call->function);
+    });
+}
+
+}  // namespace
+
+Program part_of(const Program& program, const std::function<bool(const KernelFunction& kernel)>& wanted) {
+    Program part;
+    part.header = program.header;
+    part.constant_arrays = program.constant_arrays;
+    std::set<std::string> called;
+    // From the last to the first: whoever calls a helper comes after it.
+    for (auto function = program.functions.rbegin(); function != program.functions.rend(); ++function) {
+        const bool is_kernel = function->kind == KernelFunction::Kind::kernel;
+        if (is_kernel ? !wanted(*function) : called.count(function->name) == 0) continue;
+        add_calls(function->body, called);
+        part.functions.push_back(*function);
+    }
+    std::reverse(part.functions.begin(), part.functions.end());
+    return part;
+}
+
+}  // namespace halo::kernel
