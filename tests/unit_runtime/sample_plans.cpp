@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 using namespace halo::rt;
 
@@ -214,7 +215,9 @@ void FakeDevice::run_halo_passes(const std::vector<HaloPass>& passes, ElementTyp
     run([=] { fill_halo(passes, type, array); });
 }
 
-std::unique_ptr<Module> FakeDevice::load(std::string_view, const std::string&) {
+std::unique_ptr<Module> FakeDevice::load(std::string_view code, const std::string&) {
+    not_while_recording();
+    if (loader) return loader(code);
     throw Error(ErrorCode::internal, "a fake device loads no code");
 }
 
@@ -352,6 +355,49 @@ Sample wave_sample() {
             next[x] = 2 * now[x] - past[x] + rate * (now[x - 1] - 2 * now[x] + now[x + 1]);
     };
     return {std::move(plan), std::move(module)};
+}
+
+Sample wave_with_block() {
+    Sample sample = wave_sample();
+    LaunchPlan& plan = sample.plan;
+    plan.coefs = {{"w", "w_constant", ElementType::f64, {0}, {1}, {0.5, 0.25}}};
+    plan.fields[0].spare_levels = 1;
+    TimeBlock block;
+    block.steps = 3;
+    block.levels = 2;
+    block.least_extent = {4, 1, 1};
+    block.kernel.name = "wave_3_steps";
+    block.kernel.blocks = 1;
+    block.kernel.arguments = {field_argument(0, 2), field_argument(0, 1), field_argument(0, 0),
+                              field_argument(0, -1), scalar_argument(0, ElementType::f64)};
+    add_grid_arguments(block.kernel);
+    plan.time_block = block;
+    return sample;
+}
+
+std::unique_ptr<FakeModule> wave_block_module() {
+    auto module = std::make_unique<FakeModule>();
+    module->constants["w_constant"] = {};
+    module->functions["wave_3_steps"] = [](const auto&, std::int64_t, void* const* arguments) {
+        const auto rate = value_of<double>(arguments, 4);
+        const std::int64_t n = Grid(arguments, 5).extent[0];
+        const auto row = [&](int argument) {
+            const auto* cells = value_of<const double*>(arguments, argument);
+            return std::vector<double>(cells, cells + n);
+        };
+        std::vector<double> now = row(2), past = row(3);  // cells alone, not what lies past them
+        for (int step = 0; step < 3; ++step) {
+            std::vector<double> next(now.size());
+            for (std::int64_t x = 0; x < n; ++x) {
+                const double before = now[(x + n - 1) % n], here = now[x], after = now[(x + 1) % n];
+                next[x] = 2 * here - past[x] + rate * (before - 2 * here + after);
+            }
+            past = std::exchange(now, std::move(next));
+        }
+        std::copy(now.begin(), now.end(), value_of<double*>(arguments, 0));
+        std::copy(past.begin(), past.end(), value_of<double*>(arguments, 1));
+    };
+    return module;
 }
 
 Sample weights_sample(bool by_pointer) {

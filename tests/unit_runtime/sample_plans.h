@@ -39,6 +39,7 @@ public:
     bool finishes_reductions = false;
     int finished_reductions = 0;
     int calls_until_failure = -1;  // of launch(); -1 for never
+    std::function<std::unique_ptr<halo::rt::Module>(std::string_view code)> loader;  // none: nothing loads
 
     std::string description() const override { return "a fake device"; }
     halo::rt::MemoryInfo memory() const override { return reported_memory; }
@@ -104,6 +105,10 @@ Sample wave_sample();
 // = max |p[t+1] - p|, total = sum of p[t+1]. Param: rate. A time block does `steps` of them, with both
 // reductions.
 Sample damped_sample(int steps, bool is_whole);
+// A kernel that does three steps of that at once, on grids of 4 cells and more: the time block for its plan, and
+// the module with it, which also has the constant "w_constant".
+Sample wave_with_block();
+std::unique_ptr<FakeModule> wave_block_module();
 
 // On a free line: out[t] = out[t-1] + w[0] * u[x-1] + w[1] * u[x+1], where both neighbours are; other cells
 // of out keep what they held. u is an input. `by_pointer`: w comes as an argument, else through the constant
