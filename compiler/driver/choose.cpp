@@ -83,15 +83,24 @@ schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
                                  : "for example --schedule 'temporal steps=8 warps=4 cells=4'");
 }
 
-// Such kernels take seconds to compile; what was tuned is in the disk cache.
-constexpr double kSecondsToCompile = 4;
+// What such kernels take to compile, on the average; what was tuned is in the disk cache.
+constexpr double kSecondsToCompile = 2.5;
 constexpr double kSecondsToCompileResident = 1.5;
 
-// A run that does single steps meanwhile loses nothing, and wins where those alone would go on for longer. One
-// that waits has to win more than that.
-bool is_worth_compiling(double compile_seconds, double single_seconds, double saved_seconds,
-                        const CodeOptions& options) {
-    return (options.wait_for_time_block ? saved_seconds : single_seconds) >= compile_seconds;
+// Why a run is too short for such a kernel; empty where it is not. Single steps are done until it is there, so
+// it is worth it where those alone would go on for longer.
+std::string too_short(double step_seconds, double compile_seconds, const CodeOptions& options) {
+    if (!options.steps) return "";
+    const double seconds = static_cast<double>(*options.steps) * step_seconds;
+    if (seconds >= compile_seconds) return "";
+    return fmt::format("the run is too short: single steps take about {}, and such a kernel {} to compile",
+                       format_seconds(seconds), format_seconds(compile_seconds));
+}
+
+// A run that waits for the kernel has to win more than that.
+bool is_worth_waiting(double saved_of_step, double compile_seconds, const CodeOptions& options) {
+    return !options.wait_for_time_block || !options.steps ||
+           static_cast<double>(*options.steps) * saved_of_step >= compile_seconds;
 }
 
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
@@ -212,14 +221,14 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
                                "leave it out: single steps can do every program");
         return choice;
     }
-    schedule::TemporalChoice choice = schedule::choose_temporal(
-        program, options.target, extent, single_seconds, std::nullopt, options.watched);
-    if (!choice.schedule || !options.steps) return choice;
-    const double cells = static_cast<double>(*options.steps) * schedule::cells_of(extent);
-    if (is_worth_compiling(kSecondsToCompile, cells * single_seconds,
-                           cells * (single_seconds - choice.seconds_per_cell), options))
-        return choice;
-    return {std::nullopt, "the run is too short for a kernel that takes seconds to compile", 0};
+    const double cells = schedule::cells_of(extent);
+    const std::string why_not = too_short(cells * single_seconds, kSecondsToCompile, options);
+    if (!why_not.empty()) return {std::nullopt, why_not, 0};
+    schedule::TemporalChoice choice =
+        schedule::choose_temporal(program, options.target, extent, single_seconds, std::nullopt, options.watched);
+    const double saved = cells * (single_seconds - choice.seconds_per_cell);
+    if (!choice.schedule || is_worth_waiting(saved, kSecondsToCompile, options)) return choice;
+    return {std::nullopt, "the run wins less than the seconds that the kernel takes to compile", 0};
 }
 
 }  // namespace
@@ -315,10 +324,12 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
     }
     if (std::optional<schedule::ResidentChoice> known = pinned_or_tuned_resident(program, extent, options))
         return *known;
-    schedule::ResidentChoice choice = schedule::choose_resident(program, options.target, extent, {});
-    if (!choice.schedule) return choice;
     const double single = single_cell(stages, options, extent) * schedule::cells_of(extent) +
                           static_cast<double>(stages.size()) * options.target.graph_launch_seconds;
+    const std::string why_not = too_short(single, kSecondsToCompileResident, options);
+    if (!why_not.empty()) return {std::nullopt, why_not, 0};
+    schedule::ResidentChoice choice = schedule::choose_resident(program, options.target, extent, {});
+    if (!choice.schedule) return choice;
     const double several = temporal.seconds_per_cell * schedule::cells_of(extent);
     const bool by_several = temporal.schedule && several < single;
     const double other = by_several ? several : single;
@@ -326,12 +337,10 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
         "about {} a step, {} {} a step", format_step_time(choice.seconds_per_step),
         by_several ? "and several steps at once take" : "and single steps take", format_step_time(other));
     if (choice.seconds_per_step >= other) return {std::nullopt, "it would take " + times, 0};
-    const auto steps = static_cast<double>(options.steps.value_or(0));
-    if (options.steps && !is_worth_compiling(kSecondsToCompileResident, steps * single,
-                                             steps * (other - choice.seconds_per_step), options))
+    if (!is_worth_waiting(other - choice.seconds_per_step, kSecondsToCompileResident, options))
         return {std::nullopt,
                 "it would take " + times +
-                    "; the run is too short for a kernel that takes a second or two to compile",
+                    "; the run wins less than the second or two that the kernel takes to compile",
                 0};
     choice.reason += ": " + times;
     return choice;

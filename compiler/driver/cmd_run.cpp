@@ -99,6 +99,7 @@ std::vector<std::pair<std::string, double>> parts(const Report& report) {
             {"lower", t.load.lower},
             {"print", t.load.print},
             {"compile", t.load.compile},
+            {"context", t.load.context},
             {"load", t.load.load},
             {"init", t.init},
             {"upload", t.upload},

@@ -18,21 +18,27 @@ namespace {
 
 class CudaMachine final : public GpuMachine {
 public:
+    // The driver takes as long to make a context as NVRTC to compile a small program: they do it beside each
+    // other.
     explicit CudaMachine(int ordinal)
-        : nvrtc_(rt::Nvrtc::find()),
-          device_(rt::open_cuda_device(ordinal)),
+        : info_(rt::cuda_device_info(ordinal)),
+          device_(std::async(std::launch::async,
+                             [ordinal]() -> std::shared_ptr<rt::CudaDevice> {
+                                 return rt::open_cuda_device(ordinal);
+                             })),
+          nvrtc_(rt::Nvrtc::find()),
           cache_(rt::DiskCache::in_user_folder()) {
-        if (nvrtc_ == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
-        target_ = target_of(device_->info(), known_limits(device_->info()));
+        if (nvrtc_ != nullptr) target_ = target_of(info_, known_limits(info_));
     }
+    bool has_compiler() const { return nvrtc_ != nullptr; }
 
-    std::string kind() const override { return fmt::format("cuda:{}", device_->info().ordinal); }
-    std::string description() const override { return device_->description(); }
+    std::string kind() const override { return fmt::format("cuda:{}", info_.ordinal); }
+    std::string description() const override { return rt::describe(info_); }
     schedule::Target target() const override { return target_; }
-    TuneDevice tune_device() const override { return driver::tune_device(device_->info()); }
+    TuneDevice tune_device() const override { return driver::tune_device(info_); }
 
     CompiledCode compile(const Code& code) const override {
-        return compile_parts(*nvrtc_, code, device_->info().arch(), cache_);
+        return compile_parts(*nvrtc_, code, info_.arch(), cache_);
     }
 
     std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
@@ -46,6 +52,8 @@ public:
             is_prepared(program, extent, options) ? prepared_.result.get() : make(program, extent, options);
         timings = made.timings;
         Stopwatch watch;
+        device_.wait();
+        timings.context = watch.lap();
         std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled, made.late_block);
         timings.load = watch.lap();
         return engine;
@@ -81,21 +89,22 @@ private:
 
     std::unique_ptr<Engine> start(const Code& code, const Extent& extent, const CompiledCode& compiled,
                                   const std::shared_future<rt::LateCode>& late_block) {
+        rt::CudaDevice& device = *device_.get();
         std::vector<std::unique_ptr<rt::Module>> modules;
-        modules.push_back(device_->load(compiled.steps.cubin, code.lowered.plan.name));
+        modules.push_back(device.load(compiled.steps.cubin, code.lowered.plan.name));
         if (compiled.block)
-            modules.push_back(device_->load(compiled.block->cubin, code.lowered.plan.name));
+            modules.push_back(device.load(compiled.block->cubin, code.lowered.plan.name));
         rt::SessionOptions options;
         options.time_block_code = late_block;
         return make_session_engine(
-            rt::Session(code.lowered.plan, extent, *device_, std::move(modules), options));
+            rt::Session(code.lowered.plan, extent, device, std::move(modules), options));
     }
 
     // As compile(), but a kernel for several steps that the cache has not is left to a thread of its own, once
     // the others are there. That thread may outlive this machine.
     void compile_without_waiting(Made& made) const {
         rt::NvrtcOptions options;
-        options.arch = device_->info().arch();
+        options.arch = info_.arch();
         const std::string name = made.code.lowered.plan.name + ".cu";
         CodeParts parts = parts_of(made.code);
         made.compiled.steps = nvrtc_->compile(parts.steps, name, options, &cache_);
@@ -111,7 +120,7 @@ private:
             });
     }
 
-    // Touches nothing of the device but its figures: it may run beside other work.
+    // Asks nothing of the device: it may run beside other work.
     Made make(const ir::Program& program, const Extent& extent, const CodeOptions& options) const {
         Made made;
         LoadTimings& timings = made.timings;
@@ -148,8 +157,9 @@ private:
         return made;
     }
 
+    rt::CudaDeviceInfo info_;
+    std::shared_future<std::shared_ptr<rt::CudaDevice>> device_;  // used by one thread, as it says
     rt::Nvrtc* nvrtc_;
-    std::unique_ptr<rt::CudaDevice> device_;
     rt::DiskCache cache_;
     schedule::Target target_;
     Prepared prepared_;  // goes first: its thread uses the others
@@ -157,8 +167,15 @@ private:
 
 }  // namespace
 
+std::unique_ptr<GpuMachine> find_gpu(int ordinal) {
+    auto machine = std::make_unique<CudaMachine>(ordinal);
+    return machine->has_compiler() ? std::move(machine) : nullptr;
+}
+
 std::unique_ptr<GpuMachine> open_gpu(int ordinal) {
-    return std::make_unique<CudaMachine>(ordinal);
+    std::unique_ptr<GpuMachine> machine = find_gpu(ordinal);
+    if (machine == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
+    return machine;
 }
 
 int parse_ordinal(const std::string& device) {

@@ -24,8 +24,10 @@ public:
                                           const CompiledCode& compiled) = 0;
 };
 
-// Throws rt::Error: no_device where there is no such GPU, or no NVRTC.
+// Throws rt::Error: no_device where there is no such GPU, or no NVRTC. What goes wrong in the making of a
+// context comes out of start().
 std::unique_ptr<GpuMachine> open_gpu(int ordinal);
+std::unique_ptr<GpuMachine> find_gpu(int ordinal);  // nullptr where there is no NVRTC
 
 // The number of "cuda" or "cuda:N"; throws CommandError (usage).
 int parse_ordinal(const std::string& device);

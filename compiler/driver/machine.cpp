@@ -10,7 +10,6 @@
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
-#include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
 
@@ -71,7 +70,8 @@ public:
 
 std::unique_ptr<Machine> open_best(std::string& remark) {
     rt::CudaStatus status = rt::cuda_status();
-    if (!status.devices.empty() && rt::Nvrtc::find() != nullptr) return open_gpu(0);
+    if (!status.devices.empty())
+        if (std::unique_ptr<Machine> gpu = find_gpu(0)) return gpu;
     if (!status.devices.empty()) remark = "there is a CUDA device, but NVRTC is missing (see haloc doctor)";
     if (rt::cpu_available()) return std::make_unique<CpuMachine>();
     remark += remark.empty() ? "" : "; ";

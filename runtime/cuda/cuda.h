@@ -37,6 +37,11 @@ struct CudaStatus {
 };
 CudaStatus cuda_status();  // never throws
 
+// One of them. Needs no context, which takes the driver a tenth of a second to make. Throws Error: no_device,
+// driver_too_old.
+CudaDeviceInfo cuda_device_info(int ordinal);
+std::string describe(const CudaDeviceInfo& device);  // as Device::description()
+
 // A span of device time between two points in the order of work.
 class CudaTimer {
 public:

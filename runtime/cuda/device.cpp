@@ -104,10 +104,7 @@ public:
           own_(driver, here_.context, here_.stream, info_) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
-    std::string description() const override {
-        return fmt::format("{}, {}, {} SMs, driver for CUDA {}", info_.name, info_.arch(),
-                           info_.multiprocessors, version_text(driver_.version));
-    }
+    std::string description() const override { return describe(info_); }
     std::unique_ptr<CudaTimer> make_timer() override {
         enter();
         return std::make_unique<EventTimer>(driver_, here_.context, here_.stream);
@@ -319,14 +316,8 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
 }  // namespace cuda
 
 std::unique_ptr<CudaDevice> open_cuda_device(int ordinal) {
-    const cuda::Driver& driver = cuda::Driver::get();
-    int count = 0;
-    driver.check(driver.DeviceGetCount(&count), "counting the GPUs");
-    if (ordinal < 0 || ordinal >= count)
-        throw Error(ErrorCode::no_device,
-                    fmt::format("there is no GPU {}; this machine has {} (from 0)", ordinal,
-                                count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)));
-    return std::make_unique<cuda::DriverDevice>(driver, cuda::read_device_info(driver, ordinal));
+    CudaDeviceInfo info = cuda_device_info(ordinal);
+    return std::make_unique<cuda::DriverDevice>(cuda::Driver::get(), std::move(info));
 }
 
 }  // namespace halo::rt

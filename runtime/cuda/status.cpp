@@ -60,4 +60,20 @@ CudaStatus cuda_status() {
     return status;
 }
 
+CudaDeviceInfo cuda_device_info(int ordinal) {
+    const cuda::Driver& driver = cuda::Driver::get();
+    int count = 0;
+    driver.check(driver.DeviceGetCount(&count), "counting the GPUs");
+    if (ordinal < 0 || ordinal >= count)
+        throw Error(ErrorCode::no_device,
+                    fmt::format("there is no GPU {}; this machine has {} (from 0)", ordinal,
+                                count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)));
+    return cuda::read_device_info(driver, ordinal);
+}
+
+std::string describe(const CudaDeviceInfo& device) {
+    return fmt::format("{}, {}, {} SMs, driver for CUDA {}", device.name, device.arch(),
+                       device.multiprocessors, cuda::version_text(device.driver_version));
+}
+
 }  // namespace halo::rt
