@@ -1,11 +1,10 @@
 #include "compiler/driver/compile.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
-#include "compiler/kernel/part.h"
 #include "compiler/passes/pipeline.h"
 
 namespace halo::driver {
@@ -48,15 +47,10 @@ Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>
 CodeParts parts_of(const Code& code) {
     const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
     if (!block) return {code.text, {}};
-    const auto is_block = [&](const kernel::KernelFunction& kernel) {
-        return kernel.name == block->kernel.name;
-    };
-    const kernel::Program& all = code.lowered.kernels;
-    CodeParts parts{emit::print_cuda(kernel::part_of(all, std::not_fn(is_block))),
-                    emit::print_cuda(kernel::part_of(all, is_block))};
-    end_with_newline(parts.steps);
-    end_with_newline(parts.block);
-    return parts;
+    emit::CudaParts parts = emit::print_cuda_parts(code.lowered.kernels, block->kernel.name);
+    end_with_newline(parts.others);
+    end_with_newline(parts.kernel);
+    return {std::move(parts.others), std::move(parts.kernel)};
 }
 
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,

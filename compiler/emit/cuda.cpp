@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "compiler/emit/emit.h"
 #include "compiler/emit/prelude.h"
+#include "compiler/kernel/part.h"
 #include "compiler/kernel/print.h"
 #include "compiler/kernel/walk.h"
 #include "compiler/support/error.h"
@@ -291,6 +293,11 @@ std::string prelude_section(const std::string& name) {
 
 std::string print_cuda(const Program& program) {
     return CudaPrinter().print(program);
+}
+
+CudaParts print_cuda_parts(const Program& program, const std::string& kernel) {
+    const auto is_it = [&](const KernelFunction& function) { return function.name == kernel; };
+    return {print_cuda(part_of(program, std::not_fn(is_it))), print_cuda(part_of(program, is_it))};
 }
 
 }  // namespace halo::emit

@@ -12,6 +12,13 @@ namespace halo::emit {
 // multiply-add that is wanted is written out.
 std::string print_cuda(const kernel::Program& program);
 
+// The same in two texts, to be compiled apart: one kernel, and all others.
+struct CudaParts {
+    std::string others;
+    std::string kernel;
+};
+CudaParts print_cuda_parts(const kernel::Program& program, const std::string& kernel);
+
 // Self-contained C++ (GNU builtins, no includes): each kernel is `void NAME(void* const* args, long begin,
 // long end)`. To be compiled with -ffp-contract=off.
 std::string print_cpp(const kernel::Program& program);

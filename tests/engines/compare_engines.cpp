@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <future>
 
 #include "analyzed.h"
 #include "compiler/emit/emit.h"
@@ -187,6 +188,47 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
     options.poison = true;
     options.time_tiles = time_tiles;
     rt::Session session(lowered.plan, reference.extent, device, load(lowered, device), options);
+    std::int64_t done = reference.steps;
+    const auto go = [&] {
+        if (run != nullptr) {
+            done = session.run(*run).steps;
+        } else {
+            session.step(done);
+        }
+    };
+    const std::string text = difference(reference, session, go, tolerance);
+    if (steps_at_once != nullptr) *steps_at_once = session.steps_at_once();
+    if (done != reference.steps)
+        return fmt::format("the run ended after {} steps instead of {}", done, reference.steps);
+    return text;
+}
+
+std::string late_difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
+                            int before) {
+    const emit::CudaParts parts =
+        emit::print_cuda_parts(lowered.kernels, lowered.plan.time_block->kernel.name);
+    std::vector<std::unique_ptr<rt::Module>> modules;
+    modules.push_back(device.load(parts.others, lowered.plan.name));
+    std::promise<rt::LateCode> code;
+    rt::SessionOptions options;
+    options.poison = true;
+    options.time_block_code = code.get_future().share();
+    rt::Session session(lowered.plan, reference.extent, device, std::move(modules), options);
+    std::string text = difference(
+        reference, session,
+        [&] {
+            session.step(before);
+            code.set_value({parts.kernel, 0});
+            session.step(reference.steps - before);
+        },
+        0);
+    if (text.empty() && session.late_block().state == rt::LateBlock::State::failed)
+        text = "the block was not taken: " + session.late_block().trouble;
+    return text;
+}
+
+std::string difference(const Reference& reference, rt::Session& session, const std::function<void()>& run,
+                       double tolerance) {
     const ir::Program& program = reference.program;
     for (std::size_t n = 0; n < program.params.size(); ++n) {
         session.set_param(program.params[n].name, param_value(program.params[n], n));
@@ -206,12 +248,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
             session.upload(level.field, level.time, std::span<const double>(level.start));
         }
     }
-    if (run == nullptr) {
-        session.step(reference.steps);
-    } else if (const std::int64_t steps = session.run(*run).steps; steps != reference.steps) {
-        return fmt::format("the run ended after {} steps instead of {}", steps, reference.steps);
-    }
-    if (steps_at_once != nullptr) *steps_at_once = session.steps_at_once();
+    run();
     const auto [nx, ny, nz] = reference.extent;
     for (const Reference::Level& level : reference.levels()) {
         const bool wide = is_wide(program, level.field);
@@ -245,7 +282,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
             }
         }
     }
-    for (const rt::ReductionPlan& reduction : lowered.plan.reductions) {
+    for (const rt::ReductionPlan& reduction : session.plan().reductions) {
         const double expected = reference.reduction(reduction.name), got = session.reduction(reduction.name);
         // Sums are taken in another order: f64 rounding, a few per cell at most. What the device's own
         // functions round differently goes either way, and so grows as the root of the cells.

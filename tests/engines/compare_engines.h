@@ -75,6 +75,14 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
                        const Load& load, double tolerance = 0, const rt::TimeTileOptions& time_tiles = {},
                        int* steps_at_once = nullptr, const rt::RunOptions* run = nullptr);
 
+// The same of a session on the reference's grid; `run` does the reference's steps by it.
+std::string difference(const Reference& reference, rt::Session& session, const std::function<void()>& run,
+                       double tolerance);
+
+// The same where the kernel that does several steps is there only after so many of them. No bit may differ.
+std::string late_difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
+                            int before);
+
 // For an emulated GPU: the emitted CUDA.
 std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device);
 

@@ -97,6 +97,14 @@ TEST_CASE("random time loops on emulated CUDA, with the grid on the chip") {
                       });
 }
 
+TEST_CASE("random time loops that go over to the chip when some steps are done") {
+    check_on_the_chip(seeds_from_environment(1, 12), 2,
+                      [](const Reference& reference, const lower::Lowered& lowered) {
+                          emulator::EmulatedDevice device;
+                          return late_difference(reference, lowered, device, reference.steps / 3);
+                      });
+}
+
 TEST_CASE("the examples' time loops with the grid on the chip") {
     int done = 0;
     for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {

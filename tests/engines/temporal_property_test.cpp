@@ -28,6 +28,14 @@ TEST_CASE("random time loops on emulated CUDA end at the step that a reduction s
                    });
 }
 
+TEST_CASE("random time loops whose kernel for several steps comes when some are done") {
+    check_several_steps(seeds_from_environment(1, 30),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            emulator::EmulatedDevice device;
+                            return late_difference(reference, lowered, device, reference.steps / 3);
+                        });
+}
+
 // Shrunk from random programs: the plane past a face was filled after its neighbours were gathered; and a
 // plane that is read along the walk alone was shown past a face with neighbours that nobody kept; and where a
 // fixed plane met a fixed row, the row's ends were of the plane.

@@ -73,11 +73,13 @@ public:
     mutable int compiled = 0;
 
 private:
-    // A mistake of the compiler, so to speak.
+    // A mistake of the compiler, so to speak. Everywhere: what the first turns of a walk compute in advance may
+    // be of no cell.
     static void negate(std::string& text) {
-        const std::size_t at = text.find("fmaf(");
+        std::size_t at = text.find("fmaf(");
         REQUIRE(at != std::string::npos);
-        text.replace(at, 5, "-fmaf(");
+        for (; at != std::string::npos; at = text.find("fmaf(", at + 6))
+            text.insert(at, "-");
     }
 
     emulator::EmulatedDevice device_;

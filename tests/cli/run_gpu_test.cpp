@@ -1,0 +1,102 @@
+// run on a GPU: with nothing in the disk cache, with everything there, and with a kernel for several steps that
+// is compiled beside single ones.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/nvrtc/nvrtc.h"
+#include "skip.h"
+
+using namespace halo::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const SkipUnless gpu(halo::rt::cuda_status().why.empty(), halo::rt::cuda_status().why);
+const SkipUnless compiler(halo::rt::Nvrtc::find() != nullptr, halo::rt::Nvrtc::why_missing());
+
+Outcome haloc(const Folder& folder, std::vector<std::string> arguments) {
+    Invocation invocation;
+    invocation.arguments = std::move(arguments);
+    invocation.folder = folder.path();
+    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache"};
+    return run_haloc(invocation);
+}
+
+constexpr const char* kHeat = R"(stencil heat(x, y, z) {
+    field u: f32 { boundary fixed 1 }
+    u[t+1] = u + 0.1 * laplacian(u)
+    reduce top = max(u[t+1])
+}
+
+run heat {
+    grid 256, 256, 256
+    steps 120000
+    init u = if x < 3 then 1 else 0
+}
+)";
+
+Json json_of(const Outcome& outcome) {
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return Json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("a run finds in the disk cache what the one before compiled, and gives the same") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    const std::vector<std::string> arguments{"run", "heat.halo", "--steps", "40", "--json", "--save", "u=u.npy"};
+    const Json cold = json_of(haloc(folder, arguments));
+    CHECK_FALSE(cold["compiled_from_cache"].get<bool>());
+    const std::string first = folder.read("u.npy");
+    REQUIRE_FALSE(first.empty());
+    const Json cached = json_of(haloc(folder, arguments));
+    CHECK(cached["compiled_from_cache"].get<bool>());
+    CHECK(folder.read("u.npy") == first);
+    CHECK_FALSE(cached.contains("late_kernel"));
+    WARN("cold " << cold["seconds"] << "\ncached " << cached["seconds"]);
+}
+
+TEST_CASE("a long run begins by single steps, and gives what a pinned schedule gives") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    const std::vector<std::string> arguments{"run", "heat.halo", "--json", "--timings", "--save", "u=u.npy"};
+    const Json run = json_of(haloc(folder, arguments));
+    REQUIRE(run["schedules"].size() == 2);
+    REQUIRE(run.contains("late_kernel"));
+    const std::string state = run["late_kernel"]["state"];
+    WARN(run["late_kernel"].dump());
+    CHECK((state == "taken" || state == "awaited"));
+    const std::string late = folder.read("u.npy");
+    REQUIRE_FALSE(late.empty());
+
+    const std::string schedule = run["schedules"][1];
+    std::vector<std::string> pinned = arguments;
+    pinned.insert(pinned.end(), {"--schedule", schedule.substr(0, schedule.find(';'))});
+    const Json waiting = json_of(haloc(folder, pinned));
+    CHECK_FALSE(waiting.contains("late_kernel"));
+    CHECK(folder.read("u.npy") == late);
+
+    const Json again = json_of(haloc(folder, arguments));  // the kernel is in the cache now
+    CHECK_FALSE(again.contains("late_kernel"));
+    CHECK(again["schedules"] == run["schedules"]);
+    CHECK(folder.read("u.npy") == late);
+}
+
+TEST_CASE("a run that ends before its kernel is compiled ends well") {
+    Folder folder;
+    std::string spec = kHeat;
+    spec.replace(spec.find("120000"), 6, "120000 until top >= 0");
+    folder.write("heat.halo", spec);
+    const Outcome outcome = haloc(folder, {"run", "heat.halo", "--json", "--save", "u=u.npy"});
+    const Json run = json_of(outcome);
+    CHECK(run["steps"] == 1);
+    CHECK(run["stopped"] == "until");
+    CHECK(run.contains("late_kernel"));
+    CHECK_FALSE(folder.read("u.npy").empty());
+}
