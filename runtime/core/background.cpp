@@ -1,5 +1,7 @@
 #include "runtime/core/background.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -19,6 +21,7 @@ struct Worker {
 struct Workers {
     std::mutex mutex;
     std::vector<Worker> all;
+    pid_t process = getpid();
 };
 
 // Never destroyed: threads may be there until the very end.
@@ -39,6 +42,7 @@ void join_finished(Workers& here) {
 // to be, so libraries that were opened before the first work are still there.
 void join_all() {
     Workers& here = workers();
+    if (here.process != getpid()) return;  // forked off: the threads are the other process's
     std::vector<Worker> all;
     {
         const std::lock_guard lock(here.mutex);
@@ -67,8 +71,8 @@ void start_in_background(std::function<void()> work) {
 bool background_is_busy() {
     Workers& here = workers();
     const std::lock_guard lock(here.mutex);
-    return std::any_of(here.all.begin(), here.all.end(),
-                       [](const Worker& worker) { return !worker.done->load(); });
+    join_finished(here);
+    return !here.all.empty();
 }
 
 }  // namespace halo::rt
