@@ -134,11 +134,20 @@ std::string timings_text(const Report& report) {
     std::string text;
     double all = 0;
     for (const auto& [name, seconds] : parts(report)) {
-        text +=
-            fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), name == "compile" ? cached : "");
+        const std::string remark = name == "compile" ? cached
+                                   : name == "context" && seconds > 0
+                                       ? " (left of what the driver took for it beside all that)"
+                                       : "";
+        text += fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), remark);
         all += seconds;
     }
-    return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all)) + beside_text(report.late_block);
+    const Timings& t = report.timings;
+    const double to_kernels = t.read + t.check + t.load.optimise + t.load.choose + t.load.lower +
+                              t.load.print + t.load.compile + t.load.load;
+    return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all)) +
+           fmt::format("  from the spec to kernels that can run: {}, without device and context\n",
+                       format_seconds(to_kernels)) +
+           beside_text(report.late_block);
 }
 
 std::string as_text(const Report& report, bool with_timings) {

@@ -1,6 +1,7 @@
 #include "runtime/core/background.h"
 
 #include <atomic>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -10,12 +11,22 @@
 
 using namespace halo::rt;
 
+namespace {
+
+void finish() {
+    while (background_is_busy())
+        std::this_thread::yield();
+}
+
+}  // namespace
+
 TEST_CASE("work in the background gives its result, or throws what it threw") {
     const std::shared_future<std::string> good = run_in_background([] { return std::string("made"); });
     CHECK(good.get() == "made");
     const std::shared_future<int> bad =
         run_in_background([]() -> int { throw std::runtime_error("it went wrong"); });
     CHECK_THROWS_WITH(bad.get(), "it went wrong");
+    finish();
 }
 
 TEST_CASE("work whose result nobody wants any more goes on, and is known to be busy") {
@@ -28,8 +39,7 @@ TEST_CASE("work whose result nobody wants any more goes on, and is known to be b
     CHECK(background_is_busy());
     CHECK(done == 0);
     gate.set_value();
-    while (background_is_busy())
-        std::this_thread::yield();
+    finish();
     CHECK(done == 1);
 }
 
@@ -46,4 +56,5 @@ TEST_CASE("much work is done at once") {
     gate.set_value();
     for (int i = 0; i < 8; ++i)
         CHECK(results[static_cast<std::size_t>(i)].get() == i);
+    finish();
 }
