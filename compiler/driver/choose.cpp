@@ -87,8 +87,8 @@ schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
 constexpr double kSecondsToCompile = 2.5;
 constexpr double kSecondsToCompileResident = 1.5;
 
-// Why a run is too short for such a kernel; empty where it is not. Single steps are done until it is there, so
-// it is worth it where those alone would go on for longer.
+// Why a run is too short for such a kernel; empty where it is not. Single steps are done until it is there,
+// so it is worth it where those alone would go on for longer.
 std::string too_short(double step_seconds, double compile_seconds, const CodeOptions& options) {
     if (!options.steps) return "";
     const double seconds = static_cast<double>(*options.steps) * step_seconds;

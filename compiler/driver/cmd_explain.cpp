@@ -420,8 +420,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
     code_options.watched = watched_reductions(spec, stencil.program);
     // As `run` does.
-    code_options.wait_for_time_block =
-        !code_options.schedules.empty() || !code_options.file_schedule.empty();
+    code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
     ir::Program program = optimize(stencil.program, code_options);
     std::vector<StageChoice> stages = choose_schedules(program, code_options);
     const auto [temporal, resident] = choose_steps(program, stages, code_options);

@@ -117,7 +117,8 @@ std::string beside_text(const rt::LateBlock& block) {
         case State::failed:  // has been said
             break;
         case State::awaited:
-            return "  beside the steps: compiling the kernel for several of them, which was not there at the end\n";
+            return "  beside the steps: compiling the kernel for several of them, which was not there at the "
+                   "end\n";
         case State::taken:
         case State::unfit:
             return fmt::format("  beside the steps: {} for compiling the kernel for several of them, {}\n",

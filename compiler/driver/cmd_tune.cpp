@@ -175,6 +175,7 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
     const tune::Store store = open_store(run.store);
     static_cast<void>(store.read());  // a file that is no store is said before anything is measured
     const std::unique_ptr<GpuMachine> machine = open_gpu(parse_ordinal(run.device));
+    machine->wait_for_device();
     const InterruptGuard guard;
     console.message(fmt::format("{}: {} cells, tuned for {} s on {} ({})", request.name,
                                 describe_grid(request, console.utf8()), arguments.budget, machine->kind(),

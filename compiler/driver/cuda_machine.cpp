@@ -22,10 +22,9 @@ public:
     // other.
     explicit CudaMachine(int ordinal)
         : info_(rt::cuda_device_info(ordinal)),
-          device_(std::async(std::launch::async,
-                             [ordinal]() -> std::shared_ptr<rt::CudaDevice> {
-                                 return rt::open_cuda_device(ordinal);
-                             })),
+          device_(std::async(
+              std::launch::async,
+              [ordinal]() -> std::shared_ptr<rt::CudaDevice> { return rt::open_cuda_device(ordinal); })),
           nvrtc_(rt::Nvrtc::find()),
           cache_(rt::DiskCache::in_user_folder()) {
         if (nvrtc_ != nullptr) target_ = target_of(info_, known_limits(info_));
@@ -36,6 +35,8 @@ public:
     std::string description() const override { return rt::describe(info_); }
     schedule::Target target() const override { return target_; }
     TuneDevice tune_device() const override { return driver::tune_device(info_); }
+
+    void wait_for_device() override { device_.get(); }
 
     CompiledCode compile(const Code& code) const override {
         return compile_parts(*nvrtc_, code, info_.arch(), cache_);
@@ -52,7 +53,7 @@ public:
             is_prepared(program, extent, options) ? prepared_.result.get() : make(program, extent, options);
         timings = made.timings;
         Stopwatch watch;
-        device_.wait();
+        wait_for_device();
         timings.context = watch.lap();
         std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled, made.late_block);
         timings.load = watch.lap();
@@ -92,16 +93,15 @@ private:
         rt::CudaDevice& device = *device_.get();
         std::vector<std::unique_ptr<rt::Module>> modules;
         modules.push_back(device.load(compiled.steps.cubin, code.lowered.plan.name));
-        if (compiled.block)
-            modules.push_back(device.load(compiled.block->cubin, code.lowered.plan.name));
+        if (compiled.block) modules.push_back(device.load(compiled.block->cubin, code.lowered.plan.name));
         rt::SessionOptions options;
         options.time_block_code = late_block;
         return make_session_engine(
             rt::Session(code.lowered.plan, extent, device, std::move(modules), options));
     }
 
-    // As compile(), but a kernel for several steps that the cache has not is left to a thread of its own, once
-    // the others are there. That thread may outlive this machine.
+    // As compile(), but a kernel for several steps that the cache has not is left to a thread of its own,
+    // once the others are there. That thread may outlive this machine.
     void compile_without_waiting(Made& made) const {
         rt::NvrtcOptions options;
         options.arch = info_.arch();

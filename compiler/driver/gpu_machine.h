@@ -16,6 +16,8 @@ class GpuMachine : public Machine {
 public:
     virtual schedule::Target target() const = 0;
     virtual TuneDevice tune_device() const = 0;
+    // A device may still be starting. Waits for it, and throws what went wrong; start() does so by itself.
+    virtual void wait_for_device() {}
 
     // From any thread. Throws rt::Error.
     virtual CompiledCode compile(const Code& code) const = 0;
@@ -24,8 +26,7 @@ public:
                                           const CompiledCode& compiled) = 0;
 };
 
-// Throws rt::Error: no_device where there is no such GPU, or no NVRTC. What goes wrong in the making of a
-// context comes out of start().
+// Throws rt::Error: no_device where there is no such GPU, or no NVRTC.
 std::unique_ptr<GpuMachine> open_gpu(int ordinal);
 std::unique_ptr<GpuMachine> find_gpu(int ordinal);  // nullptr where there is no NVRTC
 

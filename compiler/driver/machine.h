@@ -22,7 +22,7 @@ struct LoadTimings {      // seconds
     double print = 0;
     double compile = 0;  // text to machine code
     bool from_cache = false;
-    double context = 0;  // waiting for the device's context, which is made beside all that
+    double context = 0;                  // waiting for the device's context, which is made beside all that
     double load = 0;                     // onto the device, with its arrays
     std::vector<std::string> schedules;  // how each stage runs, and why; empty where there is no choice
 };

@@ -127,8 +127,8 @@ struct Session::State {
     Kernel* block_kernel = nullptr;                // of the time block, where the grid is large enough
     std::vector<PreparedLaunch> block_launches;    // by phase
     LateBlock late;
-    bool block_ran = false;                        // once, outside of a recording
-    std::int64_t recorded_blocks = 0;              // of a recording of time blocks, from phase 0
+    bool block_ran = false;            // once, outside of a recording
+    std::int64_t recorded_blocks = 0;  // of a recording of time blocks, from phase 0
     std::unique_ptr<Recording> block_recording;
     std::unique_ptr<Recording> watched_block_recording;  // the same, with the steps' reductions combined
     std::vector<DeviceMemory> block_partials;            // by TimeBlock::reductions: [launch][step][block]

@@ -1,5 +1,5 @@
-// run on a GPU: with nothing in the disk cache, with everything there, and with a kernel for several steps that
-// is compiled beside single ones.
+// run on a GPU: with nothing in the disk cache, with everything there, and with a kernel for several steps
+// that is compiled beside single ones.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -50,7 +50,8 @@ Json json_of(const Outcome& outcome) {
 TEST_CASE("a run finds in the disk cache what the one before compiled, and gives the same") {
     Folder folder;
     folder.write("heat.halo", kHeat);
-    const std::vector<std::string> arguments{"run", "heat.halo", "--steps", "40", "--json", "--save", "u=u.npy"};
+    const std::vector<std::string> arguments{"run",    "heat.halo", "--steps", "40",
+                                             "--json", "--save",    "u=u.npy"};
     const Json cold = json_of(haloc(folder, arguments));
     CHECK_FALSE(cold["compiled_from_cache"].get<bool>());
     const std::string first = folder.read("u.npy");

@@ -93,6 +93,16 @@ TEST_CASE("a device that cannot be opened gives everything back") {
     CHECK(held() == before);
 }
 
+TEST_CASE("a device tells its figures without a context") {
+    device_under_test();
+    const auto before = held();
+    const CudaDeviceInfo info = cuda_device_info(0);
+    CHECK(held() == before);
+    CHECK(info.arch() == device_under_test().info().arch());
+    CHECK(describe(info) == device_under_test().description());
+    CHECK(has(message(ErrorCode::no_device, [] { cuda_device_info(7); }), "there is no GPU 7"));
+}
+
 TEST_CASE("code that does not load is explained") {
     CudaDevice& device = device_under_test();
     const auto before = held();

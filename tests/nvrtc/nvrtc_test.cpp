@@ -136,7 +136,12 @@ TEST_CASE("unknown architectures and options are the caller's mistake") {
 TEST_CASE("the cache gives back what was compiled, and only that") {
     const TemporaryFolder folder;
     const DiskCache cache(folder.path() / "cache");
+    CHECK_FALSE(nvrtc().find_compiled(kText, {}, cache));
     const CompiledCuda first = nvrtc().compile(kText, "shift.cu", {}, &cache);
+    const std::optional<CompiledCuda> found = nvrtc().find_compiled(kText, {}, cache);
+    REQUIRE(found);
+    CHECK(found->cubin == first.cubin);
+    CHECK(found->usage.size() == first.usage.size());
     const CompiledCuda second = nvrtc().compile(kText, "shift.cu", {}, &cache);
     CHECK_FALSE(first.from_cache);
     CHECK(second.from_cache);

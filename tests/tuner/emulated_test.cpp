@@ -73,8 +73,8 @@ public:
     mutable int compiled = 0;
 
 private:
-    // A mistake of the compiler, so to speak. Everywhere: what the first turns of a walk compute in advance may
-    // be of no cell.
+    // A mistake of the compiler, so to speak. Everywhere: what the first turns of a walk compute in advance
+    // may be of no cell.
     static void negate(std::string& text) {
         std::size_t at = text.find("fmaf(");
         REQUIRE(at != std::string::npos);

@@ -36,8 +36,10 @@ TEST_CASE("a part has the wanted kernels, the helpers that they call, and what a
     program.header = {"a line"};
     program.constant_arrays = {{Type::f32, "weights", 3, ""}};
     program.functions = {
-        function(Kind::helper, "inner", {Return{}}), function(Kind::helper, "outer", value_of("inner")),
-        function(Kind::helper, "other", {Return{}}), function(Kind::kernel, "first", value_of("outer")),
+        function(Kind::helper, "inner", {Return{}}),
+        function(Kind::helper, "outer", value_of("inner")),
+        function(Kind::helper, "other", {Return{}}),
+        function(Kind::kernel, "first", value_of("outer")),
         function(Kind::kernel, "second", {If{i32("n") < 2, {CallStatement{"other", {}}}, {}}}),
     };
     const auto part = [&](const std::string& kernel) {

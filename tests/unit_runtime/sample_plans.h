@@ -105,8 +105,8 @@ Sample wave_sample();
 // = max |p[t+1] - p|, total = sum of p[t+1]. Param: rate. A time block does `steps` of them, with both
 // reductions.
 Sample damped_sample(int steps, bool is_whole);
-// A kernel that does three steps of that at once, on grids of 4 cells and more: the time block for its plan, and
-// the module with it, which also has the constant "w_constant".
+// A kernel that does three steps of that at once, on grids of 4 cells and more: the time block for its plan,
+// and the module with it, which also has the constant "w_constant".
 Sample wave_with_block();
 std::unique_ptr<FakeModule> wave_block_module();
 

@@ -18,7 +18,8 @@ using State = LateBlock::State;
 class Compiler {
 public:
     Compiler()
-        : code(run_in_background([told = told_.get_future().share()] { return LateCode{told.get(), 1.5}; })) {}
+        : code(run_in_background([told = told_.get_future().share()] { return LateCode{told.get(), 1.5}; })) {
+    }
     void finish() {
         told_.set_value("the code");
         code.wait();
