@@ -100,16 +100,15 @@ Sample heat_sample(int rank, halo::rt::ElementType type);
 
 // p[t+1] = 2 p - p[t-1] + rate * (p[x-1] - 2 p + p[x+1]), periodic; f64, history 1. Param: rate.
 Sample wave_sample();
-
-// p[t+1] = 1.5 p - 0.5 p[t-1] + rate * (p[x-1] - 2 p + p[x+1]), periodic; f64, history 1. Reductions: change
-// = max |p[t+1] - p|, total = sum of p[t+1]. Param: rate. A time block does `steps` of them, with both
-// reductions.
-Sample damped_sample(int steps, bool is_whole);
 // A kernel that does three steps of that at once, on grids of 4 cells and more: the time block for its plan,
 // and the module with it, which also has the constant "w_constant".
 Sample wave_with_block();
 std::unique_ptr<FakeModule> wave_block_module();
 
+// p[t+1] = 1.5 p - 0.5 p[t-1] + rate * (p[x-1] - 2 p + p[x+1]), periodic; f64, history 1. Reductions: change
+// = max |p[t+1] - p|, total = sum of p[t+1]. Param: rate. A time block does `steps` of them, with both
+// reductions.
+Sample damped_sample(int steps, bool is_whole);
 // On a free line: out[t] = out[t-1] + w[0] * u[x-1] + w[1] * u[x+1], where both neighbours are; other cells
 // of out keep what they held. u is an input. `by_pointer`: w comes as an argument, else through the constant
 // "w".
