@@ -33,6 +33,7 @@ public:
         has_let_ = random_.chance(35);
         draw_schedule(loop);
         limit_radius(loop.temporal);
+        limit_steps(loop.temporal);
         std::string body = "stencil loop(" + std::string(rank_ == 2 ? "x, y" : "x, y, z") + ") {\n";
         body += "    param p = 0.125\n";
         body += field("a");
@@ -72,6 +73,14 @@ private:
         }
     }
 
+    // Rows are left of a block's once each stage of each step has taken its neighbours'.
+    void limit_steps(schedule::TemporalSchedule& schedule) const {
+        if (rank_ < 3) return;
+        const int of_step = 2 * limit_[1] * (1 + (has_let_ ? 1 : 0) + (has_second_ ? 1 : 0));
+        const int rows = schedule.warps * schedule.cells[1];
+        schedule.steps = std::clamp((rows - 1) / of_step, 1, schedule.steps);
+    }
+
     std::string field(const std::string& name) {
         std::string faces;
         for (int axis = 0; axis < rank_; ++axis) {
@@ -109,7 +118,9 @@ private:
         const int terms = random_.between(1, 6);
         for (int term = 0; term < terms; ++term) {
             std::array<int, 3> offset{};
-            if (boxes_) {
+            if (along_walk_) {
+                offset[rank_ - 1] = drawn(rank_ - 1);
+            } else if (boxes_) {
                 for (int axis = 0; axis < rank_; ++axis)
                     offset[axis] = drawn(axis);
             } else {
@@ -156,8 +167,11 @@ private:
         if (random_.chance(20)) value = fmt::format("if a > 1/4 then {} else {}", value, around("a", "", 0));
         text += "    a[t+1] = " + value + "\n";
         if (has_second_) {
+            // A plane is exchanged once, so most read the new level's neighbours along the walk alone.
             const std::string time = random_.chance(60) ? "+1" : "";
+            along_walk_ = !time.empty() && random_.chance(85);
             text += "    b[t+1] = " + number() + "*b + " + around("a", time, most_) + "\n";
+            along_walk_ = false;
         }
         return text;
     }
@@ -185,6 +199,7 @@ private:
     int rank_ = 2, most_ = 1;
     std::array<int, 3> limit_{1, 1, 1};  // of the radius along each axis
     std::array<bool, 3> mirrors_{};
+    bool along_walk_ = false;  // reads are along the last axis alone
     bool boxes_ = false, by_plane_ = false, has_input_ = false, has_second_ = false, has_let_ = false;
     std::string type_;
     std::array<bool, 3> periodic_{};
