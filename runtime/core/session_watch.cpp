@@ -92,8 +92,12 @@ Session::State::Watched Session::State::watch_blocks(std::int64_t count, const W
     const std::int64_t steps_before = steps_done, shift_before = phase_shift;
     bool saved = false;
     const std::int64_t rounds = do_watched_blocks(most, saved), steps = rounds * block.steps;
+    std::int64_t first = 1;
+    while (first <= steps && !watch.due(watch.steps_before + first))
+        ++first;
+    if (first > steps) return {steps, false};  // nothing to wait for
     const std::vector<std::vector<double>> values = block_values(rounds);
-    for (std::int64_t done = 1; done <= steps; ++done) {
+    for (std::int64_t done = first; done <= steps; ++done) {
         if (!watch.due(watch.steps_before + done)) continue;
         if (!holds(watch.until, values[static_cast<std::size_t>(done - 1)], steps_before + done)) continue;
         if (done == steps && block.is_whole) return {done, true};

@@ -149,3 +149,26 @@ TEST_CASE("explain says whether all steps are done on the chip, and why not") {
     CHECK_FALSE(is_large["resident"].contains("schedule"));
     CHECK(is_large["resident"]["reason"].get<std::string>().starts_with("the grid does not fit on the chip"));
 }
+
+TEST_CASE("what a run looks at after every step is found at each of several") {
+    Folder folder;
+    folder.write("relax.halo",
+                 "stencil relax(x, y) {\n    field u: f32 { boundary clamp }\n"
+                 "    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + u[y+1]) / 4\n"
+                 "    reduce mass = sum(u)\n    reduce change = max(abs(u[t+1] - u))\n"
+                 "    reduce ahead = max(u[t+1, x+1])\n}\n"
+                 "run relax {\n    grid 512, 512\n    steps 100 until change < 1e-3\n}\n");
+    const auto plan = nlohmann::json::parse(
+        folder.haloc({"emit", "--target", "plan", "relax.halo", "--schedule", "temporal steps=2"}).out);
+    CHECK(plan["time_block"]["reductions"] == std::vector<int>{1});
+    const auto explained = nlohmann::json::parse(
+        folder.haloc({"explain", "--json", "relax.halo", "--schedule", "temporal steps=2"}).out);
+    CHECK(explained["temporal"]["reductions"] == std::vector<std::string>{"change"});
+    std::string text = folder.read("relax.halo");
+    text.replace(text.find("change < 1e-3"), 13, "ahead < 1e-3");
+    folder.write("ahead.halo", text);
+    const auto refused = nlohmann::json::parse(folder.haloc({"explain", "--json", "ahead.halo"}).out);
+    CHECK_FALSE(refused["temporal"].contains("schedule"));
+    CHECK(refused["temporal"]["reason"].get<std::string>().find("`ahead` is looked at after every step") ==
+          0);
+}

@@ -104,4 +104,3 @@ Sample damped_sample(int steps, bool is_whole) {
     };
     return {std::move(plan), std::move(module)};
 }
-

@@ -204,10 +204,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int warp = same_in_warp(threadIdx.y);
 
     // All planes of all tiles are shared out evenly over the blocks.
-    const int worker = blockIdx.x;
+    const int place = blockIdx.x;
     const int workers = gridDim.x;
-    const int tiles_x = (nx + 119) / kOutX;
-    const int tiles = tiles_x * ((ny + 9) / kOutY);
+    // Tiles at a face need nothing around them there.
+    const int tiles_x = (nx + 115) / kOutX;
+    const int tiles_y = (ny + 3) / kOutY;
+    const int tiles = tiles_x * tiles_y;
+    // Equal parts of tiles are walked side by side.
+    const int parts = workers / tiles;
+    const int worker = parts * tiles == workers ? place % tiles * parts + place / tiles : place;
     const long long share_begin = static_cast<long long>(tiles) * nz * worker / workers;
     const long long share_end = static_cast<long long>(tiles) * nz * (worker + 1) / workers;
     const int first_tile = static_cast<int>(share_begin / nz);
@@ -231,11 +236,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int tile = first_tile; tile < end_tile; ++tile) {
         const int out_begin = max(static_cast<int>(share_begin - static_cast<long long>(tile) * nz), 0);
         const int out_end = min(static_cast<int>(share_end - static_cast<long long>(tile) * nz), nz);
-        const int begin_i = tile % tiles_x * kOutX;
-        const int end_i = min(begin_i + kOutX, nx);
+        const int tile_x = tile % tiles_x;
+        const int begin_i = tile_x * kOutX;
+        const int end_i = tile_x + 1 < tiles_x ? (tile_x + 1) * kOutX : nx;
         const int tile_i = min(max(begin_i - 4, 0), nx - kTileX);
-        const int begin_j = tile / tiles_x * kOutY;
-        const int end_j = min(begin_j + kOutY, ny);
+        const int tile_y = tile / tiles_x;
+        const int begin_j = tile_y > 0 ? tile_y * kOutY + 3 : 0;
+        const int end_j = tile_y + 1 < tiles_y ? (tile_y + 1) * kOutY + 3 : ny;
         const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
         const int i = tile_i + lane * kCellsX;
         const int j = tile_j + warp * kCellsY;
