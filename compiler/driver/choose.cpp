@@ -224,8 +224,8 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     const double cells = schedule::cells_of(extent);
     const std::string why_not = too_short(cells * single_seconds, kSecondsToCompile, options);
     if (!why_not.empty()) return {std::nullopt, why_not, 0};
-    schedule::TemporalChoice choice =
-        schedule::choose_temporal(program, options.target, extent, single_seconds, std::nullopt, options.watched);
+    schedule::TemporalChoice choice = schedule::choose_temporal(
+        program, options.target, extent, single_seconds, std::nullopt, options.watched);
     const double saved = cells * (single_seconds - choice.seconds_per_cell);
     if (!choice.schedule || is_worth_waiting(saved, kSecondsToCompile, options)) return choice;
     return {std::nullopt, "the run wins less than the seconds that the kernel takes to compile", 0};

@@ -145,6 +145,8 @@ Session::State::Watched Session::State::step_until(std::int64_t count, Watch wat
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)
         reads_any = reads_any || reads_reduction(watch.until, i);
     if (!reads_any) return step_until_known(count, watch);
+    prepare();
+    look_for_late_block();
     const bool in_blocks = can_watch_blocks(watch.until);
     const bool look_back = !in_blocks && count >= recorded_steps && can_look_back(watch.until);
     Watched result;

@@ -1,6 +1,7 @@
 // Runs that end at a condition, in time blocks that give the reductions of each of their steps, against
 // single steps.
 #include <cmath>
+#include <future>
 #include <vector>
 
 #include "catch.h"
@@ -14,11 +15,12 @@ namespace {
 
 constexpr std::int64_t kCells = 23;
 
-Session open(Sample sample, FakeDevice& device) {
+Session open(Sample sample, FakeDevice& device, std::shared_future<LateCode> block = {}) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     SessionOptions options;
     options.poison = true;
+    options.time_block_code = std::move(block);
     Session session(std::move(sample.plan), {kCells, 1, 1}, device, std::move(modules), options);
     std::vector<double> values;
     for (std::int64_t x = 0; x < kCells; ++x)
@@ -105,6 +107,41 @@ TEST_CASE("runs in time blocks end at the step at which the condition holds") {
                         check_state(session, singles[static_cast<std::size_t>(kBefore + expected + 7)]);
                     }
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("a time block that comes late gives the reductions of its steps from then on") {
+    constexpr std::int64_t kMost = 90;
+    const std::vector<Step> singles = single_steps(kMost);
+    for (const bool records : {false, true}) {
+        for (const std::int64_t before : {1, 2, 5, 40}) {
+            for (const std::int64_t wanted : {41, 42, 43, 44, 60, 61, 90}) {
+                INFO("after " << before << " steps; until " << wanted << (records ? ", recorded" : ""));
+                FakeDevice device = make_device(records, records);
+                Sample sample = damped_sample(3, true);
+                device.loader = [&](std::string_view) {
+                    auto module = std::make_unique<FakeModule>();
+                    module->functions["damped_steps"] =
+                        damped_sample(3, true).module->functions["damped_steps"];
+                    return module;
+                };
+                sample.module->functions.erase("damped_steps");
+                std::promise<LateCode> code;
+                Session session = open(std::move(sample), device, code.get_future().share());
+                RunOptions options;
+                options.until = below(0, singles[static_cast<std::size_t>(wanted)].change * (1 + 1e-12));
+                options.steps = before;
+                CHECK(session.run(options).stop == RunResult::Stop::steps);
+                check_state(session, singles[static_cast<std::size_t>(before)]);
+                code.set_value({"the code", 0});
+                options.steps = kMost - before;
+                CHECK(session.run(options).stop == RunResult::Stop::until);
+                CHECK(session.steps_done() == wanted);
+                CHECK(session.late_block().state == LateBlock::State::taken);
+                CHECK(session.late_block().after_steps == before);
+                check_state(session, singles[static_cast<std::size_t>(wanted)]);
             }
         }
     }
