@@ -111,14 +111,15 @@ TEST_CASE("random programs on the GPU, stream") {
 }
 
 TEST_CASE("random time loops on the GPU, several steps at once") {
-    check_several_steps(seeds_from_environment(14001, 150),
+    // Nine of ten are done several at once, and each kernel takes a second or two to compile.
+    check_several_steps(seeds_from_environment(14001, 90),
                         [](const Reference& reference, const lower::Lowered& lowered) {
                             return difference(reference, lowered, gpu(), load);
                         });
 }
 
 TEST_CASE("random time loops on the GPU end at the step that a reduction says") {
-    check_stopping(seeds_from_environment(16001, 150),
+    check_stopping(seeds_from_environment(16001, 60),
                    [](const Reference& reference, const lower::Lowered& lowered, const rt::RunOptions& run) {
                        return difference(reference, lowered, gpu(), load, 0, {}, nullptr, &run);
                    });
