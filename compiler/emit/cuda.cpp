@@ -267,6 +267,8 @@ std::string CudaPrinter::prelude(const Program& program) const {
         });
     }
     if (needs_philox(used)) used.insert("philox");
+    if (used.count("block_min")) used.insert("keep_min");
+    if (used.count("block_max")) used.insert("keep_max");
     std::string text;
     for (const char* section : kSections) {
         if (!used.count(section)) continue;
