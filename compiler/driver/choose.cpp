@@ -257,6 +257,22 @@ bool pins_temporal(const CodeOptions& options) {
     return !pinned_temporal(options).text.empty();
 }
 
+std::vector<schedule::Mistake> schedule_mistakes(std::string_view text, int rank) {
+    if (schedule::is_temporal(text)) return schedule::parse_temporal(text, rank).mistakes;
+    if (schedule::is_resident(text)) return schedule::parse_resident(text, rank).mistakes;
+    return schedule::parse(text, rank).mistakes;
+}
+
+void check_asked_schedules(const CodeOptions& options, int rank) {
+    for (const std::string& text : options.schedules) {
+        const std::vector<schedule::Mistake> mistakes = schedule_mistakes(text, rank);
+        if (mistakes.empty()) continue;
+        throw CommandError(
+            ExitCode::usage, listed({text, "--schedule", ExitCode::usage}, mistakes),
+            mistakes.front().mend.empty() ? "" : fmt::format("did you mean `{}`?", mistakes.front().mend));
+    }
+}
+
 PinnedSteps pinned_steps(const CodeOptions& options, int rank) {
     const Pinned pinned = pinned_temporal(options);
     return {pinned.text, parse_temporal_pins(pinned, rank)};

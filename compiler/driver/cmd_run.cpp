@@ -342,6 +342,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.steps = request.steps;
     options.watched = request.watched;
     options.wait_for_time_block = !options.schedules.empty() || !options.file_schedule.empty();
+    check_asked_schedules(options, stencil.program.rank());
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     const std::optional<ir::Program> no_init;
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;

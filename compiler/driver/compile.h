@@ -84,6 +84,11 @@ ir::Program optimize(ir::Program program, const CodeOptions& options);
 
 // Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
+// Mistakes in the words of a schedule, of whichever kind it is.
+std::vector<schedule::Mistake> schedule_mistakes(std::string_view text, int rank);
+// Throws CommandError (usage) where --schedule has such mistakes: for engines that choose none, which would
+// run without a word.
+void check_asked_schedules(const CodeOptions& options, int rank);
 
 bool pins_temporal(const CodeOptions& options);
 // What is pinned of how several steps are done at once; no text: nothing.

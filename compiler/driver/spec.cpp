@@ -6,13 +6,11 @@
 #include <cstdio>
 
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/compile.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/stopwatch.h"
 #include "compiler/lint/lint.h"
-#include "compiler/schedule/parse.h"
-#include "compiler/schedule/resident.h"
-#include "compiler/schedule/temporal.h"
 #include "compiler/syntax/parser.h"
 
 namespace halo::driver {
@@ -38,10 +36,7 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
             continue;
         const std::string& text = stencil.schedule->text;
         const int rank = stencil.program.rank();
-        for (const schedule::Mistake& mistake :
-             schedule::is_temporal(text)   ? schedule::parse_temporal(text, rank).mistakes
-             : schedule::is_resident(text) ? schedule::parse_resident(text, rank).mistakes
-                                           : schedule::parse(text, rank).mistakes) {
+        for (const schedule::Mistake& mistake : schedule_mistakes(text, rank)) {
             SourceRange where = find_word(source, *stencil.schedule, mistake.range);
             Diagnostic& diagnostic = sink.report(DiagnosticKind::invalid_schedule, where, mistake.message);
             if (!mistake.mend.empty() && !(where == stencil.schedule->where))
