@@ -280,7 +280,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     if (pipeline.rank == 2) idle *= 1 + kUneven / std::ceil(waves);
     const double redundancy = computed / all;
     // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still.
-    const bool side_by_side = pipeline.rank == 2 || std::fmod(workers, tiles) == 0;
+    const bool side_by_side = std::fmod(workers, tiles) == 0;
     const double read_again = side_by_side ? 0.1 * (redundancy - 1) : redundancy - 1;
     const double memory =
         (bytes_read * (1 + read_again) + bytes_written) / target.dram_bandwidth / pipeline.steps;

@@ -43,7 +43,7 @@ std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& sha
         for (const int waves : {1, 2, 3, 4, 6, 8}) {
             const std::int64_t parts = std::int64_t{waves} * at_once * schedule.warps / tiles / step * step;
             const auto blocks = static_cast<int>(parts * tiles / schedule.warps);
-            if (parts > 0 && blocks > counts.back()) counts.push_back(blocks);
+            if (parts > 0 && blocks != counts.back()) counts.push_back(blocks);
         }
         return counts;
     }
