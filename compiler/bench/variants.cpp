@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/driver/compile.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/defaults.h"
@@ -105,26 +106,19 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
         return std::string();
     };
     add_resident("resident", {});
+    const int rank = program.rank();
     for (const std::string& text : asked) {
-        if (schedule::is_temporal(text)) {
-            const schedule::ParsedTemporal parsed = schedule::parse_temporal(text, program.rank());
-            why = parsed.mistakes.empty() ? add_temporal(text, parsed.pins) : parsed.mistakes.front().message;
-            if (!why.empty()) result.refused.push_back(text + ": " + why);
-            why.clear();
-            continue;
-        }
-        if (schedule::is_resident(text)) {
-            const schedule::ParsedResident parsed = schedule::parse_resident(text, program.rank());
-            why = parsed.mistakes.empty() ? add_resident(text, parsed.pins) : parsed.mistakes.front().message;
-            if (!why.empty()) result.refused.push_back(text + ": " + why);
-            why.clear();
-            continue;
-        }
-        const schedule::ParsedSchedule parsed = schedule::parse(text, program.rank());
-        why = parsed.mistakes.empty() ? "" : parsed.mistakes.front().message;
-        if (parsed.mistakes.empty()) add(text, choose(program, target, extent, parsed.pins, why));
-        if (!why.empty()) result.refused.push_back(text + ": " + why);
         why.clear();
+        if (const auto mistakes = driver::schedule_mistakes(text, rank); !mistakes.empty()) {
+            why = mistakes.front().message;
+        } else if (schedule::is_temporal(text)) {
+            why = add_temporal(text, schedule::parse_temporal(text, rank).pins);
+        } else if (schedule::is_resident(text)) {
+            why = add_resident(text, schedule::parse_resident(text, rank).pins);
+        } else {
+            add(text, choose(program, target, extent, schedule::parse(text, rank).pins, why));
+        }
+        if (!why.empty()) result.refused.push_back(text + ": " + why);
     }
     const auto alike = std::ranges::find_if(result.all, [&](const Variant& variant) {
         return !variant.temporal && !variant.resident && variant.schedules == chosen &&

@@ -67,20 +67,31 @@ Pinned pinned_resident(const CodeOptions& options) {
     return pinned_together(options, schedule::is_resident);
 }
 
-std::string listed(const Pinned& pinned, const std::vector<schedule::Mistake>& mistakes) {
+std::string example(std::string_view text, int rank) {
+    if (schedule::is_temporal(text))
+        return rank == 3 ? "temporal steps=4 warps=8 cells=4x4" : "temporal steps=8 warps=4 cells=4";
+    if (schedule::is_resident(text))
+        return rank == 3 ? "resident threads=32x2x4 cells=4x4x4" : "resident threads=32x8 cells=4x4";
+    return "stream threads=32x4 cells=4x2";
+}
+
+// Throws CommandError where there are any.
+void refuse_mistakes(const Pinned& pinned, const std::vector<schedule::Mistake>& mistakes, int rank) {
+    if (mistakes.empty()) return;
     std::string message;
     for (const schedule::Mistake& mistake : mistakes)
         message +=
             fmt::format("{}{}: {}", message.empty() ? "" : "\n       ", pinned.origin, mistake.message);
-    return message;
+    const std::string& mend = mistakes.front().mend;
+    throw CommandError(pinned.code, message,
+                       mend.empty() ? fmt::format("for example --schedule '{}'", example(pinned.text, rank))
+                                    : fmt::format("did you mean `{}`?", mend));
 }
 
 schedule::TemporalPins parse_temporal_pins(const Pinned& pinned, int rank) {
     const schedule::ParsedTemporal parsed = schedule::parse_temporal(pinned.text, rank);
-    if (parsed.mistakes.empty()) return parsed.pins;
-    throw CommandError(pinned.code, listed(pinned, parsed.mistakes),
-                       rank == 3 ? "for example --schedule 'temporal steps=4 warps=8 cells=4x4'"
-                                 : "for example --schedule 'temporal steps=8 warps=4 cells=4'");
+    refuse_mistakes(pinned, parsed.mistakes, rank);
+    return parsed.pins;
 }
 
 // What such kernels take to compile, on the average; what was tuned is in the disk cache.
@@ -104,13 +115,9 @@ bool is_worth_waiting(double saved_of_step, double compile_seconds, const CodeOp
 }
 
 schedule::Pins parse_pins(const Pinned& pinned, int rank) {
-    schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
-    if (parsed.mistakes.empty()) return parsed.pins;
-    const std::string message = listed(pinned, parsed.mistakes);
-    const std::string& mend = parsed.mistakes.front().mend;
-    throw CommandError(pinned.code, message,
-                       mend.empty() ? "for example --schedule 'stream threads=32x4 cells=4x2'"
-                                    : fmt::format("did you mean `{}`?", mend));
+    const schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
+    refuse_mistakes(pinned, parsed.mistakes, rank);
+    return parsed.pins;
 }
 
 // Puts the schedule that was measured to be the fastest in place of the model's, where it still fits.
@@ -264,13 +271,8 @@ std::vector<schedule::Mistake> schedule_mistakes(std::string_view text, int rank
 }
 
 void check_asked_schedules(const CodeOptions& options, int rank) {
-    for (const std::string& text : options.schedules) {
-        const std::vector<schedule::Mistake> mistakes = schedule_mistakes(text, rank);
-        if (mistakes.empty()) continue;
-        throw CommandError(
-            ExitCode::usage, listed({text, "--schedule", ExitCode::usage}, mistakes),
-            mistakes.front().mend.empty() ? "" : fmt::format("did you mean `{}`?", mistakes.front().mend));
-    }
+    for (const std::string& text : options.schedules)
+        refuse_mistakes({text, "--schedule", ExitCode::usage}, schedule_mistakes(text, rank), rank);
 }
 
 PinnedSteps pinned_steps(const CodeOptions& options, int rank) {
@@ -299,11 +301,7 @@ static std::optional<schedule::ResidentChoice> pinned_or_tuned_resident(const ir
     const Pinned pinned = pinned_resident(options);
     if (!pinned.text.empty()) {
         const schedule::ParsedResident parsed = schedule::parse_resident(pinned.text, program.rank());
-        if (!parsed.mistakes.empty())
-            throw CommandError(pinned.code, listed(pinned, parsed.mistakes),
-                               program.rank() == 3
-                                   ? "for example --schedule 'resident threads=32x2x4 cells=4x4x4'"
-                                   : "for example --schedule 'resident threads=32x8 cells=4x4'");
+        refuse_mistakes(pinned, parsed.mistakes, program.rank());
         schedule::ResidentChoice choice =
             schedule::choose_resident(program, options.target, extent, parsed.pins);
         if (!choice.schedule)
