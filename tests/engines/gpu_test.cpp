@@ -78,7 +78,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
 
 }  // namespace
 
-TEST_CASE("examples by the schedules that are chosen for them") {
+TEST_CASE("examples by the schedules that are chosen for them", "[examples]") {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
         if (entry.path().extension() != ".halo") continue;
         const ir::Program program = load_program(read_spec(entry.path()));
@@ -98,19 +98,19 @@ TEST_CASE("examples by the schedules that are chosen for them") {
     }
 }
 
-TEST_CASE("random programs on the GPU, direct") {
+TEST_CASE("random programs on the GPU, direct", "[direct]") {
     check_random(schedule::Strategy::direct, seeds_from_environment(11001, 100));
 }
 
-TEST_CASE("random programs on the GPU, tile") {
+TEST_CASE("random programs on the GPU, tile", "[tile]") {
     check_random(schedule::Strategy::tile, seeds_from_environment(12001, 100));
 }
 
-TEST_CASE("random programs on the GPU, stream") {
+TEST_CASE("random programs on the GPU, stream", "[stream]") {
     check_random(schedule::Strategy::stream, seeds_from_environment(13001, 100));
 }
 
-TEST_CASE("random time loops on the GPU, several steps at once") {
+TEST_CASE("random time loops on the GPU, several steps at once", "[temporal]") {
     // Nine of ten are done several at once, and each kernel takes a second or two to compile.
     check_several_steps(seeds_from_environment(14001, 90),
                         [](const Reference& reference, const lower::Lowered& lowered) {
@@ -118,14 +118,14 @@ TEST_CASE("random time loops on the GPU, several steps at once") {
                         });
 }
 
-TEST_CASE("random time loops on the GPU end at the step that a reduction says") {
+TEST_CASE("random time loops on the GPU end at the step that a reduction says", "[until]") {
     check_stopping(seeds_from_environment(16001, 60),
                    [](const Reference& reference, const lower::Lowered& lowered, const rt::RunOptions& run) {
                        return difference(reference, lowered, gpu(), load, 0, {}, nullptr, &run);
                    });
 }
 
-TEST_CASE("random time loops on the GPU with the grid on the chip") {
+TEST_CASE("random time loops on the GPU with the grid on the chip", "[resident]") {
     constexpr int kTimes = 20;  // for blocks to run ahead of others
     check_on_the_chip(seeds_from_environment(15001, 150), kTimes,
                       [](const Reference& reference, const lower::Lowered& lowered) {
@@ -133,7 +133,7 @@ TEST_CASE("random time loops on the GPU with the grid on the chip") {
                       });
 }
 
-TEST_CASE("fast functions stay within their stated bounds") {
+TEST_CASE("fast functions stay within their stated bounds", "[functions]") {
     const ir::Program program = load_program(
         "stencil fast_functions(x) {\n    fast sin, cos, exp, log, rsqrt\n    field u, w: f32\n"
         "    field s, c, e, l, r: f32\n    s = sin(u)\n    c = cos(u)\n    e = exp(u)\n    l = log(w)\n"
