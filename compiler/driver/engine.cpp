@@ -56,6 +56,16 @@ public:
         session_.download_elements(field, time, values.elements.data(), values.bytes());
         return values;
     }
+    bool copy_level(const std::string& field, int time, const Engine& from) override {
+        const auto* other = dynamic_cast<const SessionEngine*>(&from);
+        return other != nullptr && session_.copy_level(field, time, other->session_);
+    }
+    std::optional<rt::CellComparison> compare_level(const std::string& field, int time,
+                                                    const Engine& from) const override {
+        const auto* other = dynamic_cast<const SessionEngine*>(&from);
+        if (other == nullptr) return std::nullopt;
+        return session_.compare_level(field, time, other->session_);
+    }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunOptions options;
         options.steps = steps;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,14 @@ public:
     void upload(const std::string& field, int time, const FieldValues& values);
     double upload_seconds() const { return upload_seconds_; }  // that all uploads took
     virtual FieldValues download(const std::string& field, int time = 0) = 0;
+    // As Session has them, where both engines are sessions.
+    virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/) {
+        return false;
+    }
+    virtual std::optional<rt::CellComparison> compare_level(const std::string& /*field*/, int /*time*/,
+                                                            const Engine& /*other*/) const {
+        return std::nullopt;
+    }
 
     // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
     virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "compiler/driver/initial_data.h"
 #include "compiler/driver/point_data.h"
@@ -57,12 +56,15 @@ FieldValues random_values(rt::ElementType type, std::int64_t cells, std::uint64_
     std::vector<double> drawn(static_cast<std::size_t>(std::min(cells, kPeriod)));
     for (double& value : drawn)
         value = draw(type, random);
-    FieldValues values = FieldValues::rounded(type, drawn);
-    const std::size_t period = values.elements.size();
-    values.elements.resize(static_cast<std::size_t>(cells * rt::size_of(type)));
-    for (std::size_t at = period; at < values.elements.size(); at += period)
-        std::memcpy(values.elements.data() + at, values.elements.data(),
-                    std::min(period, values.elements.size() - at));
+    const FieldValues period = FieldValues::rounded(type, drawn);
+    const auto bytes = static_cast<std::size_t>(cells * rt::size_of(type));
+    FieldValues values{type, {}};
+    values.elements.reserve(bytes);  // gigabytes, to be written once
+    while (values.elements.size() < bytes) {
+        const std::size_t next = std::min(period.elements.size(), bytes - values.elements.size());
+        values.elements.insert(values.elements.end(), period.elements.begin(),
+                               period.elements.begin() + static_cast<std::ptrdiff_t>(next));
+    }
     return values;
 }
 
@@ -144,7 +146,7 @@ std::vector<double> random_numbers(std::size_t count, Random& random) {
 
 }  // namespace
 
-void TuneInputs::give(Engine& engine) const {
+void TuneInputs::give(Engine& engine, const Engine* source) const {
     for (const auto& [name, value] : params)
         engine.set_param(name, value);
     for (const auto& [name, values] : coefs)
@@ -155,8 +157,10 @@ void TuneInputs::give(Engine& engine) const {
         engine.set_points(points, positions);
     for (const PointValues& each : point_values)
         engine.set_point_values(each.points, each.name, each.values);
-    for (const FieldLevel& level : fields)
-        engine.upload(level.field, level.time, level.values);
+    for (const FieldLevel& level : fields) {
+        const bool copied = source != nullptr && engine.copy_level(level.field, level.time, *source);
+        if (!copied) engine.upload(level.field, level.time, level.values);
+    }
 }
 
 TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, const RunRequest& request,
@@ -201,13 +205,25 @@ TuneInputs small_inputs(const ir::Program& program, const TuneInputs& of_run, co
     return inputs;
 }
 
-TuneResults results_of(Engine& engine, const ir::Program& program) {
-    TuneResults results;
+std::vector<std::pair<std::string, int>> kept_levels(const ir::Program& program) {
+    std::vector<std::pair<std::string, int>> levels;
     for (const ir::Field& field : program.fields) {
         if (field.role == ir::Role::intermediate) continue;
         for (int time = 0; time >= -field.history; --time)
-            results.fields.push_back({field.name, time, engine.download(field.name, time)});
+            levels.emplace_back(field.name, time);
     }
+    return levels;
+}
+
+TuneResults results_of(Engine& engine, const ir::Program& program) {
+    TuneResults results = results_beside_fields(engine, program);
+    for (const auto& [name, time] : kept_levels(program))
+        results.fields.push_back({name, time, engine.download(name, time)});
+    return results;
+}
+
+TuneResults results_beside_fields(Engine& engine, const ir::Program& program) {
+    TuneResults results;
     for (const ir::Points& points : program.points) {
         for (const ir::Points::Trace& trace : points.traces) {
             if (trace.sampled)

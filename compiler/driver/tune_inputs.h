@@ -29,7 +29,8 @@ struct TuneInputs {
     };
     std::vector<PointValues> point_values;
 
-    void give(Engine& engine) const;
+    // Levels are copied from those of `source`, which has them, where it is given and the device can.
+    void give(Engine& engine, const Engine* source = nullptr) const;
 };
 
 // For the run's grid: tables and points are those of the run (`run` may be null).
@@ -53,5 +54,9 @@ struct TuneResults {
     std::vector<Reduction> reductions;
 };
 TuneResults results_of(Engine& engine, const ir::Program& program);
+TuneResults results_beside_fields(Engine& engine, const ir::Program& program);
+
+// The levels that an engine has before and after a step, as (field, time).
+std::vector<std::pair<std::string, int>> kept_levels(const ir::Program& program);
 
 }  // namespace halo::driver

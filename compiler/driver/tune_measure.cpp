@@ -132,9 +132,7 @@ BuiltCode StageMeasure::build(std::size_t candidate) const {
 }
 
 std::unique_ptr<Engine> StageMeasure::start(const BuiltCode& built) const {
-    std::unique_ptr<Engine> engine = context_.machine.start(built.code, context_.extent, built.compiled);
-    context_.inputs.give(*engine);
-    return engine;
+    return context_.grid.start(built.code, built.compiled);
 }
 
 std::int64_t StageMeasure::steps_of_run(const BuiltCode& built) const {

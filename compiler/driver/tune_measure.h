@@ -17,7 +17,7 @@
 
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/tune_check.h"
-#include "compiler/driver/tune_inputs.h"
+#include "compiler/driver/tune_grid.h"
 #include "compiler/tune/search.h"
 
 namespace halo::driver {
@@ -69,7 +69,7 @@ std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stag
 struct MeasureContext {
     GpuMachine& machine;
     const ir::Program& program;
-    const TuneInputs& inputs;
+    TuneGrid& grid;
     Extent extent;
     TuneCheck& check;
 };

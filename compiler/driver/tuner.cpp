@@ -293,9 +293,10 @@ Stop TuneReport::stop() const {
 TuneReport tune_program(const TunerInput& input, const tune::Store& store, const TunerSettings& settings,
                         const Console& console) {
     const TuneInputs inputs = run_inputs(input.program, input.run, input.request, input.machine);
-    TuneCheck check(input.machine, input.program, inputs, input.request.extent,
+    TuneGrid grid(input.machine, input.program, inputs, input.request.extent);
+    TuneCheck check(input.machine, input.program, inputs, grid,
                     settings.awkward.value_or(awkward_grid(input.program.rank())));
-    const MeasureContext context{input.machine, input.program, inputs, input.request.extent, check};
+    const MeasureContext context{input.machine, input.program, grid, input.request.extent, check};
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : input.stages)
         schedules.push_back(stage.schedule);

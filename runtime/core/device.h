@@ -28,6 +28,12 @@ struct MemoryInfo {
     std::int64_t total_bytes = 0;
 };
 
+// Of the cells of two arrays.
+struct CellComparison {
+    std::int64_t different = 0;  // in some bit
+    std::int64_t numbers = 0;    // those of the first array that are no NaN
+};
+
 // What the compiler of a back end made of a kernel; -1 where not known.
 struct KernelInfo {
     int registers = -1;             // a thread
@@ -109,6 +115,12 @@ public:
     virtual bool can_finish_reductions() const { return false; }
     virtual void finish_reductions(ReductionPlan::Op, const void* /*partials*/, std::int64_t /*count*/,
                                    std::int64_t /*rows*/, void* /*results*/) {}
+
+    // Optional: arrays of the same geometry compared where they are. Waits for the device.
+    virtual std::optional<CellComparison> compare_cells(const void* /*first*/, const void* /*second*/,
+                                                        const Geometry&, ElementType) {
+        return std::nullopt;
+    }
 
     // Optional. What a recording holds has run before, outside of one: a device may load its parts at first
     // use. Between begin_recording() and end_recording() launches, copies on the device, set_bytes and halo

@@ -122,6 +122,13 @@ public:
     // The same as it lies in memory, in the field's element type.
     void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
+    // From a session on the same device, without a way over the host. False, and nothing is done, where that
+    // cannot be: their arrays lie in other ways, or hold several components.
+    bool copy_level(const std::string& field, int time, const Session& from);
+    // The cells here, and how they differ from another session's; nothing where these cannot be compared on
+    // the device. Waits for it.
+    std::optional<CellComparison> compare_level(const std::string& field, int time,
+                                                const Session& other) const;
 
     // Throws bad_argument before the first step where a param has no value yet.
     void step(std::int64_t count = 1);

@@ -147,4 +147,42 @@ void Session::download_elements(const std::string& field, int time, void* elemen
     s.download_cells(index, s.level(index, time, s.phase()), elements);
 }
 
+namespace {
+
+bool are_alike(const Geometry& a, const Geometry& b) {
+    return a.extent == b.extent && a.pitch == b.pitch && a.slice == b.slice && a.origin == b.origin &&
+           a.elements == b.elements;
+}
+
+}  // namespace
+
+// The array of a level that lies alone in it, as in `like`; null where it lies in another way.
+void* Session::State::array_like(const State& like, const std::string& field, int time) {
+    const FieldPlan &here = plan.fields[find_field(field, time)],
+                    &there = like.plan.fields[like.find_field(field, time)];
+    const bool fits = device == like.device && here.type == there.type && here.interleave == 1 &&
+                      there.interleave == 1 && are_alike(geometry, like.geometry);
+    return fits ? level(find_field(field, time), time, phase()).array : nullptr;
+}
+
+bool Session::copy_level(const std::string& field, int time, const Session& from) {
+    State &to = *state_, &source = *from.state_;
+    void* const array = to.array_like(source, field, time);
+    if (array == nullptr) return false;
+    const int index = to.find_field(field, time);
+    to.device->copy_on_device(array, source.array_like(to, field, time),
+                              to.geometry.elements * size_of(to.plan.fields[index].type));
+    to.level(index, time, to.phase()).images_due = true;
+    return true;
+}
+
+std::optional<CellComparison> Session::compare_level(const std::string& field, int time,
+                                                     const Session& other) const {
+    State &here = *state_, &there = *other.state_;
+    const void* const array = here.array_like(there, field, time);
+    if (array == nullptr) return std::nullopt;
+    return here.device->compare_cells(array, there.array_like(here, field, time), here.geometry,
+                                      here.plan.fields[here.find_field(field, time)].type);
+}
+
 }  // namespace halo::rt

@@ -209,6 +209,7 @@ struct Session::State {
     void download_values(const std::string& name, int time, std::span<Element> values);
     void upload_cells(int field, const Level& level, const void* dense);
     void download_cells(int field, const Level& level, void* dense) const;
+    void* array_like(const State& like, const std::string& field, int time);
 
     // session_halos.cpp
     void check_reaches() const;

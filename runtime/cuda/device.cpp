@@ -158,6 +158,9 @@ public:
         own_.finish_reductions(op, partials, count, rows, results);
     }
 
+    std::optional<CellComparison> compare_cells(const void* first, const void* second,
+                                                const Geometry& geometry, ElementType type) override;
+
     bool can_record() const override { return true; }
     void begin_recording() override;
     std::unique_ptr<Recording> end_recording() override;
@@ -293,6 +296,16 @@ void DriverDevice::download_cells(void* dense, const void* array, const Geometry
                                   ElementType type) {
     const std::int64_t element = size_of(type);
     copy_box(device_side(array, geometry, element), host_side(dense, geometry, element), geometry, element);
+}
+
+std::optional<CellComparison> DriverDevice::compare_cells(const void* first, const void* second,
+                                                          const Geometry& geometry, ElementType type) {
+    std::array<std::int64_t, 2> counts{};
+    const DeviceMemory memory(*this, sizeof counts);
+    set_bytes(memory.address(), 0, sizeof counts);
+    own_.compare_cells(first, second, geometry, type, memory.address());
+    copy_to_host(counts.data(), memory.address(), sizeof counts);
+    return CellComparison{counts[0], counts[1]};
 }
 
 void DriverDevice::begin_recording() {

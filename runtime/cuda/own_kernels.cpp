@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <limits>
 
 #include "runtime/core/element.h"
 #include "runtime/cuda/ptx_texts.h"
@@ -11,7 +13,23 @@ namespace halo::rt::cuda {
 namespace {
 
 constexpr int kThreads = 256;              // finish_reductions.ptx.in counts on it
-constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; halo_layer loops over the rest
+constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; kernels loop over the rest
+
+// Of the texts by width.
+std::size_t width_of(ElementType type) {
+    return static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(size_of(type))));
+}
+
+std::int64_t blocks_for(std::int64_t total) {
+    return std::min((total + kThreads - 1) / kThreads, kMaxBlocks);
+}
+
+// What bits an infinite number has but for its sign; none for types that hold numbers alone.
+std::uint64_t infinity_of(ElementType type) {
+    std::uint64_t bits = 0;
+    if (is_real(type)) encode(std::numeric_limits<double>::infinity(), type, &bits);
+    return bits;
+}
 
 }  // namespace
 
@@ -33,13 +51,11 @@ const CudaKernel& OwnKernels::use(Loaded& loaded, const char* ptx, const std::st
 
 void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array) {
     if (passes.empty()) return;
-    // By the bytes of an element: 1, 2, 4 and 8.
-    const char* const texts[] = {kHaloLayerPtx8, kHaloLayerPtx16, kHaloLayerPtx32, kHaloLayerPtx64};
-    const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(size_of(type))));
-    const CudaKernel& kernel = use(halo_[width], texts[width], "halo_layer");
+    const std::size_t width = width_of(type);
+    const CudaKernel& kernel = use(halo_[width], kHaloLayerPtx[width], "halo_layer");
     for (const HaloPass& pass : passes) {
         std::int64_t total = pass.row_length * pass.units();
-        const std::int64_t blocks = std::min((total + kThreads - 1) / kThreads, kMaxBlocks);
+        const std::int64_t blocks = blocks_for(total);
         for (const HaloPass::Layer& layer : pass.layers) {
             std::int64_t destination = layer.destination, source = layer.source;
             std::int64_t row_length = pass.row_length, inner_units = pass.inner_units;
@@ -52,6 +68,20 @@ void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type
             kernel.launch({blocks, 1, 1}, stream_, arguments);
         }
     }
+}
+
+void OwnKernels::compare_cells(const void* first, const void* second, const Geometry& geometry,
+                               ElementType type, void* counts) {
+    const std::size_t width = width_of(type);
+    std::int64_t origin = geometry.origin, nx = geometry.extent[0], ny = geometry.extent[1];
+    std::int64_t pitch = geometry.pitch, slice = geometry.slice, total = nx * ny * geometry.extent[2];
+    // All but the sign, where there is one to be left out: nothing is larger than 0 under no bits.
+    std::uint64_t infinity = infinity_of(type);
+    std::uint64_t magnitude = infinity == 0 ? 0 : (std::uint64_t{1} << (8 * size_of(type) - 1)) - 1;
+    void* arguments[] = {&first, &second, &origin,    &nx,       &ny,    &pitch,
+                         &slice, &total,  &magnitude, &infinity, &counts};
+    use(compare_[width], kCompareCellsPtx[width], "compare_cells")
+        .launch({blocks_for(total), 1, 1}, stream_, arguments);
 }
 
 void OwnKernels::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,

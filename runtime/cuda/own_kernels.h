@@ -1,5 +1,5 @@
-// The kernels that the back end brings itself: filling halos after an upload, one layer a launch, and
-// finishing reductions while steps are recorded. Not for other rooms.
+// The kernels that the back end brings itself: filling halos after an upload, one layer a launch, finishing
+// reductions while steps are recorded, and comparing arrays. Not for other rooms.
 #pragma once
 
 #include <memory>
@@ -16,6 +16,9 @@ public:
     void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);
     void finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count, std::int64_t rows,
                            void* results);
+    // Adds to counts[0] the cells whose bits differ, to counts[1] those that are numbers in the first array.
+    void compare_cells(const void* first, const void* second, const Geometry& geometry, ElementType type,
+                       void* counts);
 
 private:
     // Loaded at first use: the driver takes tens of milliseconds for PTX that it has not met before.
@@ -29,7 +32,7 @@ private:
     Context context_;
     Stream stream_;
     const CudaDeviceInfo& device_;
-    Loaded halo_[4], sum_, min_, max_;
+    Loaded halo_[4], compare_[4], sum_, min_, max_;
 };
 
 }  // namespace halo::rt::cuda

@@ -3,10 +3,10 @@
 
 namespace halo::rt::cuda {
 
-extern const char* const kHaloLayerPtx8;
-extern const char* const kHaloLayerPtx16;
-extern const char* const kHaloLayerPtx32;  // halo_layer, for elements of 32 and of 64 bits
-extern const char* const kHaloLayerPtx64;
+// By the bytes of an element: 1, 2, 4 and 8.
+extern const char* const kHaloLayerPtx[4];
+extern const char* const kCompareCellsPtx[4];
+
 extern const char* const kFinishSumPtx;  // finish_reductions
 extern const char* const kFinishMinPtx;
 extern const char* const kFinishMaxPtx;

@@ -80,6 +80,20 @@ void halo_layer(void* const* a) {
     }
 }
 
+template <class Element>
+void compare_cells(void* const* a) {
+    const auto first = get<const Element*>(a, 0), second = get<const Element*>(a, 1);
+    const auto nx = get<std::int64_t>(a, 3), ny = get<std::int64_t>(a, 4);
+    const auto counts = get<std::int64_t*>(a, 10);
+    for (std::int64_t i = 0; i < get<std::int64_t>(a, 7); ++i) {
+        const std::int64_t row = i / nx;
+        const std::int64_t at = get<std::int64_t>(a, 2) + i % nx + row % ny * get<std::int64_t>(a, 5) +
+                                row / ny * get<std::int64_t>(a, 6);
+        counts[0] += first[at] != second[at] ? 1 : 0;
+        counts[1] += (first[at] & get<std::uint64_t>(a, 8)) <= get<std::uint64_t>(a, 9) ? 1 : 0;
+    }
+}
+
 enum class Finish { sum, min, max };
 template <Finish kOp>
 void finish_reductions(void* const* a) {
@@ -133,6 +147,13 @@ FakeModule* make_module(std::string_view code) {
         const std::size_t value = wide ? 8 : 4;
         module->kernels["halo_layer"] = {{8, 8, 8, value, 4, 8, 8, 8, 8, 8},
                                          wide ? halo_layer<std::uint64_t> : halo_layer<std::uint32_t>};
+    } else if (code.find(".entry compare_cells") != std::string_view::npos) {
+        const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
+        module->kernels["compare_cells"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
+                                            loads("global.u8 ")    ? compare_cells<std::uint8_t>
+                                            : loads("global.u16 ") ? compare_cells<std::uint16_t>
+                                            : loads("global.u32 ") ? compare_cells<std::uint32_t>
+                                                                   : compare_cells<std::uint64_t>};
     } else if (code.find(".entry finish_reductions") != std::string_view::npos) {
         const bool is_sum = code.find("add.rn.f64") != std::string_view::npos;
         const bool is_max = code.find("setp.gt.or.f64") != std::string_view::npos;

@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "cuda_under_test.h"
+#include "runtime/core/element.h"
 
 using namespace halo::rt;
 
@@ -140,6 +141,51 @@ TEST_CASE("halos are filled as on the host") {
         const Geometry g = make_geometry(rank, extent, field.halo);
         check_halo<float>(field, g, ElementType::f32);
         check_halo<double>(field, g, ElementType::f64);
+    }
+}
+
+namespace {
+
+// Bits, not values: -0 differs from 0, and no number is what the type's bits say.
+template <class Element>
+void check_comparison(const Geometry& g, ElementType type) {
+    CudaDevice& device = device_under_test();
+    const std::int64_t cells = g.extent[0] * g.extent[1] * g.extent[2];
+    std::vector<double> values = numbers(cells, 0);
+    const bool has_nan = is_real(type) && cells > 3;
+    if (has_nan) values[3] = std::numeric_limits<double>::quiet_NaN();
+    if (is_real(type) && cells > 4) values[4] = -std::numeric_limits<double>::infinity();
+    std::vector<Element> one(values.size()), other;
+    encode(values.data(), cells, type, one.data());
+    other = one;
+    const DeviceMemory a(device, g.elements * size_of(type)), b(device, g.elements * size_of(type));
+    device.set_bytes(a.address(), 0xff, a.bytes());  // halos and gaps differ
+    device.set_bytes(b.address(), 0x00, b.bytes());
+    const auto compare = [&] {
+        device.upload_cells(a.address(), g, type, one.data());
+        device.upload_cells(b.address(), g, type, other.data());
+        return device.compare_cells(a.address(), b.address(), g, type).value();
+    };
+    CHECK(compare().different == 0);
+    CHECK(compare().numbers == cells - (has_nan ? 1 : 0));
+    other.back() ^= 1;
+    CHECK(compare().different == 1);
+    for (Element& each : other)
+        each ^= static_cast<Element>(Element{1} << (8 * sizeof(Element) - 1));
+    CHECK(compare().different == cells);
+}
+
+}  // namespace
+
+TEST_CASE("arrays are compared where they are") {
+    for (const Geometry& g :
+         {make_geometry(1, {7, 1, 1}, {{{1, 1}}}), make_geometry(2, {301, 77, 1}, {{{2, 2}, {1, 3}}}),
+          make_geometry(3, {129, 35, 21}, {{{1, 1}, {1, 1}, {2, 2}}})}) {
+        check_comparison<std::uint32_t>(g, ElementType::f32);
+        check_comparison<std::uint64_t>(g, ElementType::f64);
+        check_comparison<std::uint32_t>(g, ElementType::i32);
+        check_comparison<std::uint16_t>(g, ElementType::f16);
+        check_comparison<std::uint8_t>(g, ElementType::u8);
     }
 }
 

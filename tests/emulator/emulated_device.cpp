@@ -1,8 +1,11 @@
 #include "emulated_device.h"
 
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "block_runner.h"
+#include "runtime/core/element.h"
 
 namespace halo::emulator {
 
@@ -145,6 +148,22 @@ void EmulatedDevice::download_cells(void* dense, const void* array, const rt::Ge
     for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t in_dense, std::size_t bytes) {
         std::memcpy(static_cast<char*>(dense) + in_dense, static_cast<const char*>(array) + in_array, bytes);
     });
+}
+
+std::optional<rt::CellComparison> EmulatedDevice::compare_cells(const void* first, const void* second,
+                                                                const rt::Geometry& geometry,
+                                                                rt::ElementType type) {
+    const auto size = static_cast<std::size_t>(rt::size_of(type));
+    const auto cells = static_cast<std::size_t>(geometry.extent[0] * geometry.extent[1] * geometry.extent[2]);
+    std::vector<char> a(cells * size), b(cells * size);
+    download_cells(a.data(), first, geometry, type);
+    download_cells(b.data(), second, geometry, type);
+    rt::CellComparison result;
+    for (std::size_t i = 0; i < cells; ++i) {
+        result.different += std::memcmp(&a[i * size], &b[i * size], size) != 0 ? 1 : 0;
+        result.numbers += std::isnan(rt::decode(&a[i * size], type)) ? 0 : 1;
+    }
+    return result;
 }
 
 void EmulatedDevice::run_halo_passes(const std::vector<rt::HaloPass>& passes, rt::ElementType type,

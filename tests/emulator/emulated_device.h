@@ -30,6 +30,9 @@ public:
                       const void* dense) override;
     void download_cells(void* dense, const void* array, const rt::Geometry& geometry,
                         rt::ElementType type) override;
+    std::optional<rt::CellComparison> compare_cells(const void* first, const void* second,
+                                                    const rt::Geometry& geometry,
+                                                    rt::ElementType type) override;
     void run_halo_passes(const std::vector<rt::HaloPass>& passes, rt::ElementType type, void* array) override;
     std::unique_ptr<rt::Module> load(std::string_view text, const std::string& name) override;
     void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override;

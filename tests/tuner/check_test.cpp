@@ -1,5 +1,5 @@
 // What counts as a difference between two results.
-#include "compiler/driver/tune_check.h"
+#include "compiler/driver/tune_compare.h"
 
 #include <cmath>
 

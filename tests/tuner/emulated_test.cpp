@@ -45,6 +45,7 @@ public:
     }
     std::unique_ptr<driver::Engine> start(const driver::Code& code, const driver::Extent& extent,
                                           const driver::CompiledCode& made) override {
+        if (no_room(extent)) throw rt::Error(rt::ErrorCode::out_of_memory, "no room");
         if (fail_start(code, extent)) throw rt::Error(rt::ErrorCode::launch_failed, "an illegal address");
         std::vector<std::unique_ptr<rt::Module>> modules;
         // What is tried: the kernel for several steps, where there is one.
@@ -70,6 +71,7 @@ public:
     using OnGrid = std::function<bool(const driver::Code&, const driver::Extent&)>;
     OnGrid break_start = [](const driver::Code&, const driver::Extent&) { return false; };  // wrong results
     OnGrid fail_start = break_start;
+    std::function<bool(const driver::Extent&)> no_room = [](const driver::Extent&) { return false; };
     mutable int compiled = 0;
 
 private:
@@ -187,6 +189,17 @@ TEST_CASE("code that is wrong or spills does not win") {
             return is_candidate(code) && extent[0] == 40;
         };
         const StageReport report = tuning.tune(folder, settings).front();
+        CHECK(report.kind == StageReport::Kind::failed);
+        CHECK(report.dropped.front().find("against one cell a thread") != std::string::npos);
+    }
+    SECTION("wrong on the run's grid alone, which the device has not room for twice") {
+        int started = 0;
+        machine.no_room = [&](const driver::Extent& extent) { return extent[0] == 40 && ++started == 2; };
+        machine.break_start = [](const driver::Code& code, const driver::Extent& extent) {
+            return is_candidate(code) && extent[0] == 40;
+        };
+        const StageReport report = tuning.tune(folder, settings).front();
+        CHECK(started > 2);
         CHECK(report.kind == StageReport::Kind::failed);
         CHECK(report.dropped.front().find("against one cell a thread") != std::string::npos);
     }
