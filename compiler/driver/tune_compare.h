@@ -7,8 +7,8 @@
 
 namespace halo::driver {
 
-// Functions of a device may be a few units in the last place away from those of the host; sums depend on their
-// order.
+// Functions of a device may be a few units in the last place away from those of the host; sums depend on
+// their order.
 inline constexpr double kLibraryTolerance = 0x1p-18;
 
 inline constexpr const char* kNothingToCompare =

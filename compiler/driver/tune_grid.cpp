@@ -33,7 +33,8 @@ std::string difference_of(Engine& expected, Engine& got, const ir::Program& prog
         expected_rest.fields.push_back({name, time, expected.download(name, time)});
         got_rest.fields.push_back({name, time, got.download(name, time)});
     }
-    if (expected_rest.fields.empty() && numbers == 0 && !kept_levels(program).empty()) return kNothingToCompare;
+    if (expected_rest.fields.empty() && numbers == 0 && !kept_levels(program).empty())
+        return kNothingToCompare;
     return first_difference(expected_rest, got_rest, extent, tolerance);
 }
 

@@ -1,6 +1,6 @@
-// The run's own grid on the device: engines that begin with its inputs, and whether one agrees with one cell a
-// thread. Grids can be of many gigabytes, so the inputs stay on the device, are copied there, and results are
-// compared there; where the device has no room for that they come from the host, and are compared on it.
+// The run's own grid on the device: engines that begin with its inputs, and whether one agrees with one cell
+// a thread. Grids can be of many gigabytes, so the inputs stay on the device, are copied there, and results
+// are compared there; where the device has no room for that they come from the host, and are compared on it.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ public:
     // With the inputs. Throws rt::Error: out_of_memory where the grid does not even fit by itself.
     std::unique_ptr<Engine> start(const Code& code, const CompiledCode& compiled);
 
-    // After so many steps from the inputs on: empty where all agrees bit for bit, but where a sum that depends
-    // on the order is read; else a sentence with the first difference.
+    // After so many steps from the inputs on: empty where all agrees bit for bit, but where a sum that
+    // depends on the order is read; else a sentence with the first difference.
     std::string difference(const Code& code, const CompiledCode& compiled, int steps);
 
 private:

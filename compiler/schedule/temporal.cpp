@@ -62,15 +62,28 @@ void for_each_reduction(const ir::Program& core, const Pipeline& pipeline, Visit
                 visit(*reduce);
 }
 
+// Of a cell and step.
+int terms_of(const ir::Program& core, const Pipeline& pipeline) {
+    Footprints footprints(core);
+    int terms = 0;
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        const Operations operations = footprints.of(stage.stage).operations;
+        terms += operations.adds + operations.multiplies + operations.fmas;
+    }
+    return terms;
+}
+
 // Fitted to what the kernels of dsl_examples/bench take.
 int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     constexpr int kPlaces = 26;        // addresses and counters
     constexpr int kPlacesOfField = 8;  // addresses of each field
+    constexpr int kMostTerms = 24;     // of a box's sum that are on their way
     const bool has_rows = pipeline.rank == 3;
     const int cells = schedule.cells[0] * schedule.cells[1];
     int registers = kPlaces + (has_rows ? 12 : 0);
     int widest = 1;  // words of a value
-    bool has_boxes = false;
+    bool has_boxes = false, comes_round = true;
+    int most_slots = 1;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const int words = bytes_of(core, queue.field) / 4;
         widest = std::max(widest, words);
@@ -86,6 +99,8 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         } else {
             registers += levels * (queue.slots - (pipeline.later_first ? 0 : 1)) * cells * words;
         }
+        most_slots = std::max(most_slots, queue.slots);
+        comes_round = comes_round && schedule.unroll % std::max(queue.slots, 1) == 0;
         if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
         if (queue.fold && !has_rows && words == 1) registers += 3 * pipeline.steps - 4;
         // Of a wide window only a part is there at a time.
@@ -97,9 +112,10 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         registers += (pipeline.steps + kOfRow) * words_of_reduction(core, reduce);
     });
     // Values on their way, which come in pairs of registers where they are wide.
-    if (schedule.unroll > 1) registers += has_rows ? 20 * widest : widest > 1 ? 35 : 0;
+    if (schedule.unroll > 1 && has_rows) registers += (comes_round ? 8 : 20) * widest;
+    if (schedule.unroll > 1 && !has_rows && widest > 1) registers += std::max(0, 44 - 3 * most_slots);
     if (widest > 1) registers += 12;
-    if (has_boxes && has_rows) registers += 24;
+    if (has_boxes && has_rows) registers += std::min(kMostTerms, terms_of(core, pipeline) / 2);
     return registers;
 }
 
@@ -253,7 +269,11 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     constexpr double kIssueOfMeeting = 0.75;  // of the issue slots' time that is seen beside the memory's,
     constexpr double kWordsToMeet = 128;      // where all warps of an SM hold so many words a lane
     constexpr double kIssueOfAlone = 0.84, kWarpsToHalfIssue = 1.6, kOverlap = 0.29;  // where none meet
-    constexpr double kUneven = 0.1;  // by which equal shares differ in time, where there is one wave of them
+    // By which equal shares differ in time, where there is one wave of them: those of warps, and of blocks.
+    constexpr double kUneven = 0.1, kUnevenBlocks = 0.05;
+    constexpr double kOutOfStep = 0.01;    // of its walk a tile is before or behind its neighbours
+    constexpr double kMissedBeside = 0.1;  // of what they read again: in step,
+    constexpr double kMissedApart = 0.3;   // and more where they are so far out of it that the cache is full
     constexpr double kLanesPerSm = 128, kClock = 1.9e9;
     bool meets = false;
     double bytes_read = 0, bytes_written = 0, widest = 1;  // words
@@ -269,19 +289,28 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double walk = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);
     const auto tiles = static_cast<double>(tiles_of(pipeline, shape, extent));
     const double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
-    const double starts = std::max(workers, tiles) * (pipeline.lead() + pipeline.tail());
+    // With one block an SM nothing is done while the first planes are on their way.
+    const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? shape.ring_planes : 0;
+    const double starts = std::max(workers, tiles) * (pipeline.lead() + pipeline.tail() + waited);
     const double computed = (tiles * walk + starts) * shape.tile[0] * shape.tile[1];
     const double all =
         static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
     // Shares are done in waves, whose last one may leave SMs without work.
     const double at_once = static_cast<double>(target.sms) * schedule.min_blocks;
     const double waves = schedule.blocks / at_once;
-    double idle = std::ceil(waves) / waves;
-    if (pipeline.rank == 2) idle *= 1 + kUneven / std::ceil(waves);
+    // The longer a block's turn in a row of them is past, the less do its last ones end together.
+    constexpr double kWavesInStep = 2;
+    double idle = 1 + (std::ceil(waves) / waves - 1) * std::min(1.0, kWavesInStep / waves);
+    idle *= 1 + (pipeline.rank == 2 ? kUneven : kUnevenBlocks) / std::ceil(waves);
     const double redundancy = computed / all;
-    // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still.
+    // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still,
+    // where they have not walked so far that they are out of step by more than it holds.
     const bool side_by_side = std::fmod(workers, tiles) == 0;
-    const double read_again = side_by_side ? 0.1 * (redundancy - 1) : redundancy - 1;
+    const double plane = bytes_read * all / walk;
+    const double apart =
+        kOutOfStep * walk * std::min(1.0, tiles / workers) * plane / static_cast<double>(target.l2_bytes);
+    const double missed = side_by_side ? kMissedBeside + kMissedApart * std::min(1.0, apart * apart) : 1;
+    const double read_again = missed * (redundancy - 1);
     const double memory =
         (bytes_read * (1 + read_again) + bytes_written) / target.dram_bandwidth / pipeline.steps;
     const double issue =

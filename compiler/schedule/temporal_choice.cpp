@@ -18,16 +18,22 @@ constexpr double kWorthwhile = 1.0;  // of a single step's time, at most
 
 constexpr int kUsualAhead = 4;
 
-// So many turns bring a queue's registers round; in three dimensions they would be too many, and long turns
-// are no longer in the instruction cache.
+// So many turns bring a queue's registers round; in three dimensions they may be too many for the instruction
+// cache.
 int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSchedule schedule) {
-    constexpr double kShortTurn = 700;  // instructions
+    constexpr double kCachedTurns = 1400;  // instructions
     schedule.unroll = 2;
     int slots = 1;
-    for (const Pipeline::Queue& queue : pipeline.queues)
+    double widest = 1;  // words: an instruction on two counts as two
+    for (const Pipeline::Queue& queue : pipeline.queues) {
         if (queue.role != ir::Role::input) slots = std::max({slots, queue.slots, queue.windows});
+        widest = std::max(widest, size_of(core[queue.field].type) / 4.0);
+    }
     if (core.rank() == 2) return std::min(slots, 5);
-    return slots > 1 && instructions_of_turn(core, pipeline, schedule) <= kShortTurn ? 2 : 1;
+    if (slots == 1) return 1;
+    const double turn = instructions_of_turn(core, pipeline, schedule) / widest;
+    if (slots == 3 && 3 * turn <= kCachedTurns) return 3;
+    return 2 * turn <= kCachedTurns ? 2 : 1;
 }
 
 // How many blocks may share a grid: as many as run at a time; or so many that shares are tiles or equal parts
@@ -134,11 +140,13 @@ public:
             why = unfit(settled.shape, schedule, register_room);
         }
         if (!why.empty()) return std::nullopt;
+        // Of more and shorter walks of planes the model knows less than of what they save.
+        const double clearly = pipeline.rank == 3 ? 0.98 : 1;
         for (const int blocks : blocks_of(pipeline, settled.shape, schedule)) {
             TemporalSchedule shared = schedule;
             shared.blocks = blocks;
             const double seconds = seconds_of(pipeline, settled.shape, shared);
-            if (settled.seconds > 0 && seconds >= settled.seconds) continue;
+            if (settled.seconds > 0 && seconds >= clearly * settled.seconds) continue;
             schedule.blocks = blocks;
             settled.seconds = seconds;
         }
@@ -149,6 +157,9 @@ public:
     std::string unfit(const TemporalShape& shape, const TemporalSchedule& schedule,
                       double register_room) const {
         const int limit = most_registers(target_, schedule);
+        // Where many warps share the registers the compiler finds the last few.
+        constexpr double kSqueezed = 1.08;
+        if (limit < target_.max_registers_per_thread) register_room = std::max(register_room, kSqueezed);
         if (shape.registers > register_room * limit && !pins_.cells)
             return counted(shape.registers, "register") + " a thread are more than the " +
                    std::to_string(limit) + " that there are";
@@ -208,12 +219,8 @@ private:
         bool any = false;
         for (const int columns : {4, 2, 1}) {
             for (const int rows : has_rows ? std::vector<int>{4, 2} : std::vector<int>{1}) {
-                // Sixteen warps where each holds little.
-                any = try_shape(pipeline, {columns, rows},
-                                !has_rows             ? 4
-                                : columns * rows >= 8 ? 8
-                                                      : 16) ||
-                      any;
+                for (const int warps : has_rows ? std::vector<int>{8, 12, 16} : std::vector<int>{4})
+                    any = try_shape(pipeline, {columns, rows}, warps) || any;
             }
         }
         return any;
@@ -320,9 +327,9 @@ private:
                 if (!varied) continue;
                 for (const int blocks : settler_.blocks_of(*usual.pipeline, *varied, schedule)) {
                     schedule.blocks = blocks;
-                    const double seconds = settler_.seconds_of(*usual.pipeline, *varied, schedule);
                     for (const int unroll : unrolls) {
                         schedule.unroll = unroll;
+                        const double seconds = settler_.seconds_of(*usual.pipeline, *varied, schedule);
                         const int unusual =
                             (ahead != chosen.ahead) + (min_blocks != least) + (unroll != chosen.unroll);
                         found_.push_back({{}, seconds * std::pow(kUnusual, unusual), seconds, schedule});
