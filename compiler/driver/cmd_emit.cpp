@@ -32,7 +32,7 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
     if (options.target == EmitTarget::stencil) return {ir::print(program), {}};
     if (options.target == EmitTarget::cpu) return {cpu_code(program).text, {}};
     const std::vector<StageChoice> stages = choose_schedules(program, code_options);
-    // Only where it is asked for: the launcher that goes with a file does one step at a time.
+    // Only where it is asked for: such kernels take long to compile.
     std::optional<schedule::TemporalSchedule> temporal;
     if (pins_temporal(code_options)) temporal = choose_temporal(program, stages, code_options).schedule;
     std::optional<schedule::ResidentSchedule> resident;
@@ -40,13 +40,9 @@ Emitted emitted(const ir::Program& checked, const EmitOptions& options, const Co
     if (resident && is_cuda_file(options))
         throw CommandError(
             ExitCode::usage,
-            "the launcher of an emitted file does one step at a time, and the schedule is resident",
-            "emit the kernels alone (`haloc emit SPEC` without -o), or leave the schedule out");
-    if (temporal && is_cuda_file(options))
-        throw CommandError(
-            ExitCode::usage,
-            "the launcher of an emitted file does one step at a time, and the schedule is temporal",
-            "emit the kernels alone (`haloc emit SPEC` without -o), or leave the schedule out");
+            "an emitted launcher cannot start kernels whose blocks wait for each other, as `resident` does",
+            "emit the kernels alone (`haloc emit SPEC` without -o), or choose another schedule, such as "
+            "`temporal`");
     Code code = cuda_code(program, stages, temporal, resident);
     if (options.target == EmitTarget::plan) return {rt::plan_to_json(code.lowered.plan) + '\n', {}};
     if (options.target == EmitTarget::kernel) return {kernel::Printer().print(code.lowered.kernels), {}};
@@ -66,7 +62,8 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.extent = choose_grid(spec, stencil.program, "");
     code_options.strict_fp = options.strict_fp;
-    code_options.watched = watched_reductions(spec, stencil.program);
+    // The launcher takes the number of steps, and looks at nothing between them.
+    if (!is_cuda_file(options)) code_options.watched = watched_reductions(spec, stencil.program);
     Emitted result = emitted(stencil.program, options, code_options);
     if (options.output.empty() || options.output == "-") {
         console.result(result.text);

@@ -180,6 +180,9 @@ private:
                                          plan_.coefs[index].symbol, weights, weights,
                                          model_.set_coef[index]));
         }
+    }
+
+    void write_halos_due() {
         if (!any_halo()) return;
         out_.line("if (solver->halos_due) {{");
         return_unless_ok("launcher::fill_halos(*solver)", "    ");
@@ -187,11 +190,39 @@ private:
         out_.line("}}");
     }
 
+    // Launches that do several steps each, while there are as many and the grid has room for them. They read
+    // no halo and leave them as they were.
+    void write_blocks() {
+        const rt::TimeBlock& block = *plan_.time_block;
+        std::string fits;
+        for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
+            if (block.least_extent[axis] > 1)
+                fits += fmt::format("{}solver->{} >= {}", fits.empty() ? "" : " && ", model_.extents[axis],
+                                    block.least_extent[axis]);
+        out_.line("// {} steps at a time, where the grid has room for the tiles{}.", block.steps,
+                  block.is_whole ? "" : "; the last one by itself");
+        out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
+        out_.line("while (has_room && steps {} {}) {{", block.is_whole ? ">=" : ">", block.steps);
+        {
+            const auto loop = out_.indent();
+            return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(block.kernel)));
+            for (int level = 0; level < block.levels; ++level)
+                write_state_rotations();
+            if (any_halo()) out_.line("solver->halos_due = true;");
+            if (counts_steps()) out_.line("solver->steps += {};", block.steps);
+            out_.line("steps -= {};", block.steps);
+        }
+        out_.line("}}");
+        out_.line("if (steps == 0) return {};", model_.code("OK"));
+    }
+
     void write_advance() {
         begin(model_.advance, model_.solver + "* solver, long long steps");
         {
             const auto body = out_.indent();
             write_preparation();
+            if (plan_.time_block) write_blocks();
+            write_halos_due();
             out_.line("for (long long step = 0; step < steps; ++step) {{");
             {
                 const auto loop = out_.indent();

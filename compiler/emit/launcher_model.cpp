@@ -42,7 +42,8 @@ std::string level_suffix(int time) {
 }
 
 std::string member_suffix(int time) {
-    return time > 0 ? "_next" : time == 0 ? "_now" : level_suffix(time);
+    if (time > 1) return "_next" + std::to_string(time);
+    return time == 1 ? "_next" : time == 0 ? "_now" : level_suffix(time);
 }
 
 }  // namespace
@@ -126,7 +127,8 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         FieldNames names;
         names.word = word_of(field.name);
         names.type = c_type(field);
-        for (int time = field.role == rt::Role::state ? 1 : 0; time >= -field.history; --time) {
+        const int latest = field.role == rt::Role::state ? 1 + field.spare_levels : 0;
+        for (int time = latest; time >= -field.history; --time) {
             LevelName level{time, names.word + member_suffix(time), "", ""};
             const std::string word = names.word + level_suffix(time);
             if (time <= 0 && field.role != rt::Role::intermediate) level.set = take(prefix + "_set_" + word);

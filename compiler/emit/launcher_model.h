@@ -20,7 +20,7 @@ extern const char* const kLauncherParts;
 
 struct LevelName {
     int time = 0;
-    std::string member;  // of the solver: u_next, u_now, u_before, u_before2
+    std::string member;  // of the solver: u_next2, u_next, u_now, u_before, u_before2
     std::string set;     // function names; empty where there is none
     std::string get;
 };

@@ -35,8 +35,8 @@ public:
         out_.line("namespace {{  // another stencil's launcher has such functions, too");
         write_parts();
         write_fill_halos();
-        for (const rt::KernelPlan& kernel : plan_.kernels)
-            write_launch(kernel);
+        for (const rt::KernelPlan* kernel : launched_kernels())
+            write_launch(*kernel);
         write_lay_out();
         write_allocate();
         out_.blank_line();
@@ -233,11 +233,16 @@ private:
 
     void write_launch(const rt::KernelPlan& kernel) {
         out_.blank_line();
-        out_.line("dim3 {}(const {}& solver) {{", blocks_function(kernel), model_.solver);
+        out_.line("dim3 {}(const {}&{}) {{", blocks_function(kernel), model_.solver,
+                  kernel.blocks > 0 ? "" : " solver");
         {
             const auto body = out_.indent();
-            out_.line("return dim3({}, {}, {});", blocks_along(kernel, 0), blocks_along(kernel, 1),
-                      blocks_along(kernel, 2));
+            if (kernel.blocks > 0) {
+                out_.line("return dim3({});  // whatever the grid", kernel.blocks);
+            } else {
+                out_.line("return dim3({}, {}, {});", blocks_along(kernel, 0), blocks_along(kernel, 1),
+                          blocks_along(kernel, 2));
+            }
         }
         out_.line("}}");
         const auto& parameters = model_.function(kernel).parameters;
@@ -406,12 +411,12 @@ void SourceWriter::write_allocate() {
             return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",
                                          model_.partials_member(index), blocks_function(kernel)));
         }
-        for (const rt::KernelPlan& kernel : plan_.kernels) {
-            if (kernel.dynamic_shared_bytes == 0) continue;
+        for (const rt::KernelPlan* kernel : launched_kernels()) {
+            if (kernel->dynamic_shared_bytes == 0) continue;
             return_unless_ok(fmt::format(
                 "check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n"
                 "          \"asking for shared memory\")",
-                global_name(kernel.name), kernel.dynamic_shared_bytes));
+                global_name(kernel->name), kernel->dynamic_shared_bytes));
         }
         out_.line("return {};", model_.code("OK"));
     }
@@ -421,6 +426,13 @@ void SourceWriter::write_allocate() {
 }  // namespace
 
 std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text) {
+    if (model.plan.time_block && model.plan.time_block->is_resident)
+        throw UnsupportedError(
+            "a kernel whose blocks wait for each other is not built yet in emitted launchers");
+    if (model.plan.time_block && !model.plan.time_block->reductions.empty())
+        throw UnsupportedError(
+            "a kernel for several steps with reductions at each of them is not built yet in emitted "
+            "launchers");
     for (const rt::KernelPlan& kernel : model.plan.kernels) {
         if (kernel.fills_halo)
             throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");

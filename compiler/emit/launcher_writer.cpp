@@ -73,6 +73,14 @@ std::string LauncherWriter::global_name(const std::string& name) {
     return (hidden ? "::" : "") + name;
 }
 
+std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
+    std::vector<const rt::KernelPlan*> kernels;
+    for (const rt::KernelPlan& kernel : plan_.kernels)
+        kernels.push_back(&kernel);
+    if (plan_.time_block) kernels.push_back(&plan_.time_block->kernel);
+    return kernels;
+}
+
 bool LauncherWriter::counts_steps() const {
     const auto changes = [](const rt::Argument& argument) {
         return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);

@@ -22,6 +22,8 @@ protected:
     static std::string blocks_function(const rt::KernelPlan& kernel) { return "blocks_of_" + kernel.name; }
     static std::string launch_function(const rt::KernelPlan& kernel) { return "launch_" + kernel.name; }
 
+    // Those of a step, then that which does several.
+    std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
     bool counts_steps() const;              // for reductions, or for scalars that change with the step
     void comment(const std::string& text);  // a paragraph's first line

@@ -9,6 +9,7 @@
 #include "compare_engines.h"
 #include "compiler/emit/launcher_model.h"
 #include "compiler/schedule/defaults.h"
+#include "compiler/schedule/temporal.h"
 
 namespace halo::test {
 
@@ -53,6 +54,13 @@ stencil wave(x, y) {
 }
 )";
 
+const char* const kRelax = R"(
+stencil relax(x, y) {
+    field u: f64 { boundary periodic }
+    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + u[y+1]) / 4
+}
+)";
+
 const char* const kLine = R"(
 stencil line(s) {
     const dt = 1/8
@@ -86,16 +94,35 @@ const std::vector<OfflineCase>& offline_cases() {
     return cases;
 }
 
+const std::vector<OfflineCase>& cases_of_several_steps() {
+    static const std::vector<OfflineCase> cases{
+        {kHeat, "temporal steps=2 warps=4 cells=4x4", {150, 37, 41}},
+        {kHeat, "temporal steps=2 warps=4 cells=4x4", {37, 13, 11}},  // no room for its tiles
+        {kWave, "temporal steps=2 warps=2 cells=4", {301, 90, 1}},    // two levels at a time
+        {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},   // nothing is left for single steps
+    };
+    return cases;
+}
+
 Offline make_offline(const OfflineCase& offline_case) {
     Offline offline;
     offline.program = load_program(offline_case.text);
     const ir::Program& program = offline.program;
-    const schedule::Pins pins = schedule::parse(offline_case.schedule, program.rank()).pins;
+    const bool several = schedule::is_temporal(offline_case.schedule);
+    const schedule::Pins pins =
+        several ? schedule::Pins{} : schedule::parse(offline_case.schedule, program.rank()).pins;
     std::vector<schedule::Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program)) {
         schedules.push_back(schedule::choose(program, stage, {}, {}, pins).schedule);
     }
-    offline.lowered = lower::lower_cuda(program, schedules);
+    std::optional<schedule::TemporalSchedule> temporal;
+    if (several) {
+        const auto steps = schedule::parse_temporal(offline_case.schedule, program.rank()).pins;
+        const std::array<std::int64_t, 3> large{512, 512, program.rank() == 3 ? 512 : 1};
+        temporal = schedule::choose_temporal(program, {}, large, 1, steps).schedule;
+        if (!temporal) throw std::runtime_error("no such schedule: " + offline_case.schedule);
+    }
+    offline.lowered = lower::lower_cuda(program, schedules, temporal);
     offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, program.name);
     return offline;
 }

@@ -18,6 +18,7 @@ struct OfflineCase {
     std::array<std::int64_t, 3> extent{1, 1, 1};
 };
 const std::vector<OfflineCase>& offline_cases();
+const std::vector<OfflineCase>& cases_of_several_steps();  // by one kernel; five are more than it does
 
 struct Offline {
     ir::Program program;

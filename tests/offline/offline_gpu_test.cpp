@@ -14,7 +14,9 @@ const SkipUnless kGpu(run_command("nvidia-smi -L").code == 0, "there is no NVIDI
 }  // namespace
 
 TEST_CASE("offline files compute what the interpreter does", "[offline][gpu]") {
-    for (const OfflineCase& offline_case : offline_cases()) {
+    std::vector<OfflineCase> cases = offline_cases();
+    cases.insert(cases.end(), cases_of_several_steps().begin(), cases_of_several_steps().end());
+    for (const OfflineCase& offline_case : cases) {
         INFO(offline_case.text << offline_case.schedule);
         CHECK(offline_difference(offline_case, [](const std::string& name) {
                   return HALO_NVCC " -std=c++17 -arch=sm_90 -fmad=false -o program main.c " + name + ".cu";

@@ -15,7 +15,9 @@ const SkipUnless kToolkit(*HALO_NVCC != 0, "nvcc was not found; install the CUDA
 }  // namespace
 
 TEST_CASE("offline files compile without warnings", "[offline]") {
-    for (const OfflineCase& offline_case : offline_cases()) {
+    std::vector<OfflineCase> cases = offline_cases();
+    cases.insert(cases.end(), cases_of_several_steps().begin(), cases_of_several_steps().end());
+    for (const OfflineCase& offline_case : cases) {
         const Offline offline = make_offline(offline_case);
         const std::string& name = offline.program.name;
         INFO(name << " " << offline_case.schedule);

@@ -76,6 +76,16 @@ TEST_CASE("the header offers a function for each param, field level and reductio
     CHECK(contains(wave.files.header, "wave_set_v(wave_solver* solver, const double* values)"));
 }
 
+TEST_CASE("several steps are done by one launch where the grid has room for its tiles", "[offline]") {
+    const std::string heat = make_offline(cases_of_several_steps()[0]).files.source;
+    CHECK(contains(heat, "const bool has_room = solver->nx >= 128 && solver->ny >= 16 && solver->nz >= "));
+    CHECK(contains(heat, "while (has_room && steps > 2) {"));  // the last step has the reduction
+    const std::string relax = make_offline(cases_of_several_steps()[3]).files.source;
+    CHECK(contains(relax, "while (has_room && steps >= 2) {"));
+    const std::string wave = make_offline(cases_of_several_steps()[2]).files.source;
+    CHECK(contains(wave, "float* p_next2 = nullptr;"));
+}
+
 TEST_CASE("a let is read but not set, and a name of a kernel is left to it", "[offline]") {
     const Offline stages = make_offline(offline_cases()[3]);
     CHECK_FALSE(contains(stages.files.header, "register_set_create"));
