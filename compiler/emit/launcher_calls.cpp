@@ -19,6 +19,7 @@ public:
         out_.line("}}");
         write_create();
         write_destroy();
+        write_use_stream();
         for (int index = 0; index < count(plan_.params); ++index)
             write_set_param(index);
         for (int index = 0; index < count(plan_.coefs); ++index)
@@ -27,6 +28,8 @@ public:
             for (const LevelName& level : field.levels) {
                 if (!level.set.empty()) write_set_field(field, level);
                 if (!level.get.empty()) write_get_field(field, level);
+                if (!level.copy_from.empty()) write_copy_from(field, level);
+                if (!level.copy_to.empty()) write_copy_to(field, level);
             }
         }
         write_advance();
@@ -112,16 +115,46 @@ private:
         out_.line("}}");
     }
 
+    // `to`, `from`: first cells with their strides, as copy_cells() takes them.
+    void copy(const std::string& function, const std::string& to, const std::string& from, bool waits) {
+        fill("const cudaError_t error = launcher::copy_cells(", {"*solver", to, from}, ");");
+        const std::string check = fmt::format("launcher::check(error, \"{}\")", function);
+        if (!waits) return out_.line("return {};", check);
+        return_unless_ok(check);
+        out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
+    }
+
+    std::string own(const LevelName& level) const {
+        std::string text = "solver->" + level.member + " + solver->origin";
+        for (const std::string& stride : model_.strides())
+            text += stride == "pitch" ? ", 1LL * solver->pitch" : ", solver->slice";
+        return text;
+    }
+
+    // Of a dense array.
+    std::string dense(const std::string& name) const {
+        std::string text = name, stride = "1LL";
+        for (std::size_t axis = 0; axis < model_.strides().size(); ++axis) {
+            stride += " * solver->" + model_.extents[axis];
+            text += ", " + stride;
+        }
+        return text;
+    }
+
+    std::string given(const std::string& name) const {
+        std::string text = name;
+        for (const std::string& stride : model_.strides())
+            text += ", " + stride;
+        return text;
+    }
+
     void write_set_field(const FieldNames& field, const LevelName& level) {
         begin(level.set, fmt::format("{}* solver, const {}* values", model_.solver, field.type));
         {
             const auto body = out_.indent();
             refuse("solver == nullptr || values == nullptr", level.set + ": a pointer is NULL");
             if (any_halo()) out_.line("solver->halos_due = true;");
-            out_.line(
-                "const cudaError_t error = launcher::upload(*solver, solver->{} + solver->origin, values);",
-                level.member);
-            out_.line("return launcher::check(error, \"{}\");", level.set);
+            copy(level.set, own(level), dense("values"), true);
         }
         out_.line("}}");
     }
@@ -131,10 +164,62 @@ private:
         {
             const auto body = out_.indent();
             refuse("solver == nullptr || values == nullptr", level.get + ": a pointer is NULL");
-            out_.line(
-                "const cudaError_t error = launcher::download(*solver, values, solver->{} + solver->origin);",
-                level.member);
-            out_.line("return launcher::check(error, \"{}\");", level.get);
+            copy(level.get, dense("values"), own(level), true);
+        }
+        out_.line("}}");
+    }
+
+    std::string stride_parameters() const {
+        std::string text;
+        for (const std::string& stride : model_.strides())
+            text += ", long long " + stride;
+        return text;
+    }
+
+    void refuse_strides(const std::string& function) {
+        const auto strides = model_.strides();
+        if (strides.empty()) return;
+        std::string wrong = "pitch < solver->" + model_.extents[0];
+        std::string words = "rows overlap";
+        if (strides.size() > 1) {
+            wrong += " || slice % pitch != 0 || slice / pitch < solver->" + model_.extents[1];
+            words += ", or slice is no multiple of pitch with room for a plane";
+        }
+        refuse(wrong, function + ": " + words);
+    }
+
+    void write_copy_from(const FieldNames& field, const LevelName& level) {
+        begin(level.copy_from,
+              fmt::format("{}* solver, const {}* cells{}", model_.solver, field.type, stride_parameters()));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || cells == nullptr", level.copy_from + ": a pointer is NULL");
+            refuse_strides(level.copy_from);
+            if (any_halo()) out_.line("solver->halos_due = true;");
+            copy(level.copy_from, own(level), given("cells"), false);
+        }
+        out_.line("}}");
+    }
+
+    void write_copy_to(const FieldNames& field, const LevelName& level) {
+        begin(level.copy_to,
+              fmt::format("{}* solver, {}* cells{}", model_.solver, field.type, stride_parameters()));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || cells == nullptr", level.copy_to + ": a pointer is NULL");
+            refuse_strides(level.copy_to);
+            copy(level.copy_to, given("cells"), own(level), false);
+        }
+        out_.line("}}");
+    }
+
+    void write_use_stream() {
+        begin(model_.use_stream, model_.solver + "* solver, void* stream");
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr", model_.use_stream + ": no solver");
+            out_.line("solver->stream = static_cast<cudaStream_t>(stream);");
+            out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
     }
@@ -176,9 +261,10 @@ private:
         out_.line("if (steps == 0) return {};", model_.code("OK"));
         for (int index = 0; index < count(plan_.coefs); ++index) {
             const std::string weights = "solver->" + model_.coef_member(index);
-            return_unless_ok(fmt::format("launcher::check(cudaMemcpyToSymbol({}, {}, sizeof({})), \"{}\")",
-                                         plan_.coefs[index].symbol, weights, weights,
-                                         model_.set_coef[index]));
+            return_unless_ok(
+                fmt::format("launcher::check(cudaMemcpyToSymbolAsync({}, {}, sizeof({}), 0, "
+                            "cudaMemcpyHostToDevice, solver->stream), \"{}\")",
+                            plan_.coefs[index].symbol, weights, weights, model_.set_coef[index]));
         }
     }
 
@@ -250,7 +336,7 @@ private:
         {
             const auto body = out_.indent();
             refuse("solver == nullptr", model_.wait + ": no solver");
-            out_.line("return launcher::check(cudaDeviceSynchronize(), \"{}\");", model_.wait);
+            out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", model_.wait);
         }
         out_.line("}}");
     }
@@ -276,11 +362,12 @@ void CallWriter::write_reduction(int index) {
         out_.line("const dim3 blocks = launcher::{}(*solver);",
                   blocks_function(plan_.kernels[reduction.kernel]));
         out_.line("std::vector<double> of_block(launcher::block_count(blocks));");
-        fill("const cudaError_t error = cudaMemcpy(",
+        fill("const cudaError_t error = cudaMemcpyAsync(",
              {"of_block.data()", "solver->" + model_.partials_member(index),
-              "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost"},
+              "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost", "solver->stream"},
              ");");
         return_unless_ok(fmt::format("launcher::check(error, \"{}\")", name));
+        return_unless_ok(fmt::format("launcher::check(cudaStreamSynchronize(solver->stream), \"{}\")", name));
         switch (reduction.op) {
             case rt::ReductionPlan::Op::sum:
                 out_.line("double result = 0;");

@@ -53,8 +53,16 @@ private:
         out_.line("//   nvcc -std=c++17 -arch=sm_90 -fmad=false -c {}.cu", model_.stem);
         out_.line("//");
         write_example();
-        out_.line("// Host arrays are dense with {} fastest: element {}. No alignment is asked for.",
-                  plan_.axes[0], element_index(model_));
+        out_.line("// `set` and `get` take dense arrays with {} fastest: element {}.", plan_.axes[0],
+                  element_index(model_));
+        out_.line("// `copy` takes the first cell of an array of yours{}.",
+                  plan_.rank == 1   ? ""
+                  : plan_.rank == 2 ? ", whose rows lie `pitch` elements apart"
+                                    : ", whose rows lie `pitch` elements apart and planes `slice`");
+        out_.line(
+            "// It does not wait: the array is to stay as it is until the stream has come so far. All of "
+            "them take");
+        out_.line("// arrays on the host or on the device, of any alignment.");
         out_.line(
             "// On the device every level of a field has rows that start on a multiple of 32 elements, and "
             "halo");
@@ -123,6 +131,11 @@ private:
         out_.line("{} {}({}, {}** solver);", model_.status, model_.create,
                   model_.extent_list("long long ", ", "), model_.solver);
         out_.line("void {}({}* solver);  // NULL is allowed", model_.destroy, model_.solver);
+        out_.blank_line();
+        out_.line(
+            "// What follows is done in that stream, a cudaStream_t, in the order of the calls. The default");
+        out_.line("// stream unless set; a solver that changes streams must have been waited for.");
+        out_.line("{} {}({}* solver, void* stream);", model_.status, model_.use_stream, model_.solver);
     }
 
     void write_params() {
@@ -142,6 +155,13 @@ private:
                       model_.set_coef[index], model_.solver, elements,
                       elements == 1 ? " weight" : " weights, the last range fastest");
         }
+    }
+
+    std::string strides() const {
+        std::string text;
+        for (const std::string& stride : model_.strides())
+            text += ", long long " + stride;
+        return text;
     }
 
     static std::string role_words(rt::Role role) {
@@ -176,6 +196,16 @@ private:
                 if (!level.get.empty()) {
                     out_.line("{} {}({}* solver, {}* values);", model_.status, level.get, model_.solver,
                               names.type);
+                }
+            }
+            for (const LevelName& level : names.levels) {
+                if (!level.copy_from.empty()) {
+                    out_.line("{} {}({}* solver, const {}* cells{});", model_.status, level.copy_from,
+                              model_.solver, names.type, strides());
+                }
+                if (!level.copy_to.empty()) {
+                    out_.line("{} {}({}* solver, {}* cells{});", model_.status, level.copy_to, model_.solver,
+                              names.type, strides());
                 }
             }
         }

@@ -116,6 +116,7 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
     destroy = take(prefix + "_destroy");
     advance = take(prefix + "_advance");
     wait = take(prefix + "_wait");
+    use_stream = take(prefix + "_use_stream");
     message = take(prefix + "_message");
     for (const std::string& axis : plan.axes)
         extents.push_back("n" + axis);
@@ -129,10 +130,16 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         names.type = c_type(field);
         const int latest = field.role == rt::Role::state ? 1 + field.spare_levels : 0;
         for (int time = latest; time >= -field.history; --time) {
-            LevelName level{time, names.word + member_suffix(time), "", ""};
+            LevelName level{time, names.word + member_suffix(time), "", "", "", ""};
             const std::string word = names.word + level_suffix(time);
-            if (time <= 0 && field.role != rt::Role::intermediate) level.set = take(prefix + "_set_" + word);
-            if (time <= 0) level.get = take(prefix + "_get_" + word);
+            if (time <= 0 && field.role != rt::Role::intermediate) {
+                level.set = take(prefix + "_set_" + word);
+                level.copy_from = take(prefix + "_copy_" + word + "_from");
+            }
+            if (time <= 0) {
+                level.get = take(prefix + "_get_" + word);
+                level.copy_to = take(prefix + "_copy_" + word + "_to");
+            }
             names.levels.push_back(level);
         }
         fields.push_back(names);
@@ -160,6 +167,12 @@ std::string LauncherModel::word_of(const std::string& field) const {
     while (word != field && is_known(word))
         word += "_";
     return word;
+}
+
+std::vector<std::string> LauncherModel::strides() const {
+    std::vector<std::string> names{"pitch", "slice"};
+    names.resize(static_cast<std::size_t>(plan.rank - 1));
+    return names;
 }
 
 std::string LauncherModel::extent_list(const std::string& before, const std::string& between) const {

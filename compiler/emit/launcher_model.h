@@ -23,6 +23,7 @@ struct LevelName {
     std::string member;  // of the solver: u_next2, u_next, u_now, u_before, u_before2
     std::string set;     // function names; empty where there is none
     std::string get;
+    std::string copy_from, copy_to;  // likewise, with strides
 };
 struct FieldNames {
     std::string word;               // the field's name, a component's with _ for its dot
@@ -40,13 +41,13 @@ public:
     const rt::LaunchPlan& plan;
     const kernel::Program& kernels;
     std::string stem;
-    std::string prefix;                                           // heat3d
-    std::string upper;                                            // HEAT3D
-    std::string solver, status;                                   // types
-    std::string create, destroy, advance, wait, message;          // functions
-    std::vector<std::string> set_param, set_coef, get_reduction;  // by index
-    std::vector<std::string> extents;                             // by axis: nx
-    std::vector<FieldNames> fields;                               // by index
+    std::string prefix;                                               // heat3d
+    std::string upper;                                                // HEAT3D
+    std::string solver, status;                                       // types
+    std::string create, destroy, use_stream, advance, wait, message;  // functions
+    std::vector<std::string> set_param, set_coef, get_reduction;      // by index
+    std::vector<std::string> extents;                                 // by axis: nx
+    std::vector<FieldNames> fields;                                   // by index
 
     std::string param_member(int index) const { return plan.params[index].name + "_value"; }
     std::string given_member(int index) const { return plan.params[index].name + "_given"; }
@@ -56,6 +57,7 @@ public:
         return upper + "_" + word;
     }  // of the status: HEAT3D_OK
 
+    std::vector<std::string> strides() const;  // between rows and planes: pitch, slice
     std::string extent_list(const std::string& before, const std::string& between) const;  // "nx, ny, nz"
     int coef_elements(int index) const;
     bool has_halo(int field) const;    // cells past a face that shows something

@@ -31,59 +31,40 @@ long long block_count(dim3 blocks) {
 template <class T>
 stencil_status copy_level(const stencil_solver& solver, T* to, const T* from) {
     const size_t bytes = solver.elements * sizeof(T);
-    return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copying a level");
+    return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, solver.stream),
+                 "copying a level");
 }
 // [copies 1]
+// The cells of one array to another, on the device or the host.
 template <class T>
-cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
-    return cudaMemcpy(cells, values, NX * sizeof(T), cudaMemcpyHostToDevice);
-}
-
-template <class T>
-cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
-    return cudaMemcpy(values, cells, NX * sizeof(T), cudaMemcpyDeviceToHost);
+cudaError_t copy_cells(const stencil_solver& solver, T* to, const T* from) {
+    return cudaMemcpyAsync(to, from, NX * sizeof(T), cudaMemcpyDefault, solver.stream);
 }
 // [copies 2]
+// The cells of one array to another, on the device or the host; rows lie so many elements apart.
 template <class T>
-cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
-    const size_t row = NX * sizeof(T);
-    return cudaMemcpy2D(cells, solver.pitch * sizeof(T), values, row, row, NY, cudaMemcpyHostToDevice);
-}
-
-template <class T>
-cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
-    const size_t row = NX * sizeof(T);
-    return cudaMemcpy2D(values, row, cells, solver.pitch * sizeof(T), row, NY, cudaMemcpyDeviceToHost);
+cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, const T* from,
+                       long long from_pitch) {
+    return cudaMemcpy2DAsync(to, to_pitch * sizeof(T), from, from_pitch * sizeof(T), NX * sizeof(T), NY,
+                             cudaMemcpyDefault, solver.stream);
 }
 // [copies 3]
+// Rows lie `pitch` elements apart and planes `slice`, which is a multiple of it.
 template <class T>
-cudaPitchedPtr dense(const stencil_solver& solver, T* values) {
-    return make_cudaPitchedPtr(values, NX * sizeof(T), NX, NY);
+cudaPitchedPtr planes(const stencil_solver& solver, T* cells, long long pitch, long long slice) {
+    return make_cudaPitchedPtr(cells, pitch * sizeof(T), NX, slice / pitch);
 }
 
+// The cells of one array to another, on the device or the host.
 template <class T>
-cudaPitchedPtr padded(const stencil_solver& solver, T* cells) {
-    return make_cudaPitchedPtr(cells, solver.pitch * sizeof(T), NX, solver.slice / solver.pitch);
-}
-
-template <class T>
-cudaError_t upload(const stencil_solver& solver, T* cells, const T* values) {
+cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, long long to_slice,
+                       const T* from, long long from_pitch, long long from_slice) {
     cudaMemcpy3DParms copy = {};
-    copy.srcPtr = dense(solver, const_cast<T*>(values));
-    copy.dstPtr = padded(solver, cells);
+    copy.srcPtr = planes(solver, const_cast<T*>(from), from_pitch, from_slice);
+    copy.dstPtr = planes(solver, to, to_pitch, to_slice);
     copy.extent = make_cudaExtent(NX * sizeof(T), NY, NZ);
-    copy.kind = cudaMemcpyHostToDevice;
-    return cudaMemcpy3D(&copy);
-}
-
-template <class T>
-cudaError_t download(const stencil_solver& solver, T* values, const T* cells) {
-    cudaMemcpy3DParms copy = {};
-    copy.srcPtr = padded(solver, const_cast<T*>(cells));
-    copy.dstPtr = dense(solver, values);
-    copy.extent = make_cudaExtent(NX * sizeof(T), NY, NZ);
-    copy.kind = cudaMemcpyDeviceToHost;
-    return cudaMemcpy3D(&copy);
+    copy.kind = cudaMemcpyDefault;
+    return cudaMemcpy3DAsync(&copy, solver.stream);
 }
 // [halo]
 // What lies past a face: the cells from the other end, a value, the edge cell again, the cells reflected
@@ -159,6 +140,6 @@ __global__ void fill_halo(T* cells, Axis x, Axis y, Axis z) {
 template <class T>
 stencil_status fill_halo(const stencil_solver& solver, T* array, const Axis& x, const Axis& y,
                          const Axis& z) {
-    fill_halo<<<1024, 256>>>(array + solver.origin, x, y, z);
+    fill_halo<<<1024, 256, 0, solver.stream>>>(array + solver.origin, x, y, z);
     return check(cudaGetLastError(), "filling a halo");
 }

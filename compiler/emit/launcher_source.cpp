@@ -69,6 +69,7 @@ private:
             if (plan_.rank > 2) out_.line("long long slice;     // elements from one plane to the next");
             out_.line("long long origin;    // elements of an array before its first cell");
             out_.line("long long elements;  // of an array");
+            out_.line("cudaStream_t stream = nullptr;");
             out_.blank_line();
             write_scalars();
             for (const FieldNames& field : model_.fields) {
@@ -266,10 +267,9 @@ private:
             out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
             out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
                       kernel.threads[2]);
-            const std::string shared =
-                kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
-            fill(fmt::format("{}<<<blocks, threads{}>>>(", global_name(kernel.name), shared), arguments,
-                 ");");
+            fill(fmt::format("{}<<<blocks, threads, {}, solver.stream>>>(", global_name(kernel.name),
+                             kernel.dynamic_shared_bytes),
+                 arguments, ");");
             out_.line("return check(cudaGetLastError(), \"launching {}\");", kernel.name);
         }
         out_.line("}}");

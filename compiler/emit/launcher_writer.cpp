@@ -65,10 +65,9 @@ void LauncherWriter::refuse(const std::string& scope, const std::string& conditi
 }
 
 std::string LauncherWriter::global_name(const std::string& name) {
-    static const std::set<std::string> own{"last_message", "fail",       "check",      "round_up",
-                                           "ceil_div",     "copy_level", "dense",      "padded",
-                                           "upload",       "download",   "fill_halo",  "fill_halos",
-                                           "lay_out",      "allocate",   "source_cell"};
+    static const std::set<std::string> own{
+        "last_message", "fail",      "check",      "round_up", "ceil_div", "copy_level", "copy_cells",
+        "planes",       "fill_halo", "fill_halos", "lay_out",  "allocate", "source_cell"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_");
     return (hidden ? "::" : "") + name;
 }

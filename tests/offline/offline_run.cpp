@@ -35,6 +35,26 @@ bool is_f32(const ir::Program& program, const std::string& name) {
     return false;
 }
 
+// To an array with gaps between its rows and planes, and back when the field has been cleared: nothing
+// changes, and what lies in the gaps is not written.
+std::string through_gaps(const emit::LauncherModel& model, const emit::LevelName& level,
+                         const std::array<std::int64_t, 3>& extent, bool f32) {
+    const std::string type = f32 ? "float" : "double";
+    const std::int64_t pitch = extent[0] + 3, slice = pitch * (extent[1] + 1);
+    std::string arguments = "(solver, (" + type + "*)gapped";
+    if (model.plan.rank > 1) arguments += ", " + std::to_string(pitch);
+    if (model.plan.rank > 2) arguments += ", " + std::to_string(slice);
+    arguments += ")";
+    const auto call = [&](const std::string& text) {
+        return "    if (" + text + ") { puts(" + model.message + "()); return 1; }\n";
+    };
+    std::string text = "    ((" + type + "*)gapped)[" + std::to_string(extent[0]) + "] = 77;\n";
+    text += call(level.copy_to + arguments) + call(model.wait + "(solver)");
+    text += call(level.set + "(solver, (" + type + "*)zeros)");
+    text += call(level.copy_from + arguments) + call(model.wait + "(solver)");
+    return text + "    if (((" + type + "*)gapped)[" + std::to_string(extent[0]) + "] != 77) return 3;\n";
+}
+
 // A user's program: start values from start.bin, results to end.bin, all as the fields' types.
 std::string c_program(const Offline& offline, const Reference& reference) {
     const rt::LaunchPlan& plan = offline.lowered.plan;
@@ -48,7 +68,9 @@ std::string c_program(const Offline& offline, const Reference& reference) {
         extents += std::to_string(reference.extent[axis]) + ", ";
     }
     std::string text = "#include <stdio.h>\n#include \"" + plan.name + ".h\"\n";
-    text += "static double values[" + std::to_string(cells) + "];\nint main(void) {\n";
+    text += "static double values[" + std::to_string(cells) + "], zeros[" + std::to_string(cells) + "];\n";
+    const std::int64_t gapped = (reference.extent[0] + 3) * (reference.extent[1] + 1) * reference.extent[2];
+    text += "static double gapped[" + std::to_string(gapped) + "];\nint main(void) {\n";
     text += "    " + model.solver + "* solver = NULL;\n    double value = 0;\n";
     text += "    FILE* in = fopen(\"start.bin\", \"rb\");\n    FILE* out = fopen(\"end.bin\", \"wb\");\n";
     text += check + model.create + "(" + extents + "&solver)" + failed;
@@ -56,12 +78,14 @@ std::string c_program(const Offline& offline, const Reference& reference) {
         const double value = plan.params[n].default_value.value_or(0.25 + 0.125 * static_cast<double>(n));
         text += check + model.set_param[n] + "(solver, " + number(value) + ")" + failed;
     }
+    text += check + model.use_stream + "(solver, NULL)" + failed;
     for (const Reference::Level& level : reference.levels()) {
         const bool f32 = is_f32(offline.program, level.field);
         text += "    if (fread(values, " + std::string(f32 ? "4, " : "8, ") + std::to_string(cells) +
                 ", in) == 0) return 2;\n";
         text += check + level_of(model, level).set + "(solver, (" + (f32 ? "float" : "double") + "*)values)" +
                 failed;
+        text += through_gaps(model, level_of(model, level), reference.extent, f32);
     }
     text += check + model.advance + "(solver, " + std::to_string(kSteps - 2) + ")" + failed;
     text += check + model.advance + "(solver, 2)" + failed;

@@ -116,8 +116,9 @@ void host_launch(dim3 blocks, dim3 threads, Kernel kernel) {
     for (std::thread& worker : workers)
         worker.join();
 }
+using cudaStream_t = struct HostStream*;
 template <class Kernel>
-void host_launch(dim3 blocks, dim3 threads, int, Kernel kernel) {
+void host_launch(dim3 blocks, dim3 threads, int, cudaStream_t, Kernel kernel) {
     host_launch(blocks, threads, kernel);
 }
 
@@ -125,7 +126,12 @@ void host_launch(dim3 blocks, dim3 threads, int, Kernel kernel) {
 // ----------------------------------------------------------------------------------------------------
 
 enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 
 struct cudaPitchedPtr {
@@ -154,7 +160,7 @@ inline const char* cudaGetErrorString(cudaError_t) {
 inline cudaError_t cudaGetLastError() {
     return cudaSuccess;
 }
-inline cudaError_t cudaDeviceSynchronize() {
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
     return cudaSuccess;
 }
 inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
@@ -174,14 +180,12 @@ inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
     std::memset(memory, value, bytes);
     return cudaSuccess;
 }
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                                   cudaStream_t) {
     std::memcpy(to, from, bytes);
     return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    return cudaMemcpy(to, from, bytes, kind);
-}
-inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
+inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t) {
     for (std::size_t z = 0; z < copy->extent.depth; ++z) {
         for (std::size_t y = 0; y < copy->extent.height; ++y) {
             char* to =
@@ -193,16 +197,18 @@ inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
     }
     return cudaSuccess;
 }
-inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
     const cudaMemcpy3DParms copy = {{const_cast<void*>(from), from_pitch, width, height},
                                     {to, to_pitch, width, height},
                                     {width, height, 1},
                                     kind};
-    return cudaMemcpy3D(&copy);
+    return cudaMemcpy3DAsync(&copy, stream);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes) {
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t,
+                                    cudaMemcpyKind, cudaStream_t) {
     std::memcpy(&symbol, from, bytes);
     return cudaSuccess;
 }
