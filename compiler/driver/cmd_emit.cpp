@@ -1,6 +1,7 @@
 // haloc emit: the code that a spec becomes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "compiler/driver/commands.h"
@@ -8,53 +9,147 @@
 #include "compiler/driver/files.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
+#include "compiler/emit/launch_rule.h"
 #include "compiler/emit/launcher.h"
 #include "compiler/ir/print.h"
 #include "compiler/kernel/print.h"
 #include "runtime/core/plan_json.h"
+#include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
 
 namespace {
+
+struct File {
+    std::string path, text;
+};
 
 // Kernels that go to a .cu file get their host side with them.
 bool is_cuda_file(const EmitOptions& options) {
     return options.target == EmitTarget::cuda && std::filesystem::path(options.output).extension() == ".cu";
 }
 
-struct Emitted {
-    std::string text;
-    std::string header;  // the C launcher's, for CUDA that is written to a file
-};
+bool has_launcher(const EmitOptions& options) {
+    return is_cuda_file(options) && options.style == EmitStyle::launcher;
+}
 
-Emitted emitted(const ir::Program& checked, const EmitOptions& options, const CodeOptions& code_options) {
+void check_options(const EmitOptions& options) {
+    if (is_cuda_file(options)) return;
+    const char* const asked = !options.with.empty()                      ? "--with"
+                              : options.style == EmitStyle::kernels_only ? "--style"
+                                                                         : nullptr;
+    if (asked != nullptr)
+        throw CommandError(ExitCode::usage, fmt::format("{} is for a .cu file, and none is written", asked),
+                           "add its name, such as -o heat.cu");
+}
+
+std::string beside(const EmitOptions& options, const std::string& ending) {
+    return std::filesystem::path(options.output).replace_extension(ending).string();
+}
+
+std::string stem_of(const EmitOptions& options) {
+    return std::filesystem::path(options.output).stem().string();
+}
+
+// sm_90 → 90, sm_90a → 90a
+std::string arch_number(const std::string& arch) {
+    return arch.starts_with("sm_") ? arch.substr(3) : arch;
+}
+
+std::string cmake_file(const EmitOptions& options) {
+    const std::string name = stem_of(options);
+    std::string archs;
+    for (const std::string& arch : options.archs)
+        archs += (archs.empty() ? "" : ";") + arch_number(arch) + "-real";
+    std::string text = fmt::format(
+        "# Makes the library {0} of {0}.cu. Include it, then: target_link_libraries(app PRIVATE {0})\n"
+        "# Made by Halocline.\n"
+        "enable_language(CUDA)\n"
+        "add_library({0} STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{0}.cu)\n"
+        "target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_LIST_DIR}})\n"
+        "target_compile_features({0} PRIVATE cuda_std_17)\n"
+        "target_compile_options({0} PRIVATE -fmad=false{1})\n"
+        "set_target_properties({0} PROPERTIES CUDA_ARCHITECTURES \"{2}\" POSITION_INDEPENDENT_CODE ON)\n",
+        name, options.line_info ? " -lineinfo" : "", archs);
+    return text;
+}
+
+// The kernels' text such that messages and profilers name the lines of the file that it stands in.
+std::string with_lines(const std::string& kernels, const std::string& source, const std::string& file) {
+    const std::size_t at = source.find(kernels);
+    const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    return fmt::format("#line {} \"{}\"\n{}", line, file, kernels);
+}
+
+void add_compiled(const EmitOptions& options, const std::string& kernels, std::vector<File>& files) {
+    const auto asks_for = [&](EmitBeside what) {
+        return std::ranges::find(options.with, what) != options.with.end();
+    };
+    if (!asks_for(EmitBeside::cubin) && !asks_for(EmitBeside::ptx)) return;
+    rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
+    if (nvrtc == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
+    const std::string name = stem_of(options) + ".cu";
+    const std::string text = options.line_info ? with_lines(kernels, files.front().text, name) : kernels;
+    for (const std::string& arch : options.archs) {
+        rt::NvrtcOptions compile;
+        compile.arch = arch;
+        if (options.line_info) compile.extra.emplace_back("-lineinfo");
+        const std::string of_arch = options.archs.size() > 1 ? "." + arch : "";
+        if (asks_for(EmitBeside::cubin))
+            files.push_back({beside(options, of_arch + ".cubin"), nvrtc->compile(text, name, compile).cubin});
+        if (asks_for(EmitBeside::ptx))
+            files.push_back({beside(options, of_arch + ".ptx"), nvrtc->compile_to_ptx(text, name, compile)});
+    }
+}
+
+// The first is what was asked for; others go beside it.
+std::vector<File> cuda_files(const Code& code, const EmitOptions& options) {
+    const rt::LaunchPlan& plan = code.lowered.plan;
+    std::vector<File> files;
+    if (has_launcher(options)) {
+        emit::OfflineFiles made = emit::print_offline(code.lowered.kernels, plan, stem_of(options));
+        files = {{options.output, std::move(made.source)}, {beside(options, ".h"), std::move(made.header)}};
+    } else {
+        const std::string rule =
+            is_cuda_file(options) ? '\n' + emit::print_launch_rule(code.lowered.kernels, plan) : "";
+        files = {{options.output, code.text + rule}};
+    }
+    add_compiled(options, code.text, files);
+    for (const EmitBeside what : options.with) {
+        if (what == EmitBeside::plan)
+            files.push_back({beside(options, ".json"), rt::plan_to_json(plan) + '\n'});
+        if (what == EmitBeside::cmake) files.push_back({beside(options, ".cmake"), cmake_file(options)});
+    }
+    return files;
+}
+
+std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options,
+                          const CodeOptions& code_options) {
     ir::Program program = optimize(checked, code_options);
-    if (options.target == EmitTarget::stencil) return {ir::print(program), {}};
-    if (options.target == EmitTarget::cpu) return {cpu_code(program).text, {}};
+    const auto alone = [&](std::string text) { return std::vector<File>{{options.output, std::move(text)}}; };
+    if (options.target == EmitTarget::stencil) return alone(ir::print(program));
+    if (options.target == EmitTarget::cpu) return alone(cpu_code(program).text);
     const std::vector<StageChoice> stages = choose_schedules(program, code_options);
     // Only where it is asked for: such kernels take long to compile.
     std::optional<schedule::TemporalSchedule> temporal;
     if (pins_temporal(code_options)) temporal = choose_temporal(program, stages, code_options).schedule;
     std::optional<schedule::ResidentSchedule> resident;
     if (pins_resident(code_options)) resident = choose_resident(program, stages, {}, code_options).schedule;
-    if (resident && is_cuda_file(options))
+    if (resident && has_launcher(options))
         throw CommandError(
             ExitCode::usage,
             "an emitted launcher cannot start kernels whose blocks wait for each other, as `resident` does",
-            "emit the kernels alone (`haloc emit SPEC` without -o), or choose another schedule, such as "
-            "`temporal`");
-    Code code = cuda_code(program, stages, temporal, resident);
-    if (options.target == EmitTarget::plan) return {rt::plan_to_json(code.lowered.plan) + '\n', {}};
-    if (options.target == EmitTarget::kernel) return {kernel::Printer().print(code.lowered.kernels), {}};
-    if (!is_cuda_file(options)) return {code.text, {}};
-    std::string stem = std::filesystem::path(options.output).stem().string();
-    emit::OfflineFiles files = emit::print_offline(code.lowered.kernels, code.lowered.plan, stem);
-    return {files.source, files.header};
+            "emit the kernels alone (--style kernel-only), or choose another schedule, such as `temporal`");
+    const Code code = cuda_code(program, stages, temporal, resident);
+    if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
+    if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));
+    return cuda_files(code, options);
 }
 
 }  // namespace
 
 ExitCode emit(const EmitOptions& options, const Console& console) {
+    check_options(options);
     CheckedSpec spec = read_spec(options.file, options.include, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, options.stencil);
     CodeOptions code_options;
@@ -63,18 +158,15 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     code_options.extent = choose_grid(spec, stencil.program, "");
     code_options.strict_fp = options.strict_fp;
     // The launcher takes the number of steps, and looks at nothing between them.
-    if (!is_cuda_file(options)) code_options.watched = watched_reductions(spec, stencil.program);
-    Emitted result = emitted(stencil.program, options, code_options);
+    if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
+    const std::vector<File> files = emitted(stencil.program, options, code_options);
     if (options.output.empty() || options.output == "-") {
-        console.result(result.text);
+        console.result(files.front().text);
         return ExitCode::ok;
     }
-    write_text(options.output, result.text);
-    console.message(fmt::format("wrote {}", options.output));
-    if (!result.header.empty()) {
-        std::string header = std::filesystem::path(options.output).replace_extension(".h").string();
-        write_text(header, result.header);
-        console.message(fmt::format("wrote {}", header));
+    for (const File& file : files) {
+        write_text(file.path, file.text);
+        console.message(fmt::format("wrote {}", file.path));
     }
     return ExitCode::ok;
 }

@@ -24,6 +24,8 @@ struct CheckOptions {
 ExitCode check(const CheckOptions& options, const Console& console);
 
 enum class EmitTarget : std::uint8_t { cuda, cpu, plan, stencil, kernel };
+enum class EmitStyle : std::uint8_t { launcher, kernels_only };
+enum class EmitBeside : std::uint8_t { cubin, ptx, plan, cmake };
 struct EmitOptions {
     std::string file;
     std::vector<std::string> include;
@@ -32,6 +34,10 @@ struct EmitOptions {
     std::string stencil;                // empty: the only one
     std::vector<std::string> schedule;  // one for all stages, or one a stage
     bool strict_fp = false;
+    EmitStyle style = EmitStyle::launcher;    // of a .cu file
+    std::vector<EmitBeside> with;             // files to write beside it
+    std::vector<std::string> archs{"sm_90"};  // that a cubin is for, one each
+    bool line_info = false;                   // in cubin and PTX: the lines of the .cu, for profilers
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 

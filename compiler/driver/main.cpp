@@ -128,6 +128,24 @@ private:
         sub->add_option("--stencil", emit_.stencil, "which stencil, where the file has several");
         sub->add_option("--schedule", emit_.schedule, kScheduleHelp)->allow_extra_args(false);
         sub->add_flag("--strict-fp", emit_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_option(
+               "--style", emit_.style,
+               "of a .cu file: launcher (default); kernel-only: no launcher, and a comment that says how "
+               "to launch the kernels")
+            ->transform(CLI::CheckedTransformer(styles_).description(""))
+            ->option_text("launcher|kernel-only");
+        sub->add_option(
+               "--with", emit_.with,
+               "files beside the .cu, such as cubin,plan; plan: the launch plan as JSON; cmake: a file to "
+               "include that makes a library of it")
+            ->delimiter(',')
+            ->transform(CLI::CheckedTransformer(beside_).description(""))
+            ->option_text("cubin|ptx|plan|cmake ...");
+        sub->add_option("--arch", emit_.archs,
+                        "what cubins are for, sm_90 where it is not given; several with commas")
+            ->delimiter(',');
+        sub->add_flag("--line-info", emit_.line_info,
+                      "cubin and PTX know the lines of the .cu, for profilers");
         sub->callback([this] { chosen_ = [this] { return emit(emit_, console_); }; });
     }
     void add_run() {
@@ -293,6 +311,12 @@ private:
     TuneArguments tune_;
     FormatOptions format_;
     DoctorOptions doctor_;
+    std::map<std::string, EmitStyle> styles_{{"launcher", EmitStyle::launcher},
+                                             {"kernel-only", EmitStyle::kernels_only}};
+    std::map<std::string, EmitBeside> beside_{{"cubin", EmitBeside::cubin},
+                                              {"ptx", EmitBeside::ptx},
+                                              {"plan", EmitBeside::plan},
+                                              {"cmake", EmitBeside::cmake}};
     std::map<std::string, EmitTarget> targets_{{"cuda", EmitTarget::cuda},
                                                {"cpu", EmitTarget::cpu},
                                                {"plan", EmitTarget::plan},

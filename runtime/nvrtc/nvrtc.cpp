@@ -113,10 +113,11 @@ void check(const Library& library, int result, const char* what) {
                     fmt::format("NVRTC: {} failed: {}", what, library.error_text(result)));
 }
 
+// Compiles; gives the log.
 template <class Library>
-CompiledCuda run_compiler(const Library& library, const std::string& text, const std::string& name,
-                          const std::vector<std::string>& options, const std::string& version) {
-    ProgramOwner<Library> owner(library);
+std::string run_compiler(const Library& library, ProgramOwner<Library>& owner, const std::string& text,
+                         const std::string& name, const std::vector<std::string>& options,
+                         const std::string& version) {
     check(library, library.create(&owner.program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
           "nvrtcCreateProgram");
     std::vector<const char*> raw;
@@ -124,20 +125,29 @@ CompiledCuda run_compiler(const Library& library, const std::string& text, const
         raw.push_back(option.c_str());
     const int result = library.compile(owner.program, static_cast<int>(raw.size()), raw.data());
 
-    CompiledCuda compiled;
+    std::string log;
     std::size_t bytes = 0;
     check(library, library.log_size(owner.program, &bytes), "nvrtcGetProgramLogSize");
-    compiled.log.resize(bytes);
-    if (bytes > 0) check(library, library.log(owner.program, compiled.log.data()), "nvrtcGetProgramLog");
-    while (!compiled.log.empty() && compiled.log.back() == '\0')
-        compiled.log.pop_back();
-    if (result == Library::kCompilationFailed) throw refused(text, name, compiled.log, version);
+    log.resize(bytes);
+    if (bytes > 0) check(library, library.log(owner.program, log.data()), "nvrtcGetProgramLog");
+    while (!log.empty() && log.back() == '\0')
+        log.pop_back();
+    if (result == Library::kCompilationFailed) throw refused(text, name, log, version);
     if (result == Library::kInvalidOption)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("NVRTC {} does not know one of these options: {}\n{}", version,
-                                fmt::join(options, " "), first_lines(compiled.log, 4)));
+                                fmt::join(options, " "), first_lines(log, 4)));
     check(library, result, "nvrtcCompileProgram");
+    return log;
+}
 
+template <class Library>
+CompiledCuda compile_cubin(const Library& library, const std::string& text, const std::string& name,
+                           const std::vector<std::string>& options, const std::string& version) {
+    ProgramOwner<Library> owner(library);
+    CompiledCuda compiled;
+    compiled.log = run_compiler(library, owner, text, name, options, version);
+    std::size_t bytes = 0;
     check(library, library.cubin_size(owner.program, &bytes), "nvrtcGetCUBINSize");
     compiled.cubin.resize(bytes);
     check(library, library.cubin(owner.program, compiled.cubin.data()), "nvrtcGetCUBIN");
@@ -228,9 +238,23 @@ CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, co
     if (cache != nullptr)
         if (std::optional<CompiledCuda> found = find_compiled(text, options, *cache))
             return std::move(*found);
-    CompiledCuda compiled = run_compiler(*library_, text, name, all_options(options), version());
+    CompiledCuda compiled = compile_cubin(*library_, text, name, all_options(options), version());
     if (cache != nullptr) cache->put(cache_key(text, options), pack(compiled));
     return compiled;
+}
+
+std::string Nvrtc::compile_to_ptx(const std::string& text, const std::string& name,
+                                  const NvrtcOptions& options) {
+    check_arch(options.arch, library_->architectures, version());
+    ProgramOwner<Library> owner(*library_);
+    run_compiler(*library_, owner, text, name, all_options(options), version());
+    std::size_t bytes = 0;
+    check(*library_, library_->ptx_size(owner.program, &bytes), "nvrtcGetPTXSize");
+    std::string ptx(bytes, '\0');
+    check(*library_, library_->ptx(owner.program, ptx.data()), "nvrtcGetPTX");
+    while (!ptx.empty() && ptx.back() == '\0')
+        ptx.pop_back();
+    return ptx;
 }
 
 }  // namespace halo::rt

@@ -55,6 +55,9 @@ public:
     CompiledCuda compile(const std::string& text, const std::string& name, const NvrtcOptions& options,
                          const DiskCache* cache = nullptr);
 
+    // The PTX for that arch and later ones, as compile() makes it on its way; never cached.
+    std::string compile_to_ptx(const std::string& text, const std::string& name, const NvrtcOptions& options);
+
     // What compile() would find in the cache; nullopt where it would have to compile.
     std::optional<CompiledCuda> find_compiled(const std::string& text, const NvrtcOptions& options,
                                               const DiskCache& cache) const;

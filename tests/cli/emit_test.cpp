@@ -173,3 +173,22 @@ TEST_CASE("what a run looks at after every step is found at each of several") {
     CHECK(refused["temporal"]["reason"].get<std::string>().find("`ahead` is looked at after every step") ==
           0);
 }
+
+TEST_CASE("emit writes what is asked for beside the CUDA") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    CHECK(
+        folder.haloc({"emit", "heat.halo", "-o", "heat.cu", "--with", "plan,cmake", "--arch", "sm_80,sm_90"})
+            .code == 0);
+    CHECK(folder.read("heat.json").find("\"kernels\"") != std::string::npos);
+    CHECK(folder.read("heat.cmake").find("CUDA_ARCHITECTURES \"80-real;90-real\"") != std::string::npos);
+    CHECK(folder.haloc({"emit", "heat.halo", "-o", "alone.cu", "--style", "kernel-only"}).code == 0);
+    CHECK(folder.read("alone.h").empty());
+    const std::string alone = folder.read("alone.cu");
+    CHECK(alone.find(folder.haloc({"emit", "heat.halo"}).out) == 0);
+    CHECK(alone.find("//   heat_step<<<dim3((nx + ") != std::string::npos);
+    const Outcome nowhere = folder.haloc({"emit", "heat.halo", "--with", "plan"});
+    CHECK(nowhere.code == 2);
+    CHECK(nowhere.err.find("--with is for a .cu file") != std::string::npos);
+    CHECK(nowhere.err.find("-o heat.cu") != std::string::npos);
+}

@@ -1,0 +1,210 @@
+#include "compiler/emit/launch_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "compiler/emit/host_expression.h"
+#include "compiler/support/error.h"
+#include "compiler/support/writer.h"
+
+namespace halo::emit {
+
+namespace {
+
+std::string at_level(int time) {
+    return time == 0 ? "t" : fmt::format("t{:+}", time);
+}
+
+class LaunchRule {
+public:
+    LaunchRule(const kernel::Program& kernels, const rt::LaunchPlan& plan)
+        : kernels_(kernels),
+          plan_(plan),
+          names_{[&](int index) { return plan.params[index].name; }, [&](int axis) { return extent(axis); },
+                 [] { return std::string("step"); }} {}
+
+    std::string print() {
+        out_.line("// To launch them, in this order for each time step:");
+        out_.line("//");
+        for (const rt::KernelPlan& kernel : plan_.kernels)
+            write_launch(kernel);
+        if (plan_.time_block) write_block(*plan_.time_block);
+        out_.line("//");
+        for (const std::string& line : legend_)
+            out_.line("// {}", line);
+        out_.line("// After each step what was t+1 is t: let the pointers change places.");
+        write_arrays();
+        return out_.take();
+    }
+
+private:
+    std::string extent(int axis) const { return "n" + plan_.axes[static_cast<std::size_t>(axis)]; }
+
+    std::string bound(const rt::Domain::Bound& bound, int axis) const {
+        if (!bound.from_high) return std::to_string(bound.offset);
+        return bound.offset == 0 ? extent(axis) : fmt::format("{} {} {}", extent(axis), bound.offset < 0 ? "-" : "+",
+                                                              std::abs(bound.offset));
+    }
+
+    // What blocks are laid over along an axis.
+    std::string domain(const rt::KernelPlan& kernel, int axis) const {
+        using Kind = rt::Domain::Kind;
+        if (kernel.domain.kind == Kind::rows)
+            return "rows of " + plan_.tables[static_cast<std::size_t>(kernel.domain.index)].name;
+        if (kernel.domain.kind == Kind::cells) return "cells that points touch";
+        if (kernel.domain.kind == Kind::samples) return "points";
+        const rt::Domain::Range& range = kernel.domain.ranges[static_cast<std::size_t>(axis)];
+        if (!range.begin.from_high && range.begin.offset == 0) return bound(range.end, axis);
+        return fmt::format("{} - ({})", bound(range.end, axis), bound(range.begin, axis));
+    }
+
+    std::string blocks(const rt::KernelPlan& kernel) const {
+        if (kernel.blocks > 0) return fmt::format("{}", kernel.blocks);
+        std::string text;
+        const int axes = kernel.domain.kind == rt::Domain::Kind::grid ? plan_.rank : 1;
+        for (int axis = 0; axis < axes; ++axis) {
+            const int tile = kernel.tile[static_cast<std::size_t>(axis)];
+            if (!text.empty()) text += ", ";
+            if (tile == std::numeric_limits<int>::max()) {
+                text += "1";
+            } else if (tile == 1) {
+                text += domain(kernel, axis);
+            } else {
+                text += fmt::format("({} + {}) / {}", domain(kernel, axis), tile - 1, tile);
+            }
+        }
+        return text;
+    }
+
+    std::string argument(const rt::Argument& argument, const std::string& parameter) {
+        using Kind = rt::Argument::Kind;
+        switch (argument.kind) {
+            case Kind::field:
+                explain(fmt::format("{}: cell 0 of `{}` at {}.", parameter,
+                                    plan_.fields[argument.field].name, at_level(argument.time)));
+                return parameter;
+            case Kind::scalar:
+                return print_host_argument(argument.scalar, argument.type, names_);
+            case Kind::extent:
+                return extent(argument.index);
+            case Kind::partials:
+                explain(fmt::format("{}: a double for each block, to be combined to `{}`.", parameter,
+                                    plan_.reductions[argument.index].name));
+                return parameter;
+            case Kind::step_partials:
+                explain(fmt::format("{}: [step][block], a double each, to be combined to `{}`.", parameter,
+                                    plan_.reductions[argument.index].name));
+                return parameter;
+            case Kind::table:
+                explain(fmt::format("{}: the rows of `{}`, one after the other.", parameter,
+                                    plan_.tables[argument.index].name));
+                return parameter;
+            case Kind::pitch:
+            case Kind::slice:
+            case Kind::coefs:
+            case Kind::rows:
+            case Kind::points:
+            case Kind::count:
+            case Kind::exchange:
+            case Kind::steps:
+            case Kind::sent:
+                return parameter;
+        }
+        throw InternalError("an argument of an unknown kind");
+    }
+
+    void explain(std::string text) {
+        if (std::ranges::find(legend_, text) == legend_.end()) legend_.push_back(std::move(text));
+    }
+
+    void write_launch(const rt::KernelPlan& kernel) {
+        const auto found =
+            std::ranges::find(kernels_.functions, kernel.name, &kernel::KernelFunction::name);
+        if (found == kernels_.functions.end())
+            throw InternalError("the plan's kernel " + kernel.name + " has no text");
+        std::string arguments;
+        for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+            arguments += (i == 0 ? "" : ", ") + argument(kernel.arguments[i], found->parameters[i].name);
+        const std::string shared =
+            kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
+        out_.line("//   {}<<<dim3({}), dim3({}, {}, {}){}>>>(", kernel.name, blocks(kernel), kernel.threads[0],
+                  kernel.threads[1], kernel.threads[2], shared);
+        out_.line("//       {});", arguments);
+        constexpr std::int64_t kWithoutAsking = 48 << 10;  // bytes
+        if (kernel.dynamic_shared_bytes > kWithoutAsking)
+            explain(fmt::format("{}: set cudaFuncAttributeMaxDynamicSharedMemorySize to {} once before.",
+                                kernel.name, kernel.dynamic_shared_bytes));
+    }
+
+    void write_block(const rt::TimeBlock& block) {
+        std::string least;
+        for (int axis = 0; axis < plan_.rank; ++axis)
+            least += (least.empty() ? "" : " x ") +
+                     std::to_string(block.least_extent[static_cast<std::size_t>(axis)]);
+        out_.line("//");
+        out_.line("// In place of {}{} steps, on grids of {} cells and more:", block.is_resident ? "at least " : "",
+                  block.steps, least);
+        out_.line("//");
+        write_launch(block.kernel);
+        if (block.is_resident)
+            explain(block.kernel.name +
+                    ": its blocks wait for each other; launch it by cudaLaunchCooperativeKernel alone.");
+        explain(fmt::format("It leaves halos as they were: set them before single steps that follow{}.",
+                            block.is_whole ? "" : "; do a run's last step singly"));
+    }
+
+    static std::string face_words(const rt::FacePlan& face) {
+        switch (face.kind) {
+            case rt::BoundaryKind::periodic:
+                return "the cells from the other end";
+            case rt::BoundaryKind::clamp:
+                return "the edge cell again";
+            case rt::BoundaryKind::mirror:
+                return "the cells reflected about the edge cell";
+            case rt::BoundaryKind::fixed:
+            case rt::BoundaryKind::formula:
+            case rt::BoundaryKind::free:
+                break;
+        }
+        return "";
+    }
+
+    void write_face(const rt::FieldPlan& field, int axis, int side) {
+        const auto at = static_cast<std::size_t>(axis), end = static_cast<std::size_t>(side);
+        const rt::FacePlan& face = field.boundary[at][end];
+        const int cells = field.halo[at][end];
+        if (cells == 0) return;
+        std::string words = face_words(face);
+        if (face.kind == rt::BoundaryKind::fixed) words = print_host_scalar(face.value, names_);
+        if (words.empty()) return;
+        out_.line("//   {}, {} {} {} along {}: {}", field.name, cells, cells == 1 ? "cell" : "cells",
+                  side == 0 ? "before" : "after", plan_.axes[at], words);
+    }
+
+    void write_arrays() {
+        out_.line("//");
+        out_.line("// Kernels keep halos up to date at every level that they write. Before the first step, at all levels:");
+        for (const rt::FieldPlan& field : plan_.fields)
+            for (int axis = 0; axis < plan_.rank; ++axis)
+                for (int side = 0; side < 2; ++side)
+                    write_face(field, axis, side);
+    }
+
+    const kernel::Program& kernels_;
+    const rt::LaunchPlan& plan_;
+    HostNames names_;
+    std::vector<std::string> legend_;
+    Writer out_;
+};
+
+}  // namespace
+
+std::string print_launch_rule(const kernel::Program& kernels, const rt::LaunchPlan& plan) {
+    return LaunchRule(kernels, plan).print();
+}
+
+}  // namespace halo::emit
