@@ -156,7 +156,7 @@ lower::Lowered lower_variant(const ir::Program& program, const schedule::Target&
         schedules[s] = schedule::choose(program, stages[s], target, extent, pins).schedule;
     }
     std::optional<schedule::ResidentSchedule> resident = variant.resident;
-    if (resident) resident->is_whole = schedule::is_of_whole_boxes(*resident, extent);
+    if (resident) resident = schedule::fitted(*resident, extent);
     return lower::lower_cuda(program, schedules, variant.temporal, resident);
 }
 

@@ -432,6 +432,16 @@ __device__ __forceinline__ double lane_before_f64(double value) {
 __device__ __forceinline__ double lane_after_f64(double value) {
     return __shfl_down_sync(~0u, value, 1);
 }
+// [of_lane_f32]
+// The value that a lane of the warp has.
+__device__ __forceinline__ float of_lane_f32(float value, int lane) {
+    return __shfl_sync(~0u, value, lane);
+}
+// [of_lane_f64]
+// The value that a lane of the warp has.
+__device__ __forceinline__ double of_lane_f64(double value, int lane) {
+    return __shfl_sync(~0u, value, lane);
+}
 // [meet_in_warp]
 // What the warp's lanes have read and written in shared memory is done.
 __device__ __forceinline__ void meet_in_warp() {

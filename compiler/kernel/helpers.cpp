@@ -34,6 +34,8 @@ const std::map<std::string, HelperShape>& prelude_helpers() {
         {"value_f64", {{Type::i64}, Type::f64}},
         {"lane_before_f32", {{Type::f32}, Type::f32}},
         {"lane_after_f32", {{Type::f32}, Type::f32}},
+        {"of_lane_f32", {{Type::f32, Type::i32}, Type::f32}},
+        {"of_lane_f64", {{Type::f64, Type::i32}, Type::f64}},
         {"lane_before_f64", {{Type::f64}, Type::f64}},
         {"lane_after_f64", {{Type::f64}, Type::f64}},
         {"f16_to_float", {{Type::f16}, Type::f32}},

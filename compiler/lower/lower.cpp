@@ -277,7 +277,10 @@ void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
     function.parameters = context.parameters();
     block.is_resident = true;
     block.exchanges = result.exchanges;
-    block.is_of_whole_boxes = schedule.is_whole;
+    block.divisors[0] = schedule.cells[0];
+    block.remainders[0] = schedule.row_rest;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (schedule.is_whole[axis]) block.divisors[axis] = schedule.tile(static_cast<int>(axis));
     block.is_whole = core.statements.size() == program.statements.size();
     block.least_extent = shape.least_extent;
     block.kernel.name = function.name;

@@ -46,24 +46,14 @@ private:
         declare(body(), "thread", thread);
         for (int axis = 0; axis < rank(); ++axis) {
             declare(body(), kOrigins[axis], kernel::block_index(axis) * schedule_.tile(axis));
-            if (!schedule_.is_whole)
+            if (!is_whole(axis))
                 declare(body(), kSizes[axis],
                         kernel::min(context_.extent(axis) - origin(axis), schedule_.tile(axis)));
             const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
             declare(body(), kInner[axis], threads > 1 ? kernel::thread_index(axis) * cells(axis) : Expr(0));
         }
-        if (!schedule_.is_whole) {
-            Expr ragged;
-            for (int axis = 0; axis < rank(); ++axis)
-                ragged = ragged || size(axis) != schedule_.tile(axis);
-            body().push_back(kernel::Comment{"The grid may end within the box."});
-            declare(body(), "is_ragged", ragged, Type::boolean);
-        }
-        constexpr int kLanes = 32;
-        const int threads = std::min(schedule_.threads[0], kLanes);
-        const Expr lane = threads == kLanes ? kernel::thread_index(0) % kLanes : kernel::thread_index(0);
-        declare(body(), "is_first", lane == 0, Type::boolean);
-        declare(body(), "is_last", lane == threads - 1, Type::boolean);
+        declare_ends();
+        if (has_lanes()) declare_lanes();
     }
 
     void declare_boxes() {
@@ -227,19 +217,18 @@ private:
         if (box.slots == 0) return;
         const Level level = written_level(box);
         const Expr at = slot(box, level.time);
-        const auto own = [&](const Expr& x) { return near(level, loop(2), loop(1), x); };
-        const auto in_box_place = [&](const Expr& x) { return place_near(box, {x, loop(1), loop(2)}); };
-        Block cell{kernel::If{
-            is_in_grid(), {kernel::Assign{element(box, at, in_box_place(loop(0))), own(loop(0))}}, {}}};
+        const Expr own = near(level, loop(2), loop(1), 0);
+        const Expr place = place_near(box, {0, loop(1), loop(2)});
         Block all;
         if (cells(0) == 1) {
-            all.push_back(kernel::Assign{element(box, at, in_box_place(0)), own(0)});
+            all.push_back(kernel::Assign{element(box, at, place), own});
         } else {
-            all.push_back(kernel::StoreVector{address(box, at, in_box_place(0)), own(0), cells(0), true});
+            all.push_back(kernel::StoreVector{address(box, at, place), own, cells(0), true});
         }
-        const Expr outer = is_outer_row(box);
-        if (!needs_inner_rows(box) && outer.has_value()) all = {kernel::If{outer, std::move(all), {}}};
-        append(row, if_ragged(loop_over(kLoops[0], cells(0), std::move(cell)), std::move(all)));
+        // Where the grid ends, cells of others lie behind.
+        Expr is_kept = is_thread_in_row() && is_row_in_grid();
+        if (!needs_inner_rows(box)) is_kept = is_outer_row(box) && is_kept;
+        append(row, if_so(is_kept, std::move(all)));
         if (box.is_exchanged) send_row(box, row);
     }
 
@@ -264,8 +253,8 @@ private:
 std::vector<std::string> resident_roles() {
     return {"thread", "box_i",    "box_j",    "box_k",    "size_i",    "size_j",   "size_k",  "in_i",
             "in_j",   "in_k",     "first",    "index",    "pass",      "number",   "place",   "source",
-            "shows",  "is_there", "tag",      "step",     "is_ragged", "is_first", "is_last", "came",
-            "block",  "blocks_i", "blocks_j", "blocks_k", "unit",      "from"};
+            "shows",  "is_there", "tag",      "step",     "is_end", "is_first", "is_last", "came",
+            "block",  "blocks_i", "blocks_j", "blocks_k", "unit",      "from",  "row_i", "lane_beside", "is_cut"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

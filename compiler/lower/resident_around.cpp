@@ -84,7 +84,8 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         const int reach = box.reach[index];
         Expr local = unit_in(slab, axis);
         if (axis == slab.along && slab.unit > 1) local = local * slab.unit + variable("x");
-        if (axis == slab.axis || (axis == 0 && slab.is_beside)) {
+        const bool is_past = axis == slab.axis || (axis == 0 && slab.is_beside);
+        if (is_past) {
             local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
         } else if (slab.is_wide[index]) {
             there = there && local < size(axis) + 2 * reach;
@@ -95,6 +96,8 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         declare(unit, Context::kIndexNames[axis], origin(axis) + local);
         cell[index] = variable(Context::kIndexNames[axis]);
         place[index] = cell[index] - origin(axis) + (axis == 0 ? box.left : reach);
+        if (axis == 0 && is_past && rest() > 0)
+            place[0] = place[0] + kernel::select(cell[0] < origin(0), 0, row_size() - size(0));
     }
     declare(unit, "is_there", there, Type::boolean);
     declare(unit, "place", place_in(box, place));
@@ -224,10 +227,8 @@ void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, Block& 
 // ---- receiving
 
 bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
-    constexpr int kLanes = 32;
     if (box.reach[0] == 0) return false;
-    const bool by_lanes = has_lanes() && cells(0) > 1 && schedule_.threads[0] <= kLanes;
-    return !by_lanes || 2 * box.reach[0] > cells(0);
+    return !has_lanes() || !has_whole_rows() || 2 * box.reach[0] > cells(0);
 }
 
 void ResidentBlock::receive(const ResidentBox& box, Block& step) {
@@ -274,24 +275,21 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
     } else if (slab.unit == 1) {
         takes.push_back(kernel::Assign{element(box, at, place), value(0)});
     } else {
-        const int stride = slab.along == 0 ? 1 : box.padded[0];
-        Block part, whole;
+        const int stride = box.padded[0];
         if (slab.along == 0) {
             takes.push_back(kernel::DeclareArray{type, "came", {slab.unit}});
             for (int cell = 0; cell < slab.unit; ++cell)
                 takes.push_back(kernel::Assign{kernel::element("came", {cell}, type), value(cell)});
-            whole.push_back(kernel::StoreVector{address(box, at, place), kernel::element("came", {0}, type),
+            takes.push_back(kernel::StoreVector{address(box, at, place), kernel::element("came", {0}, type),
                                                 slab.unit, true});
         }
-        // Past the end of the grid lie cells of another face.
-        const Expr first = unit_in(slab, slab.along) * slab.unit;
-        for (int cell = 0; cell < slab.unit; ++cell) {
-            kernel::Assign store{element(box, at, place + cell * stride),
-                                 slab.along == 0 ? kernel::element("came", {cell}, type) : value(cell)};
-            if (slab.along == 1) whole.push_back(store);
-            part.push_back(kernel::If{first + cell < size(slab.along), {std::move(store)}, {}});
+        // Past the end of the grid lie those beside a corner, if any are read.
+        const Expr first = unit_in(slab, 1) * slab.unit;
+        for (int cell = 0; cell < slab.unit && slab.along == 1; ++cell) {
+            const bool is_in = is_whole(1) || !box.has_corners;
+            append(takes, if_so(is_in ? Expr() : first + cell < size(1),
+                                {kernel::Assign{element(box, at, place + cell * stride), value(cell)}}));
         }
-        append(takes, if_ragged(std::move(part), std::move(whole)));
     }
     const Expr look = kernel::element(kept.source, {pass + slab.looks[0]}, Type::i32);
     return {kernel::If{look >= 0, std::move(takes), {}}};

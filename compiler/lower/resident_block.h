@@ -70,9 +70,14 @@ protected:
     std::string word(ir::FieldId field) const { return context_.program()[field].name; }
     Type type_of(ir::FieldId field) const { return kernel_type(context_.program()[field].type); }
     int cells(int axis) const { return schedule_.cells[static_cast<std::size_t>(axis)]; }
+    bool is_whole(int axis) const { return schedule_.is_whole[static_cast<std::size_t>(axis)]; }
     Expr size(int axis) const {
-        return schedule_.is_whole ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]);
+        return is_whole(axis) ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]);
     }
+    // Of a row's last thread, where it has fewer cells of the grid than others; else 0.
+    int rest() const { return schedule_.row_rest; }
+    // Cells of a row, with all of its last thread; behind them lie those past the grid's end.
+    Expr row_size() const { return rest() > 0 ? variable("row_i") : size(0); }
     Expr origin(int axis) const { return variable(kOrigins[axis]); }
     Expr inner(int axis) const { return variable(kInner[axis]); }  // the thread's first cell in the box
     Expr inner(int axis, int axes) const { return axis < axes ? inner(axis) : Expr(0); }
@@ -81,12 +86,6 @@ protected:
 
     void declare(Block& block, const std::string& name, const Expr& value, Type type = Type::i32) {
         block.push_back(kernel::Declare{type, name, value});
-    }
-
-    // What is to be done where the grid ends within the block's box, and where it does not.
-    Block if_ragged(Block ragged, Block whole) const {
-        if (schedule_.is_whole) return whole;
-        return {kernel::If{truth("is_ragged"), std::move(ragged), std::move(whole)}};
     }
 
     // ---- places
@@ -108,16 +107,21 @@ protected:
     }
     Expr grid_place() { return grid_place({loop(0), loop(1), loop(2)}); }
 
+    // Whether there are cells there of the grid, which may end within the box; empty where there always are.
+    Expr is_in_grid(int axis) const { return is_whole(axis) ? Expr() : in_box(axis) < size(axis); }
+    Expr is_thread_in_row() const { return is_whole(0) ? Expr() : inner(0) < size(0); }
     Expr is_row_in_grid() const {
         Expr inside;
         for (int axis = 1; axis < rank(); ++axis)
-            inside = inside && in_box(axis) < size(axis);
+            if (!is_whole(axis)) inside = inside && is_in_grid(axis);
         return inside;
     }
-    Expr is_in_grid() const { return in_box(0) < size(0) && is_row_in_grid(); }
+    static Block if_so(const Expr& condition, Block then) {
+        if (!condition.has_value()) return then;
+        return {kernel::If{condition, std::move(then), {}}};
+    }
     Block in_grid(Block inner_body) const {
-        if (schedule_.is_whole) return inner_body;
-        return {kernel::If{is_in_grid(), std::move(inner_body), {}}};
+        return if_so(is_in_grid(0) && is_row_in_grid(), std::move(inner_body));
     }
 
     // `place` in a slot that starts at `slot`.
@@ -167,6 +171,17 @@ protected:
     // ---- what a thread has in registers (resident_window.cpp)
     // ----------------------------------------------------------------------------------------------
 
+    static constexpr int kLanes = 32;
+    // Neighbours along the first axis are in neighbouring lanes, but where a warp or a row ends.
+    bool has_lanes() const { return schedule_.threads[0] > 1 && cells(0) > 1; }
+    // A warp ends within no row.
+    bool has_whole_rows() const { return kLanes % schedule_.threads[0] == 0; }
+    // All lanes of the last warp are there.
+    bool has_whole_warps() const { return schedule_.all_threads() % kLanes == 0; }
+    void declare_lanes();
+    // Where the grid may end within the thread's own cells.
+    void declare_ends();
+
     // The levels that stay from step to step: those of the states.
     void declare_windows();
     // The others, which a step makes or reads anew.
@@ -178,6 +193,8 @@ protected:
     void gather(const schedule::Pipeline::Use& use, Block& step);
     void gather_next(const schedule::Pipeline::Use& use, Block& plane);
     static Read read_of(const schedule::Pipeline::Use& use);
+    // A thread's own rows that lie past the grid's end show others.
+    void gather_past_end(const ResidentBox& box, const Level& level, Block& step);
     // Threads beside read cells that are in none of a thread's outer rows.
     bool needs_inner_rows(const ResidentBox& box) const;
     // Levels become a step older.
@@ -246,8 +263,7 @@ protected:
 private:
     Window& window(const Level& level);
     void add_window(const Level& level, const std::vector<ir::Offset>& offsets);
-    bool has_lanes() const;  // neighbours along the first axis are in neighbouring lanes
-    struct Rows {            // of a plane
+    struct Rows {  // of a plane
         std::array<int, 2> y{0, 0};
         int left = 0, right = 0;  // cells beside the thread's that are read
     };
@@ -255,7 +271,10 @@ private:
     void gather_plane(const Read& read, int planes, const Expr& z, Block& step);
     void load_rows(const ResidentBox& box, const Level& level, const Expr& z, const std::array<int, 2>& y,
                    Block& step);
+    void load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y, Block& loads);
     void load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows, Block& step);
+    void load_past_end(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
+                       const std::array<int, 2>& x, Block& loads);
 
     Expr all_units(const ResidentBox& box, const Units& units) const;
     Expr is_read(const ResidentBox& box, int axis, int side);

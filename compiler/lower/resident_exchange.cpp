@@ -123,7 +123,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         for (int axis = 1; axis < rank(); ++axis)
             for (int side = 0; side < 2 && depth(box, axis) > 0; ++side)
                 outer = outer || of_face(axis, side);
-        Block row{kernel::If{inner(0) < size(0) && is_row_in_grid() && outer,
+        Block row{kernel::If{is_thread_in_row() && is_row_in_grid() && outer,
                              {add_bit(kept.sends, loop(2) * cells(1) + loop(1))},
                              {}}};
         append(body(), loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
@@ -143,7 +143,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
             if (side == 0 && is_read(box, 0, 0).has_value())
                 is_sent = is_sent || (in_box(0) < depth(box, 0) && of_face(0, 1));
             append(body(), loop_over(kLoops[0], cells(0),
-                                     {kernel::If{in_box(0) < size(0) && is_sent,
+                                     {kernel::If{is_in_grid(0) && is_sent,
                                                  {add_bit(kept.side_sends, loop(0) + side * cells(0))},
                                                  {}}}));
             const Expr column = side == 0 ? inner(0) : inner(0) - size(0) + 2 * depth(box, 0);
@@ -225,12 +225,22 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
                    }));
         }
     };
-    Block sends, ragged;
+    Block sends;
     for (int x = 0; x < std::min(cells(0), depth(box, 0)); ++x)
         send_column(0, x, sends);
-    for (int x = 0; x < cells(0); ++x)
-        send_column(1, x, x < cells(0) - depth(box, 0) ? ragged : sends);
-    if (!ragged.empty()) append(sends, if_ragged(std::move(ragged), {}));
+    // The last columns of a row: its last thread's, and if these are too few the one's before.
+    const auto send_last = [&](int in_last) {
+        Block columns;
+        for (int x = 0; x < cells(0); ++x)
+            if ((in_last - 1 - x + cells(0)) % cells(0) < depth(box, 0)) send_column(1, x, columns);
+        return columns;
+    };
+    if (rest() > 0 && depth(box, 0) < cells(0)) {
+        sends.push_back(
+            kernel::If{size(0) == schedule_.tile(0), send_last(cells(0)), send_last(rest())});
+    } else {
+        append(sends, send_last(cells(0)));
+    }
     plane.push_back(kernel::If{variable(kept.side_sends) != 0, std::move(sends), {}});
 }
 

@@ -8,7 +8,8 @@ namespace halo::lower {
 
 namespace {
 
-constexpr int kLanes = 32;
+// A value of the lane that `lane_beside` says.
+constexpr const char* kOfLane = "of_lane";
 
 // A loop over [begin, end) where that is more than one, else the body as it is.
 kernel::Block loop_between(const char* var, const std::array<int, 2>& range, kernel::Block body) {
@@ -22,10 +23,43 @@ kernel::Expr in_loop(const char* var, const std::array<int, 2>& range) {
 
 }  // namespace
 
-bool ResidentBlock::has_lanes() const {
+// is_first, is_last: the thread's neighbour along the first axis is not in the lane beside it.
+void ResidentBlock::declare_lanes() {
     const int threads = schedule_.threads[0];
-    return threads > 1 && (kLanes % threads == 0 || threads % kLanes == 0) &&
-           schedule_.all_threads() % kLanes == 0;
+    const Expr x = kernel::thread_index(0);
+    Expr first, last;
+    if (has_whole_rows() || threads % kLanes == 0) {
+        const Expr lane = threads < kLanes ? x : x % kLanes;
+        first = lane == 0;
+        last = lane == std::min(threads, kLanes) - 1;
+    } else {
+        const Expr lane = variable("thread") % kLanes;
+        first = x == 0 || lane == 0;
+        last = x == threads - 1 || lane == kLanes - 1;
+    }
+    // Threads past the grid's end have none of the cells there.
+    if (!is_whole(0) && rest() == 0) last = last || inner(0) + cells(0) == size(0);
+    declare(body(), "is_first", first, Type::boolean);
+    declare(body(), "is_last", last, Type::boolean);
+    if (has_whole_warps()) return;
+    body().push_back(kernel::Comment{"The last warp has fewer lanes: none is looked for past them."});
+    declare(body(), "lane_beside",
+            variable("thread") % kLanes + kernel::select(truth("is_last"), 0, 1));
+}
+
+void ResidentBlock::declare_ends() {
+    if (rest() > 0) {
+        body().push_back(kernel::Comment{"The grid ends within a row's last thread: behind what it has of the "
+                                         "row lie the cells past the end."});
+        declare(body(), "row_i", (size(0) + (cells(0) - 1)) / cells(0) * cells(0));
+        declare(body(), "is_end", inner(0) == size(0) - rest(), Type::boolean);
+    }
+    Expr cut;
+    for (int axis = 1; axis < rank(); ++axis)
+        if (!is_whole(axis) && cells(axis) > 1) cut = cut || inner(axis) + cells(axis) > size(axis);
+    if (!cut.has_value()) return;
+    body().push_back(kernel::Comment{"The grid may end between the thread's rows."});
+    declare(body(), "is_cut", cut, Type::boolean);
 }
 
 void ResidentBlock::add_window(const Level& level, const std::vector<ir::Offset>& offsets) {
@@ -88,16 +122,20 @@ ResidentBlock::Expr ResidentBlock::near(const Level& level, const Expr& z, const
 void ResidentBlock::load_rows(const ResidentBox& box, const Level& level, const Expr& z,
                               const std::array<int, 2>& y, Block& step) {
     if (y[0] >= y[1]) return;
-    const Expr at_y = in_loop("y", y);
-    const Expr place = place_near(box, {0, at_y, z});
-    const Expr to = near(level, z, at_y, 0);
     Block loads;
+    load_row(box, level, z, in_loop("y", y), loads);
+    append(step, loop_between("y", y, std::move(loads)));
+}
+
+void ResidentBlock::load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y,
+                             Block& loads) {
+    const Expr place = place_near(box, {0, y, z});
+    const Expr to = near(level, z, y, 0);
     if (cells(0) == 1) {
         loads.push_back(kernel::Assign{to, element(box, slot(box, level.time), place)});
     } else {
         loads.push_back(kernel::LoadVector{to, address(box, slot(box, level.time), place), cells(0)});
     }
-    append(step, loop_between("y", y, std::move(loads)));
 }
 
 // Cells beside the thread's, in rows that are there.
@@ -107,8 +145,9 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
     const Expr at_y = in_loop("y", rows.y);
     const Expr at = slot(box, level.time);
     const bool is_wide = type_of(box.field) == Type::f64;
-    const bool by_lanes = has_lanes() && cells(0) > 1;
+    const bool by_lanes = has_lanes();
     Block loads, first, last;
+    load_past_end(box, level, z, rows, {rest(), std::min(cells(0), rest() + rows.right)}, loads);
     const auto cell = [&](int x) { return near(level, z, at_y, x); };
     const auto from_box = [&](int x) {
         return kernel::Assign{cell(x), element(box, at, place_near(box, {x, at_y, z}))};
@@ -117,9 +156,12 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
         return kernel::LoadVector{cell(x), address(box, at, place_near(box, {x, at_y, z})), cells(0)};
     };
     const auto from_lane = [&](int x, const char* helper, int of_lane) {
+        std::vector<Expr> arguments{cell(of_lane)};
+        if (helper == kOfLane) arguments.push_back(variable("lane_beside"));
         return kernel::Assign{cell(x), kernel::call_helper(std::string(helper) + (is_wide ? "_f64" : "_f32"),
-                                                           {cell(of_lane)}, type_of(box.field))};
+                                                           std::move(arguments), type_of(box.field))};
     };
+    const char* after = has_whole_warps() ? "lane_after" : kOfLane;
     for (int x = beside.left_vectors ? cells(0) : 1; rows.left > 0 && x <= beside.left;
          x += beside.left_vectors ? cells(0) : 1) {
         if (beside.left_vectors) {
@@ -135,7 +177,7 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
         if (beside.right_vectors) {
             loads.push_back(vector_from_box(cells(0) + x));
         } else if (by_lanes && x < rows.right) {
-            loads.push_back(from_lane(cells(0) + x, "lane_after", x));
+            loads.push_back(from_lane(cells(0) + x, after, x));
             last.push_back(from_box(cells(0) + x));
         } else if (x < rows.right) {
             loads.push_back(from_box(cells(0) + x));
@@ -143,7 +185,31 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
     }
     if (!first.empty()) loads.push_back(kernel::If{truth("is_first"), std::move(first), {}});
     if (!last.empty()) loads.push_back(kernel::If{truth("is_last"), std::move(last), {}});
+    load_past_end(box, level, z, rows, {cells(0), cells(0) + rows.right}, loads);
     append(step, loop_between("y", rows.y, std::move(loads)));
+}
+
+// Of the cells x of rows that are there: those past the end of a grid that ends within a row's last thread.
+// They lie behind what that thread has of the row.
+void ResidentBlock::load_past_end(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
+                                  const std::array<int, 2>& x, Block& loads) {
+    if (rest() == 0 || rows.right == 0) return;
+    const Expr at_y = in_loop("y", rows.y);
+    // The last thread reads so many past its cells of the grid; those before it past their own.
+    for (int before = 0; before * cells(0) + rest() < x[1]; ++before) {
+        const int first = before * cells(0) + rest();
+        const int end = before == 0 ? first + rows.right : cells(0) + rows.right;
+        Block past;
+        for (int at = std::max(first, x[0]); at < std::min(end, x[1]); ++at)
+            past.push_back(
+                kernel::Assign{near(level, z, at_y, at),
+                               element(box, slot(box, level.time),
+                                       place_near(box, {at + cells(0) - rest(), at_y, z}))});
+        if (past.empty()) continue;
+        const Expr is_it =
+            before == 0 ? truth("is_end") : inner(0) == size(0) - (rest() + before * cells(0));
+        loads.push_back(kernel::If{is_it, std::move(past), {}});
+    }
 }
 
 // Rows of planes below the thread's own (-1), of its own (0) or above (1), and which cells beside them are
@@ -200,16 +266,22 @@ Read ResidentBlock::read_of(const schedule::Pipeline::Use& use) {
     return read;
 }
 
+void ResidentBlock::gather_past_end(const ResidentBox& box, const Level& level, Block& step) {
+    Expr is_past;
+    for (int axis = 1; axis < rank(); ++axis)
+        if (!is_whole(axis) && cells(axis) > 1) is_past = is_past || in_box(axis) >= size(axis);
+    if (!is_past.has_value()) return;
+    Block row;
+    load_row(box, level, loop(2), loop(1), row);
+    Block again = loop_over(kLoops[1], cells(1), if_so(is_past, std::move(row)));
+    step.push_back(kernel::If{truth("is_cut"), loop_over(kLoops[2], cells(2), std::move(again)), {}});
+}
+
 // All planes that the thread's first one reads; the others follow one by one.
 void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
     const ResidentBox& box = shape_.box(use.field);
     const Read read = read_of(use);
-    // Where the grid ends within a block, cells past its end are among a thread's own.
-    if (box.role != ir::Role::input && read.at_offsets()) {
-        Block again;
-        load_rows(box, read.level, loop(2), {0, cells(1)}, again);
-        append(step, if_ragged(loop_over(kLoops[2], cells(2), std::move(again)), {}));
-    }
+    if (box.role != ir::Role::input && read.at_offsets()) gather_past_end(box, read.level, step);
     const auto gather_planes = [&](int planes, const std::array<int, 2>& z) {
         if (z[0] >= z[1]) return;
         Block loads;

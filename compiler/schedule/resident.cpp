@@ -167,37 +167,54 @@ static bool is_exchanged_along(const ir::Field& field, int axis, const ResidentS
     return false;
 }
 
+std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline) {
+    std::vector<ResidentStage> list;
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        const Operations operations = footprint(core, stage.stage).operations;
+        ResidentStage& made = list.emplace_back();
+        made.arithmetic = operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
+                          8 * operations.divisions + 8 * operations.roots + 20 * operations.functions;
+        made.is_wide = std::ranges::any_of(stage.uses, [&](const Pipeline::Use& use) {
+            return core[use.field].type == ir::Scalar::f64;
+        });
+    }
+    return list;
+}
+
+// Instructions of a cell beside its arithmetic.
+static double overhead_of(const ResidentSchedule& schedule, int rank) {
+    constexpr double kOverhead = 3, kOfRows = 3, kOfPlanes = 6;
+    constexpr double kOfSplitRows = 0.5;  // where warps end within rows, all rows are handed on
+    const auto& of_thread = schedule.cells;
+    double overhead = kOverhead + kOfRows / of_thread[1];
+    if (rank == 3) overhead += kOfPlanes / of_thread[2];
+    if (32 % schedule.threads[0] != 0) overhead += kOfSplitRows;
+    return overhead * (of_thread[0] == 4 ? 1 : of_thread[0] == 2 ? 1.4 : 2);
+}
+
 // Fitted to measurements on an H200: 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes,
 // which it gives within a fifth.
-double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
-                        const ResidentSchedule& schedule, const Extent& extent) {
+double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
+                        const ResidentShape& shape, const ResidentSchedule& schedule, const Extent& extent) {
     constexpr double kClock = 1.98e9;
     constexpr double kWay = 0.42e-6;       // of a word from block to block, for each stage that sends
     constexpr double kBytes = 45e9;        // that an SM sends, and receives as many, in a second
     constexpr double kSideCell = 0.76e-9;  // seconds for a cell past a face of the first axis
-    constexpr double kLanes = 128;
-    constexpr double kOverhead = 3, kOfRows = 3, kOfPlanes = 6;  // instructions of a cell beside arithmetic
-    constexpr double kMeeting = 80;                              // clocks of a stage, whatever it does
-    constexpr double kFewThreads = 256;                          // below, instructions wait for each other
-    constexpr double kRagged = 1.35;  // where each cell may lie past the grid's end
+    constexpr int kSchedulers = 4, kWarp = 32;
+    constexpr double kMeeting = 80;  // clocks of a stage, whatever it does
+    constexpr double kFewWarps = 8;  // below, instructions wait for each other
+    constexpr double kOfEnd = 0.02;  // of the time, for an axis whose end is within a box
     const auto& of_thread = schedule.cells;
-    double cells = 1, clocks = 0, seconds = 0;
-    for (int axis = 0; axis < 3; ++axis)
-        cells *= schedule.tile(axis);
-    double overhead = kOverhead + kOfRows / of_thread[1];
-    if (core.rank() == 3) overhead += kOfPlanes / of_thread[2];
-    overhead *= of_thread[0] == 4 ? 1 : of_thread[0] == 2 ? 1.4 : 2;
-    const double few = std::sqrt(std::max(1.0, kFewThreads / schedule.all_threads()));
-    for (const Pipeline::Stage& stage : pipeline.stages) {
-        const Operations operations = footprint(core, stage.stage).operations;
-        double wide = 1;
-        for (const Pipeline::Use& use : stage.uses)
-            if (core[use.field].type == ir::Scalar::f64) wide = 2;
-        const double arithmetic = operations.adds + operations.multiplies + operations.fmas +
-                                  operations.comparisons + 8 * operations.divisions + 8 * operations.roots +
-                                  20 * operations.functions;
-        clocks += kMeeting +
-                  (schedule.is_whole ? 1 : kRagged) * few * cells * wide * (arithmetic + overhead) / kLanes;
+    // The scheduler that has most warps is done last; those of few threads take as long as others.
+    const int warps = (schedule.warps() + kSchedulers - 1) / kSchedulers;
+    const double cells = static_cast<double>(warps) * kWarp * of_thread[0] * of_thread[1] * of_thread[2];
+    const double few = std::sqrt(std::max(1.0, kFewWarps / schedule.warps()));
+    double ends = 1, clocks = 0, seconds = 0;
+    for (int axis = 0; axis < core.rank(); ++axis)
+        if (!schedule.is_whole[static_cast<std::size_t>(axis)]) ends += kOfEnd;
+    for (const ResidentStage& stage : stages) {
+        const double instructions = stage.arithmetic + overhead_of(schedule, core.rank());
+        clocks += kMeeting + ends * few * (stage.is_wide ? 2 : 1) * cells * instructions / kWarp;
     }
     for (const ResidentBox& box : shape.boxes) {
         if (!box.is_exchanged) continue;

@@ -23,11 +23,15 @@ namespace halo::schedule {
 struct ResidentSchedule {
     std::array<int, 3> threads{32, 4, 1};  // of a block
     std::array<int, 3> cells{1, 1, 1};     // of a thread: neighbours, in one box
-    bool is_whole = false;                 // for grids that are whole boxes: the grid ends within none
+    // Of the grids that it is for: along which axes they are whole boxes, and how many cells the last thread of
+    // a row has where those are fewer than all others have, else 0.
+    std::array<bool, 3> is_whole{};
+    int row_rest = 0;
     int tile(int axis) const {
         return threads[static_cast<std::size_t>(axis)] * cells[static_cast<std::size_t>(axis)];
     }
     int all_threads() const { return threads[0] * threads[1] * threads[2]; }
+    int warps() const { return (all_threads() + 31) / 32; }
     friend bool operator==(const ResidentSchedule&, const ResidentSchedule&) = default;
 };
 
@@ -66,9 +70,16 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
 // Of a thread: an estimate.
 int resident_registers(const ir::Program& core, const ResidentShape& shape, const ResidentSchedule& schedule);
 
+// What a cell takes, stage by stage.
+struct ResidentStage {
+    double arithmetic = 0;  // instructions
+    bool is_wide = false;   // in f64
+};
+std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline);
+
 // Seconds of a step, by a plain model: shared memory and arithmetic of one block, and the exchange.
-double resident_seconds(const ir::Program& core, const Pipeline& pipeline, const ResidentShape& shape,
-                        const ResidentSchedule& schedule, const Extent& extent);
+double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
+                        const ResidentShape& shape, const ResidentSchedule& schedule, const Extent& extent);
 
 // What the user pins of it: `resident threads=128x4x2 cells=1x4x4`.
 struct ResidentPins {
@@ -78,11 +89,16 @@ struct ParsedResident {
     ResidentPins pins;
     std::vector<Mistake> mistakes;
 };
+// Shapes worth a look for a grid, around what is pinned: of powers of two, and such that so many boxes as a
+// device has SMs share the grid out.
+std::vector<ResidentSchedule> resident_schedules(int rank, const Extent& extent, const Target& target,
+                                                 const ResidentPins& pins);
 bool is_resident(std::string_view text);  // its first word says so
 ParsedResident parse_resident(std::string_view text, int rank);
 std::string print(const ResidentSchedule& schedule, int rank);
 
-bool is_of_whole_boxes(const ResidentSchedule& schedule, const Extent& extent);
+// The same, for grids that end as this one does.
+ResidentSchedule fitted(ResidentSchedule schedule, const Extent& extent);
 double cells_of(const Extent& extent);
 
 struct ResidentChoice {

@@ -64,35 +64,16 @@ public:
             return {};
         }
         pipeline_ = &std::get<Pipeline>(formed);
-        const bool has_planes = core_.rank() == 3;
-        const std::vector<int> planes = has_planes ? std::vector{1, 2, 4, 8} : std::vector{1};
-        const auto tries = [](const std::optional<std::array<int, 3>>& pinned,
-                              const std::vector<std::array<int, 3>>& all) {
-            return pinned ? std::vector{*pinned} : all;
-        };
-        std::vector<std::array<int, 3>> threads, cells;
-        for (const int x : {32, 16, 8, 64})
-            for (const int y : {1, 2, 4, 8, 16, 32})
-                for (const int z : planes)
-                    threads.push_back({x, y, z});
-        for (const int x : {4, 2, 1})
-            for (const int y : {1, 2, 4, 8})
-                for (const int z : planes)
-                    cells.push_back({x, y, z});
-        for (const auto& of_block : tries(pins_.threads, threads))
-            for (const auto& of_thread : tries(pins_.cells, cells))
-                try_schedule({of_block, of_thread, false});
+        stages_ = resident_stages(core_, *pipeline_);
+        for (const ResidentSchedule& schedule : resident_schedules(core_.rank(), extent_, target_, pins_))
+            try_schedule(schedule);
         std::ranges::stable_sort(found_, {}, &Found::seconds);
         return std::move(found_);
     }
     const std::string& why_not() const { return why_not_; }
 
 private:
-    void try_schedule(ResidentSchedule schedule) {
-        constexpr int kFewestThreads = 128, kMostThreads = 512;
-        schedule.is_whole = is_of_whole_boxes(schedule, extent_);
-        const int all = schedule.all_threads();
-        if (!pins_.threads && (all < kFewestThreads || all > kMostThreads)) return;
+    void try_schedule(const ResidentSchedule& schedule) {
         const auto shaped = resident_shape(core_, *pipeline_, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
             if (why_not_.empty()) why_not_ = *why;
@@ -103,12 +84,12 @@ private:
             why_not_ = why;
             return;
         }
-        const int limit = std::min(target_.max_registers_per_thread, target_.registers_per_sm / all);
+        const int limit = std::min(target_.max_registers_per_thread, target_.registers_per_sm / (schedule.warps() * target_.warp));
         if (!pins_.cells && !pins_.threads && resident_registers(core_, shape, schedule) > limit) {
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
             return;
         }
-        found_.push_back({schedule, resident_seconds(core_, *pipeline_, shape, schedule, extent_),
+        found_.push_back({schedule, resident_seconds(core_, stages_, shape, schedule, extent_),
                           shape.blocks(schedule, extent_), shape.shared_bytes});
     }
 
@@ -131,17 +112,12 @@ private:
     const Extent& extent_;
     const ResidentPins& pins_;
     const Pipeline* pipeline_ = nullptr;
+    std::vector<ResidentStage> stages_;
     std::vector<Found> found_;
     std::string why_not_;
 };
 
 }  // namespace
-
-bool is_of_whole_boxes(const ResidentSchedule& schedule, const Extent& extent) {
-    for (int axis = 0; axis < 3; ++axis)
-        if (extent[static_cast<std::size_t>(axis)] % schedule.tile(axis) != 0) return false;
-    return true;
-}
 
 double cells_of(const Extent& extent) {
     return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);

@@ -260,9 +260,10 @@ struct TimeBlock {
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     bool is_resident = false;
-    bool is_of_whole_boxes = false;  // only for grids that are multiples of its blocks' cells
-    std::vector<int> exchanges;      // words of a block of threads, of each
-    std::vector<int> reductions;     // that it gives, at each of its steps; indices into the plan's
+    // Only for grids whose extents, divided by these, leave these.
+    std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};
+    std::vector<int> exchanges;   // words of a block of threads, of each
+    std::vector<int> reductions;  // that it gives, at each of its steps; indices into the plan's
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
     KernelPlan kernel;
 };

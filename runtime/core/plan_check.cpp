@@ -130,8 +130,13 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     check_kernel(plan, block.kernel);
     for (const int words : block.exchanges)
         require(block.is_resident && words >= 1, "an exchange of its time block has {} words", words);
-    require(block.is_resident || !block.is_of_whole_boxes,
-            "its time block is of whole boxes, and is not resident");
+    for (std::size_t axis = 0; axis < block.divisors.size(); ++axis) {
+        const std::int64_t divisor = block.divisors[axis], remainder = block.remainders[axis];
+        require(divisor >= 1 && remainder >= 0 && remainder < divisor,
+                "its time block is for grids that leave {} when divided by {}", remainder, divisor);
+        require(block.is_resident || divisor == 1,
+                "its time block is for multiples of {} cells, and is not resident", divisor);
+    }
     require(block.reductions.empty() || !block.is_resident,
             "its time block is resident, and gives reductions");
     for (const int reduction : block.reductions)

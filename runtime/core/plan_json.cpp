@@ -334,7 +334,8 @@ Json time_block_json(const TimeBlock& block) {
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;
-        json["is_of_whole_boxes"] = block.is_of_whole_boxes;
+        json["divisors"] = block.divisors;
+        json["remainders"] = block.remainders;
     }
     return json;
 }
@@ -350,7 +351,8 @@ TimeBlock time_block_from(const Json& json) {
     if (json.contains("is_resident")) {
         block.is_resident = json.at("is_resident");
         block.exchanges = json.at("exchanges").get<std::vector<int>>();
-        block.is_of_whole_boxes = json.at("is_of_whole_boxes");
+        block.divisors = json.at("divisors");
+        block.remainders = json.at("remainders");
     }
     return block;
 }

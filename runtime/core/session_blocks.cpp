@@ -39,7 +39,8 @@ bool Session::State::make_resident() {
     std::int64_t needed = 1;
     for (int axis = 0; axis < kMaxRank; ++axis) {
         const std::int64_t tile = block.kernel.tile[static_cast<std::size_t>(axis)];
-        if (block.is_of_whole_boxes && geometry.extent[axis] % tile != 0) return false;
+        const auto index = static_cast<std::size_t>(axis);
+        if (geometry.extent[axis] % block.divisors[index] != block.remainders[index]) return false;
         resident_blocks[axis] = (geometry.extent[axis] + tile - 1) / tile;
         needed *= resident_blocks[axis];
     }

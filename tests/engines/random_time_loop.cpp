@@ -231,20 +231,20 @@ std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const R
 RandomResident random_resident(std::uint64_t seed, int rank) {
     Random random(seed * 7919 + 5);
     RandomResident drawn;
-    drawn.schedule.threads = {random.pick<int>({4, 8, 16, 32}), random.pick<int>({1, 2, 4}), 1};
+    // Rows that are whole warps, fill them with others, or that warps end within.
+    drawn.schedule.threads = {random.pick<int>({3, 4, 8, 11, 16, 17, 32, 33, 35}),
+                              random.pick<int>({1, 2, 3, 4}), 1};
     drawn.schedule.cells = {random.pick<int>({1, 2, 4}), random.pick<int>({1, 2, 3, 4}), 1};
     if (rank == 3) {
         drawn.schedule.threads[2] = random.pick<int>({1, 2, 3});
         drawn.schedule.cells[2] = random.pick<int>({1, 2, 3});
     }
     const bool is_ragged = random.between(0, 2) > 0;
-    drawn.schedule.is_whole = true;
     for (int axis = 0; axis < rank; ++axis) {
         const int tile = drawn.schedule.tile(axis);
         std::int64_t& extent = drawn.grid[static_cast<std::size_t>(axis)];
         extent = tile * random.between(1, 3) - (is_ragged ? random.between(0, tile - 1) : 0);
         if (extent < 4) extent = is_ragged ? 4 : (4 + tile - 1) / tile * tile;
-        drawn.schedule.is_whole = drawn.schedule.is_whole && extent % tile == 0;
     }
     drawn.steps = random.between(1, 9);
     return drawn;
@@ -255,7 +255,8 @@ std::optional<lower::Lowered> lower_resident(const ir::Program& program, const R
     for (schedule::Schedule& single : singles)
         single.threads = {32, 4, 1};
     try {
-        return lower::lower_cuda(program, singles, std::nullopt, drawn.schedule);
+        return lower::lower_cuda(program, singles, std::nullopt,
+                                 schedule::fitted(drawn.schedule, drawn.grid));
     } catch (const UnsupportedError&) {
         return std::nullopt;
     }

@@ -44,7 +44,8 @@ LaunchPlan full_plan() {
     plan.kernels.back().domain.kind = Domain::Kind::cells;
     TimeBlock block;
     block.is_resident = true;
-    block.is_of_whole_boxes = true;
+    block.divisors = {4, 8, 1};
+    block.remainders = {3, 0, 0};
     block.exchanges = {1, 2};
     block.least_extent = {3, 2, 1};
     block.kernel.name = "resident";
@@ -78,7 +79,8 @@ TEST_CASE("a plan survives the way through JSON") {
 
     REQUIRE(copy.time_block);
     CHECK(copy.time_block->is_resident);
-    CHECK(copy.time_block->is_of_whole_boxes);
+    CHECK(copy.time_block->divisors == std::array<std::int64_t, 3>{4, 8, 1});
+    CHECK(copy.time_block->remainders == std::array<std::int64_t, 3>{3, 0, 0});
     CHECK(copy.time_block->exchanges == std::vector<int>{1, 2});
     CHECK(copy.time_block->kernel.arguments[0].kind == Argument::Kind::exchange);
     CHECK(copy.time_block->kernel.arguments[0].part == 1);

@@ -1,0 +1,114 @@
+// The shapes of resident schedules that are worth a look.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "compiler/schedule/resident.h"
+
+namespace halo::schedule {
+
+namespace {
+
+using Axes = std::array<int, 3>;
+
+constexpr int kFewestThreads = 128, kMostThreads = 512;
+constexpr int kMostOfAxis = 8;  // cells of a thread
+
+struct Lister {
+    int rank = 3;
+    const Extent& extent;
+    const ResidentPins& pins;
+    std::vector<ResidentSchedule> list;
+    std::set<std::tuple<Axes, Axes>> known;
+
+    void add(const Axes& threads, const Axes& cells) {
+        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, 0};
+        const int all = schedule.all_threads();
+        if (!pins.threads && (all < kFewestThreads || all > kMostThreads)) return;
+        if (!known.emplace(schedule.threads, schedule.cells).second) return;
+        list.push_back(fitted(schedule, extent));
+    }
+
+    void add_powers_of_two() {
+        const std::vector<int> planes = rank == 3 ? std::vector{1, 2, 4, 8} : std::vector{1};
+        for (const int x : {32, 16, 8, 64})
+            for (const int y : {1, 2, 4, 8, 16, 32})
+                for (const int z : planes)
+                    for (const int of_x : {4, 2, 1})
+                        for (const int of_y : {1, 2, 4, 8})
+                            for (const int of_z : planes)
+                                add({x, y, z}, {of_x, of_y, of_z});
+    }
+
+    // Tiles of one size along an axis that so many at most share out.
+    std::vector<std::int64_t> tiles_along(int axis, std::int64_t most) const {
+        std::vector<std::int64_t> tiles;
+        const std::int64_t n = axis < rank ? extent[static_cast<std::size_t>(axis)] : 1;
+        for (std::int64_t count = 1; count <= std::min(n, most); ++count) {
+            const std::int64_t tile = (n + count - 1) / count;
+            if (tiles.empty() || tiles.back() != tile) tiles.push_back(tile);
+        }
+        return tiles;
+    }
+
+    std::int64_t count(int axis, std::int64_t tile) const {
+        return axis < rank ? (extent[static_cast<std::size_t>(axis)] + tile - 1) / tile : 1;
+    }
+
+    // Threads of `cells` cells that have such a tile, and little more.
+    void add_tile(const std::array<std::int64_t, 3>& tile) {
+        constexpr double kMostWaste = 1.15;
+        constexpr std::int64_t kMostCells = 64;
+        const std::int64_t all = tile[0] * tile[1] * tile[2];
+        if (all > kMostThreads * kMostCells) return;
+        const auto threads = [&](std::size_t axis, int cells) { return (tile[axis] + cells - 1) / cells; };
+        for (const int x : {4, 2, 1}) {
+            for (int y = 1; y <= (rank >= 2 ? kMostOfAxis : 1); ++y) {
+                const std::int64_t of_plane = threads(0, x) * threads(1, y);
+                if (of_plane > kMostThreads) continue;
+                for (int z = 1; z <= (rank == 3 ? kMostOfAxis : 1); ++z) {
+                    const std::int64_t of_block = of_plane * threads(2, z);
+                    if (of_block < kFewestThreads || of_block > kMostThreads) continue;
+                    if (static_cast<double>(of_block * x * y * z) > kMostWaste * static_cast<double>(all))
+                        continue;
+                    add({static_cast<int>(threads(0, x)), static_cast<int>(threads(1, y)),
+                         static_cast<int>(threads(2, z))},
+                        {x, y, z});
+                }
+            }
+        }
+    }
+
+    // So many tiles along each axis that their number is near that of SMs.
+    void add_fitted(std::int64_t sms) {
+        constexpr double kUsed = 0.7;
+        for (const std::int64_t x : tiles_along(0, sms)) {
+            const std::int64_t left = sms / count(0, x);
+            for (const std::int64_t y : tiles_along(1, left)) {
+                for (const std::int64_t z : tiles_along(2, left / count(1, y))) {
+                    const std::int64_t all = count(0, x) * count(1, y) * count(2, z);
+                    if (static_cast<double>(all) >= kUsed * static_cast<double>(sms)) add_tile({x, y, z});
+                }
+            }
+        }
+    }
+};
+
+}  // namespace
+
+ResidentSchedule fitted(ResidentSchedule schedule, const Extent& extent) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        schedule.is_whole[axis] = extent[axis] % schedule.tile(static_cast<int>(axis)) == 0;
+    schedule.row_rest = static_cast<int>(extent[0] % schedule.cells[0]);
+    return schedule;
+}
+
+std::vector<ResidentSchedule> resident_schedules(int rank, const Extent& extent, const Target& target,
+                                                 const ResidentPins& pins) {
+    Lister lister{rank, extent, pins, {}, {}};
+    lister.add_powers_of_two();
+    if (!pins.threads && !pins.cells) lister.add_fitted(target.sms);
+    return std::move(lister.list);
+}
+
+}  // namespace halo::schedule
