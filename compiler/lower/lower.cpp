@@ -279,8 +279,11 @@ void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
     block.exchanges = result.exchanges;
     block.divisors[0] = schedule.cells[0];
     block.remainders[0] = schedule.row_rest;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        if (schedule.is_whole[axis]) block.divisors[axis] = schedule.tile(static_cast<int>(axis));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const int tile = schedule.tile(static_cast<int>(axis));
+        if (schedule.is_whole[axis]) block.divisors[axis] = tile;
+        if (schedule.is_alone[axis]) block.most_extent[axis] = tile;
+    }
     block.is_whole = core.statements.size() == program.statements.size();
     block.least_extent = shape.least_extent;
     block.kernel.name = function.name;

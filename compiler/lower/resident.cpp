@@ -176,7 +176,7 @@ private:
         // What is read may be overwritten by the next stage or step that comes.
         bool is_shared =
             std::ranges::any_of(pipeline_.stages[index].uses, [&](const schedule::Pipeline::Use& use) {
-                return shape_.box(use.field).is_exchanged && read_of(use).at_offsets();
+                return shape_.box(use.field).role != ir::Role::input && read_of(use).at_offsets();
             });
         for (const Write& write : view.writes) {
             const ResidentBox& box = shape_.box(write.level.field);

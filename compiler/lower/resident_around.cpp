@@ -11,6 +11,7 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
         Slab slab;
         slab.axis = axis;
         slab.is_beside = is_beside;
+        slab.is_exchanged = box.exchanged_along[across] && (!is_beside || box.exchanged_along[0]);
         for (std::size_t other = 0; other < 3; ++other) {
             slab.is_wide[other] = other > 0 && box.has_corners && static_cast<int>(other) < axis;
             slab.extent[other] = other == across || (other == 0 && is_beside) ? 2 * box.reach[other]
@@ -29,7 +30,7 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
         slab.count = slab.extent[0] * slab.extent[1] * slab.extent[2];
         slab.passes = (slab.count + schedule_.all_threads() - 1) / schedule_.all_threads();
         slab.first = list.passes;
-        list.passes += slab.passes;
+        if (slab.is_exchanged) list.passes += slab.passes;
         list.all.push_back(slab);
     };
     for (int axis = rank() - 1; axis > 0; --axis)
@@ -39,6 +40,7 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
     add(0, false);
     for (const int words : {2, 1}) {
         for (Slab& slab : list.all) {
+            if (!slab.is_exchanged) continue;
             slab.looks.resize(slab.pieces.size());
             for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece) {
                 if (slab.pieces[piece].words != words) continue;
@@ -143,7 +145,7 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
     if (past) shows = shows && kernel::logical_not(past);
     declare(pass, "shows", shows, Type::boolean);
     declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
-    if (box.is_exchanged) {
+    if (slab.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
         Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
         note_words(box, slab, source, notes);
@@ -242,7 +244,7 @@ void ResidentBlock::receive(const ResidentBox& box, Block& step) {
         {kernel::address_of(seen, 0, Type::i64), kernel::address_of(kept.source, 0, Type::i32), list.pairs,
          list.singles, kernel::address_of(kept.exchange, half(box), Type::i64), variable("tag")}});
     for (const Slab& slab : list.all)
-        append(step, loop_over("pass", slab.passes, take(box, slab, list.pairs)));
+        if (slab.is_exchanged) append(step, loop_over("pass", slab.passes, take(box, slab, list.pairs)));
 }
 
 // Stores what has come for a unit; pairs: of words that are looked at, before the single ones.

@@ -224,6 +224,7 @@ protected:
         std::array<int, 3> extent{1, 1, 1};  // of units
         std::array<bool, 3> is_wide{};       // reaches past the faces of this axis, too
         bool is_beside = false;              // of those, what is past the faces of the first axis
+        bool is_exchanged = false;           // has cells that other blocks send
         int unit = 1;                        // cells, neighbours along the first axis or the second
         int along = 0;                       // which
         int count = 1, passes = 1;

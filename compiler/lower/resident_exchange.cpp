@@ -35,7 +35,8 @@ ResidentBlock::Units ResidentBlock::units_of(const ResidentBox& box, bool of_sid
     } else {
         units.in_block *= box.own[1];
     }
-    const bool is_needed = of_sides ? box.reach[0] > 0 : box.reach[1] > 0 || box.reach[2] > 0;
+    const bool is_needed =
+        of_sides ? box.exchanged_along[0] : box.exchanged_along[1] || box.exchanged_along[2];
     if (!is_needed) units.in_block = 0;
     units.in_block += units.in_block % 2;  // so that pairs of words stay aligned
     return units;
@@ -121,7 +122,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         body().push_back(kernel::Declare{Type::i32, kept.sends, 0, true});
         Expr outer;
         for (int axis = 1; axis < rank(); ++axis)
-            for (int side = 0; side < 2 && depth(box, axis) > 0; ++side)
+            for (int side = 0; side < 2 && box.exchanged_along[static_cast<std::size_t>(axis)]; ++side)
                 outer = outer || of_face(axis, side);
         Block row{kernel::If{is_thread_in_row() && is_row_in_grid() && outer,
                              {add_bit(kept.sends, loop(2) * cells(1) + loop(1))},

@@ -47,7 +47,14 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
         box.padded[axis] = box.own[axis] + 2 * (axis == 0 ? box.left : box.reach[axis]);
         box.cells *= box.padded[axis];
     }
-    box.is_exchanged = queue.role != ir::Role::input && box.is_read_around();
+    for (int axis = 0; axis < core.rank() && queue.role != ir::Role::input; ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        const bool shows_none = std::ranges::all_of(core[queue.field].boundary[index], [](const ir::Face& face) {
+            return face.kind == ir::BoundaryKind::fixed || face.kind == ir::BoundaryKind::free;
+        });
+        box.exchanged_along[index] = box.reach[index] > 0 && !(schedule.is_alone[index] && shows_none);
+        box.is_exchanged = box.is_exchanged || box.exchanged_along[index];
+    }
     return box;
 }
 
@@ -79,6 +86,15 @@ std::int64_t ResidentBox::around() const {
     if (has_corners) return all - std::int64_t{own[0]} * own[1] * own[2];
     for (std::size_t axis = 0; axis < 3; ++axis)
         count += 2 * std::int64_t{reach[axis]} * own[(axis + 1) % 3] * own[(axis + 2) % 3];
+    return count;
+}
+
+std::int64_t ResidentBox::exchanged() const {
+    if (has_corners) return around();
+    std::int64_t count = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (exchanged_along[axis])
+            count += 2 * std::int64_t{reach[axis]} * own[(axis + 1) % 3] * own[(axis + 2) % 3];
     return count;
 }
 
@@ -151,20 +167,9 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
         registers += kOfFar * (window - nearest);
         if (!box.is_exchanged) continue;
         const int unit = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
-        registers += kOfLook * std::ceil(static_cast<double>(box.around()) / unit / schedule.all_threads());
+        registers += kOfLook * std::ceil(static_cast<double>(box.exchanged()) / unit / schedule.all_threads());
     }
     return static_cast<int>(registers);
-}
-
-// One block has all of an axis whose faces show none of the grid.
-static bool is_exchanged_along(const ir::Field& field, int axis, const ResidentSchedule& schedule,
-                               const Extent& extent) {
-    if (extent[static_cast<std::size_t>(axis)] > schedule.tile(axis)) return true;
-    for (int side = 0; side < 2; ++side) {
-        const ir::BoundaryKind kind = field.boundary[static_cast<std::size_t>(axis)][side].kind;
-        if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return true;
-    }
-    return false;
 }
 
 std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline) {
@@ -195,7 +200,7 @@ static double overhead_of(const ResidentSchedule& schedule, int rank) {
 // Fitted to measurements on an H200: 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes,
 // which it gives within a fifth.
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
-                        const ResidentShape& shape, const ResidentSchedule& schedule, const Extent& extent) {
+                        const ResidentShape& shape, const ResidentSchedule& schedule) {
     constexpr double kClock = 1.98e9;
     constexpr double kWay = 0.42e-6;       // of a word from block to block, for each stage that sends
     constexpr double kBytes = 45e9;        // that an SM sends, and receives as many, in a second
@@ -222,7 +227,7 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
         const double bytes_of_cell = words == 2 ? 16 : of_thread[0] == 4 && !box.has_corners ? 6 : 8;
         const auto past = [&](int axis) {
             const auto at = static_cast<std::size_t>(axis);
-            if (!is_exchanged_along(core[box.field], axis, schedule, extent)) return 0.0;
+            if (!box.exchanged_along[at]) return 0.0;
             return 2.0 * box.reach[at] * box.own[(at + 1) % 3] * box.own[(at + 2) % 3];
         };
         seconds += kWay + (past(1) + past(2)) * bytes_of_cell / kBytes + past(0) * words * kSideCell;

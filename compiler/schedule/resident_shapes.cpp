@@ -22,7 +22,7 @@ struct Lister {
     std::set<std::tuple<Axes, Axes>> known;
 
     void add(const Axes& threads, const Axes& cells) {
-        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, 0};
+        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, {}, 0};
         const int all = schedule.all_threads();
         if (!pins.threads && (all < kFewestThreads || all > kMostThreads)) return;
         if (!known.emplace(schedule.threads, schedule.cells).second) return;
@@ -97,8 +97,11 @@ struct Lister {
 }  // namespace
 
 ResidentSchedule fitted(ResidentSchedule schedule, const Extent& extent) {
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        schedule.is_whole[axis] = extent[axis] % schedule.tile(static_cast<int>(axis)) == 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const std::int64_t tile = schedule.tile(static_cast<int>(axis));
+        schedule.is_whole[axis] = extent[axis] % tile == 0;
+        schedule.is_alone[axis] = extent[axis] <= tile;
+    }
     schedule.row_rest = static_cast<int>(extent[0] % schedule.cells[0]);
     return schedule;
 }

@@ -89,7 +89,7 @@ private:
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
             return;
         }
-        found_.push_back({schedule, resident_seconds(core_, stages_, shape, schedule, extent_),
+        found_.push_back({schedule, resident_seconds(core_, stages_, shape, schedule),
                           shape.blocks(schedule, extent_), shape.shared_bytes});
     }
 

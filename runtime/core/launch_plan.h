@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -256,6 +257,7 @@ struct KernelPlan {
 // other, so it may only run where all are on the device at once. They hand cells to each other through
 // exchanges: two arrays, taken in turn, of 64-bit words that start as 0.
 struct TimeBlock {
+    static constexpr std::int64_t kAnyExtent = std::numeric_limits<std::int64_t>::max();
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
@@ -265,6 +267,7 @@ struct TimeBlock {
     std::vector<int> exchanges;   // words of a block of threads, of each
     std::vector<int> reductions;  // that it gives, at each of its steps; indices into the plan's
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
+    std::array<std::int64_t, kMaxRank> most_extent{kAnyExtent, kAnyExtent, kAnyExtent};
     KernelPlan kernel;
 };
 

@@ -334,6 +334,7 @@ Json time_block_json(const TimeBlock& block) {
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;
+        json["most_extent"] = block.most_extent;
         json["divisors"] = block.divisors;
         json["remainders"] = block.remainders;
     }
@@ -351,6 +352,7 @@ TimeBlock time_block_from(const Json& json) {
     if (json.contains("is_resident")) {
         block.is_resident = json.at("is_resident");
         block.exchanges = json.at("exchanges").get<std::vector<int>>();
+        block.most_extent = json.at("most_extent");
         block.divisors = json.at("divisors");
         block.remainders = json.at("remainders");
     }

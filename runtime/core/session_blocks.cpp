@@ -40,6 +40,7 @@ bool Session::State::make_resident() {
     for (int axis = 0; axis < kMaxRank; ++axis) {
         const std::int64_t tile = block.kernel.tile[static_cast<std::size_t>(axis)];
         const auto index = static_cast<std::size_t>(axis);
+        if (geometry.extent[axis] > block.most_extent[index]) return false;
         if (geometry.extent[axis] % block.divisors[index] != block.remainders[index]) return false;
         resident_blocks[axis] = (geometry.extent[axis] + tile - 1) / tile;
         needed *= resident_blocks[axis];

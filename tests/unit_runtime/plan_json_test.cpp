@@ -44,6 +44,7 @@ LaunchPlan full_plan() {
     plan.kernels.back().domain.kind = Domain::Kind::cells;
     TimeBlock block;
     block.is_resident = true;
+    block.most_extent = {64, 12, rt::TimeBlock::kAnyExtent};
     block.divisors = {4, 8, 1};
     block.remainders = {3, 0, 0};
     block.exchanges = {1, 2};
@@ -79,6 +80,7 @@ TEST_CASE("a plan survives the way through JSON") {
 
     REQUIRE(copy.time_block);
     CHECK(copy.time_block->is_resident);
+    CHECK(copy.time_block->most_extent[1] == 12);
     CHECK(copy.time_block->divisors == std::array<std::int64_t, 3>{4, 8, 1});
     CHECK(copy.time_block->remainders == std::array<std::int64_t, 3>{3, 0, 0});
     CHECK(copy.time_block->exchanges == std::vector<int>{1, 2});
