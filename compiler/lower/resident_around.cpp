@@ -30,7 +30,10 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
         slab.count = slab.extent[0] * slab.extent[1] * slab.extent[2];
         slab.passes = (slab.count + schedule_.all_threads() - 1) / schedule_.all_threads();
         slab.first = list.passes;
-        if (slab.is_exchanged) list.passes += slab.passes;
+        if (slab.is_exchanged) {
+            list.passes += slab.passes;
+            list.has_pieces = list.has_pieces || slab.pieces.size() > 1;
+        }
         list.all.push_back(slab);
     };
     for (int axis = rank() - 1; axis > 0; --axis)
@@ -62,10 +65,10 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
         kept.around = context_.local(word(box.field) + "_around");
         kept.source = context_.local(word(box.field) + "_source");
         body().push_back(kernel::DeclareArray{Type::i32, kept.around, {list.passes}});
-        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {list.pairs + list.singles}});
+        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {list.has_pieces ? list.passes : list.pairs + list.singles}});
     }
     for (const Slab& slab : list.all)
-        append(body(), loop_over("pass", slab.passes, around_pass(box, slab)));
+        append(body(), loop_over("pass", slab.passes, around_pass(box, slab, list.has_pieces)));
 }
 
 // A unit's place in its slab along an axis.
@@ -77,7 +80,8 @@ ResidentBlock::Expr ResidentBlock::unit_in(const Slab& slab, int axis) const {
     return axis == rank() - 1 ? rest : rest % slab.extent[static_cast<std::size_t>(axis)];
 }
 
-ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab) {
+ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab,
+                                                bool has_pieces) {
     Block unit;
     Expr there = unit_in(slab, rank() - 1) < slab.extent[static_cast<std::size_t>(rank() - 1)];
     Place place{0, 0, 0}, cell;
@@ -103,7 +107,7 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
     }
     declare(unit, "is_there", there, Type::boolean);
     declare(unit, "place", place_in(box, place));
-    show_cell(box, cell, slab, unit);
+    show_cell(box, cell, slab, has_pieces, unit);
     return slab.passes > 1 || slab.unit > 1 ? loop_over("x", slab.unit, std::move(unit))
                                             : Block{kernel::Scope{std::move(unit)}};
 }
@@ -130,7 +134,8 @@ ResidentBlock::Expr ResidentBlock::shown(const ResidentBox& box, int axis, Expr 
 }
 
 // A cell around the box: where it comes from, and its first values.
-void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, Block& pass) {
+void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, bool has_pieces,
+                              Block& pass) {
     const Kept& kept = kept_.at(box.field);
     Expr past;
     Place source;
@@ -148,7 +153,7 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
     if (slab.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
         Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
-        note_words(box, slab, source, notes);
+        note_words(box, slab, has_pieces, source, notes);
         if (slab.unit > 1) {
             pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
         } else {
@@ -160,7 +165,8 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
 }
 
 // Where the words are that hold a unit, whose first cell is at `source` in the grid.
-void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, const Place& source, Block& notes) {
+void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool has_pieces,
+                               const Place& source, Block& notes) {
     const Kept& kept = kept_.at(box.field);
     const bool is_wide = type_of(box.field) == Type::f64;
     const Units units = units_of(box, slab.axis == 0);
@@ -183,14 +189,16 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, const P
     }
     declare(notes, "unit", unit);
     const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-    for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece) {
-        Expr from = word_in_half(box, units, slab.pieces[piece], variable("unit"));
+    Expr from = variable("unit");
+    if (slab.pieces.size() == 1) {
+        from = word_in_half(box, units, slab.pieces[0], from);
         // One cell of a row: the piece that it is in.
         if (slab.is_beside && units.cells > 1)
             from = from + cell[0] % units.cells / (is_wide ? 1 : 2) * 2 * all_units(box, units);
-        notes.push_back(kernel::Assign{kernel::element(kept.source, {pass + slab.looks[piece]}, Type::i32),
-                                       kernel::select(truth("shows"), from, -1)});
     }
+    const int number = has_pieces ? slab.first : slab.looks[0];
+    notes.push_back(kernel::Assign{kernel::element(kept.source, {pass + number}, Type::i32),
+                                   kernel::select(truth("shows"), from, kNobody)});
     // Of a pair of values, which one; the place says it, too.
     if (slab.is_beside && units.cells > 1 && !is_wide)
         notes.push_back(kernel::Assign{
@@ -238,17 +246,38 @@ void ResidentBlock::receive(const ResidentBox& box, Block& step) {
     const std::string seen = context_.local(word(box.field) + "_seen");
     const Slabs list = slabs(box);
     step.push_back(kernel::BlankLine{});
+    const std::string looks = declare_looks(box, list, step);
     step.push_back(kernel::DeclareArray{Type::i64, seen, {2 * list.pairs + list.singles}});
     step.push_back(kernel::CallStatement{
         "await_words",
-        {kernel::address_of(seen, 0, Type::i64), kernel::address_of(kept.source, 0, Type::i32), list.pairs,
+        {kernel::address_of(seen, 0, Type::i64), kernel::address_of(looks, 0, Type::i32), list.pairs,
          list.singles, kernel::address_of(kept.exchange, half(box), Type::i64), variable("tag")}});
     for (const Slab& slab : list.all)
-        if (slab.is_exchanged) append(step, loop_over("pass", slab.passes, take(box, slab, list.pairs)));
+        if (slab.is_exchanged) append(step, loop_over("pass", slab.passes, take(box, slab, list)));
 }
 
-// Stores what has come for a unit; pairs: of words that are looked at, before the single ones.
-ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& slab, int pairs) {
+std::string ResidentBlock::declare_looks(const ResidentBox& box, const Slabs& list, Block& step) {
+    const Kept& kept = kept_.at(box.field);
+    if (!list.has_pieces) return kept.source;
+    const std::string looks = context_.local(word(box.field) + "_looks");
+    step.push_back(kernel::DeclareArray{Type::i32, looks, {list.pairs + list.singles}});
+    for (const Slab& slab : list.all) {
+        if (!slab.is_exchanged) continue;
+        const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
+        const Units units = units_of(box, slab.axis == 0);
+        const Expr unit = kernel::element(kept.source, {pass + slab.first}, Type::i32);
+        Block pieces;
+        for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece)
+            pieces.push_back(kernel::Assign{
+                kernel::element(looks, {pass + slab.looks[piece]}, Type::i32),
+                slab.pieces.size() == 1 ? unit : word_in_half(box, units, slab.pieces[piece], unit)});
+        append(step, loop_over("pass", slab.passes, std::move(pieces)));
+    }
+    return looks;
+}
+
+// Stores what has come for a unit.
+ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& slab, const Slabs& list) {
     const Kept& kept = kept_.at(box.field);
     const Type type = type_of(box.field);
     const Units units = units_of(box, slab.axis == 0);
@@ -259,7 +288,7 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
     const auto seen = [&](int piece, int number) {
         const int look = slab.looks[static_cast<std::size_t>(piece)];
         const bool is_pair = slab.pieces[static_cast<std::size_t>(piece)].words == 2;
-        const Expr first = is_pair ? (pass + look) * 2 : pass + (look + pairs);
+        const Expr first = is_pair ? (pass + look) * 2 : pass + (look + list.pairs);
         return kernel::element(words, {first + number}, Type::i64);
     };
     const auto value = [&](int cell) {
@@ -293,7 +322,8 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
                                 {kernel::Assign{element(box, at, place + cell * stride), value(cell)}}));
         }
     }
-    const Expr look = kernel::element(kept.source, {pass + slab.looks[0]}, Type::i32);
+    const int number = list.has_pieces ? slab.first : slab.looks[0];
+    const Expr look = kernel::element(kept.source, {pass + number}, Type::i32);
     return {kernel::If{look >= 0, std::move(takes), {}}};
 }
 

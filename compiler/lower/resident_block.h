@@ -235,8 +235,12 @@ protected:
     struct Slabs {
         std::vector<Slab> all;
         int passes = 0, pairs = 0, singles = 0;
+        bool has_pieces = false;  // units of several: a thread keeps a unit's number, else where its word is
     };
     Slabs slabs(const ResidentBox& box) const;
+    static constexpr int kNobody = -(1 << 30);  // instead of a unit: negative whatever is added to it
+    // Where this step's words are looked for.
+    std::string declare_looks(const ResidentBox& box, const Slabs& list, Block& step);
     // Which of them are the thread's to fill, and what they hold before the first step.
     void declare_around(const ResidentBox& box);
     // Takes them from the exchange once all are there.
@@ -284,10 +288,11 @@ private:
                     const Expr& is_asked, const std::function<Expr(int)>& cell);
 
     Expr unit_in(const Slab& slab, int axis) const;
-    Block around_pass(const ResidentBox& box, const Slab& slab);
-    void note_words(const ResidentBox& box, const Slab& slab, const Place& source, Block& notes);
-    Block take(const ResidentBox& box, const Slab& slab, int pairs);
-    void show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, Block& pass);
+    Block around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces);
+    void note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
+                    Block& notes);
+    Block take(const ResidentBox& box, const Slab& slab, const Slabs& list);
+    void show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, bool has_pieces, Block& pass);
     void load_shown(const ResidentBox& box, Block& pass);
     void set_fixed(const ResidentBox& box, const Place& cell, Block& pass);
     Expr is_past(const ResidentBox& box, int axis, int side, const Expr& cell);

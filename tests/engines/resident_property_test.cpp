@@ -50,6 +50,7 @@ TEST_CASE("a launch for each call, or single steps where blocks cannot wait for 
         })");
     RandomResident drawn;
     drawn.schedule.threads = {8, 4, 1};
+    drawn.grid = {19, 11, 1};
     const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
     REQUIRE(lowered.has_value());
     emulator::EmulatedDevice device;
