@@ -11,6 +11,7 @@ namespace halo::schedule {
 
 namespace {
 
+constexpr double kClock = 1.98e9;         // of an H200
 constexpr int kMostCells = 64;            // of a thread
 constexpr int kMostRows = 32;             // of a thread: a bit each says which are sent
 constexpr int kAlignment = 16;            // bytes: of a vector
@@ -172,6 +173,17 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
     return static_cast<int>(registers);
 }
 
+int spilled_registers(int registers, const ResidentSchedule& schedule, const Target& target) {
+    constexpr int kSchedulers = 4, kGranule = 8;  // registers are handed out so many at a time
+    const int all = target.registers_per_sm / (kSchedulers * schedule.warps_of_scheduler() * target.warp);
+    return std::max(0, registers - std::min(target.max_registers_per_thread, all / kGranule * kGranule));
+}
+
+double spill_seconds(int spilled, const ResidentSchedule& schedule) {
+    constexpr double kClocks = 4;  // of a warp, to store and load one
+    return kClocks * schedule.warps_of_scheduler() * spilled / kClock;
+}
+
 std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline) {
     std::vector<ResidentStage> list;
     for (const Pipeline::Stage& stage : pipeline.stages) {
@@ -201,18 +213,16 @@ static double overhead_of(const ResidentSchedule& schedule, int rank) {
 // which it gives within a fifth.
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
                         const ResidentShape& shape, const ResidentSchedule& schedule) {
-    constexpr double kClock = 1.98e9;
     constexpr double kWay = 0.42e-6;       // of a word from block to block, for each stage that sends
     constexpr double kBytes = 45e9;        // that an SM sends, and receives as many, in a second
     constexpr double kSideCell = 0.76e-9;  // seconds for a cell past a face of the first axis
-    constexpr int kSchedulers = 4, kWarp = 32;
+    constexpr int kWarp = 32;
     constexpr double kMeeting = 80;  // clocks of a stage, whatever it does
     constexpr double kFewWarps = 8;  // below, instructions wait for each other
     constexpr double kOfEnd = 0.02;  // of the time, for an axis whose end is within a box
     const auto& of_thread = schedule.cells;
     // The scheduler that has most warps is done last; those of few threads take as long as others.
-    const int warps = (schedule.warps() + kSchedulers - 1) / kSchedulers;
-    const double cells = static_cast<double>(warps) * kWarp * of_thread[0] * of_thread[1] * of_thread[2];
+    const double cells = static_cast<double>(schedule.warps_of_scheduler()) * kWarp * of_thread[0] * of_thread[1] * of_thread[2];
     const double few = std::sqrt(std::max(1.0, kFewWarps / schedule.warps()));
     double ends = 1, clocks = 0, seconds = 0;
     for (int axis = 0; axis < core.rank(); ++axis)

@@ -32,6 +32,7 @@ struct ResidentSchedule {
     }
     int all_threads() const { return threads[0] * threads[1] * threads[2]; }
     int warps() const { return (all_threads() + 31) / 32; }
+    int warps_of_scheduler() const { return (warps() + 3) / 4; }  // of the busiest of an SM's four
     friend bool operator==(const ResidentSchedule&, const ResidentSchedule&) = default;
 };
 
@@ -72,6 +73,10 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
 
 // Of a thread: an estimate.
 int resident_registers(const ir::Program& core, const ResidentShape& shape, const ResidentSchedule& schedule);
+
+// How many of these are more than a thread has, each of the SM's schedulers having its part of them.
+int spilled_registers(int registers, const ResidentSchedule& schedule, const Target& target);
+double spill_seconds(int spilled, const ResidentSchedule& schedule);  // of a step
 
 // What a cell takes, stage by stage.
 struct ResidentStage {

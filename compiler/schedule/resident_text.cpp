@@ -73,6 +73,8 @@ public:
     const std::string& why_not() const { return why_not_; }
 
 private:
+    static constexpr int kMostSpilled = 24;  // registers of a thread, where all else fits
+
     void try_schedule(const ResidentSchedule& schedule) {
         const auto shaped = resident_shape(core_, *pipeline_, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
@@ -84,12 +86,13 @@ private:
             why_not_ = why;
             return;
         }
-        const int limit = std::min(target_.max_registers_per_thread, target_.registers_per_sm / (schedule.warps() * target_.warp));
-        if (!pins_.cells && !pins_.threads && resident_registers(core_, shape, schedule) > limit) {
+        const int spilled =
+            spilled_registers(resident_registers(core_, shape, schedule), schedule, target_);
+        if (!pins_.cells && !pins_.threads && spilled > kMostSpilled) {
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
             return;
         }
-        found_.push_back({schedule, resident_seconds(core_, stages_, shape, schedule),
+        found_.push_back({schedule, resident_seconds(core_, stages_, shape, schedule) + spill_seconds(spilled, schedule),
                           shape.blocks(schedule, extent_), shape.shared_bytes});
     }
 
