@@ -61,6 +61,7 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
     body().push_back(kernel::BlankLine{});
     body().push_back(kernel::Comment{"Around the box of " + word(box.field) +
                                      ": places in it, and the cells of the grid that they show."});
+    if (box.is_exchanged) body().push_back(kernel::Comment{"What shows none has a negative source."});
     if (box.is_exchanged) {
         kept.around = context_.local(word(box.field) + "_around");
         kept.source = context_.local(word(box.field) + "_source");

@@ -117,7 +117,8 @@ CudaModule::CudaModule(const std::string& text, const std::string& name)
     options.optimization = 1;
     options.line_table = true;
     options.use_cache = false;  // random programs would crowd out the user's
-    options.flags = {"-fsanitize=thread", "-femulated-tls", "-Wno-everything"};
+    // Threads meet at one place in the code: a call that may lead to a meeting is not copied into branches.
+    options.flags = {"-fsanitize=thread", "-femulated-tls", "-fconvergent-functions", "-Wno-everything"};
     for (const char* option : {"-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0",
                                "-tsan-instrument-atomics=0"}) {
         options.flags.push_back("-mllvm");

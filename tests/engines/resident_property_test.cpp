@@ -90,6 +90,63 @@ TEST_CASE("what a resident schedule is refused for") {
               {64, 1, 1}) == "a program of one axis has no axis to walk along");
 }
 
+TEST_CASE("a kernel for rows that end alike does single steps on others") {
+    const ir::Program program = load_program(R"(
+        stencil heat(x, y) {
+            field u: f32 { boundary x fixed 1, y clamp }
+            u[t+1] = u + 1/8*(u[x-1] + u[x+1] + u[y-1] + u[y+1] - 4*u)
+        })");
+    RandomResident drawn;
+    drawn.schedule.threads = {5, 3, 1};
+    drawn.schedule.cells = {4, 2, 1};
+    drawn.grid = {19, 11, 1};  // one box along x, whose last thread has three cells of a row
+    const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
+    REQUIRE(lowered.has_value());
+    const rt::TimeBlock& block = *lowered->plan.time_block;
+    CHECK(block.divisors == std::array<std::int64_t, 3>{4, 1, 1});
+    CHECK(block.remainders == std::array<std::int64_t, 3>{3, 0, 0});
+    CHECK(block.most_extent[0] == 20);
+    CHECK(block.most_extent[1] == rt::TimeBlock::kAnyExtent);
+    const auto launches = [&](const Extent& grid) {
+        const Reference reference(program, grid, 6, 1);
+        emulator::EmulatedDevice device;
+        CHECK(difference(reference, *lowered, device, load_cuda) == "");
+        return device.launches();
+    };
+    const auto together = launches(drawn.grid);
+    CHECK(launches({15, 26, 1}) == together);
+    CHECK(launches({18, 11, 1}) > together);  // two cells are left
+    CHECK(launches({23, 11, 1}) > together);  // two boxes
+}
+
+TEST_CASE("shapes fitted to the grid") {
+    const ir::Program program = load_program(R"(
+        stencil heat(x, y, z) {
+            field u: f32 { boundary fixed 1 }
+            u[t+1] = u + 1/8*(u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[z-1] + u[z+1] - 6*u)
+        })");
+    // What is between powers of two takes hardly longer than the next of them, and never a jump.
+    double before = 0;
+    for (std::int64_t n = 20; n <= 130; ++n) {
+        INFO(n << "^3");
+        const schedule::ResidentChoice choice =
+            schedule::choose_resident(program, schedule::Target{}, {n, n, n}, {});
+        REQUIRE(choice.schedule.has_value());
+        const schedule::ResidentSchedule& found = *choice.schedule;
+        CHECK(found == schedule::fitted(found, {n, n, n}));
+        CHECK(found.row_rest == n % found.cells[0]);
+        CHECK(found.is_alone[0] == (n <= found.tile(0)));
+        if (before > 0) CHECK(choice.seconds_per_step < 1.3 * before);
+        before = choice.seconds_per_step;
+    }
+    schedule::ResidentSchedule wide;
+    wide.threads = {33, 3, 3};
+    CHECK(wide.warps() == 10);
+    CHECK(wide.warps_of_scheduler() == 3);
+    CHECK(schedule::spilled_registers(168, wide, schedule::Target{}) == 0);
+    CHECK(schedule::spilled_registers(178, wide, schedule::Target{}) == 10);
+}
+
 TEST_CASE("random time loops on emulated CUDA, with the grid on the chip") {
     check_on_the_chip(seeds_from_environment(1, 80), 1,
                       [](const Reference& reference, const lower::Lowered& lowered) {

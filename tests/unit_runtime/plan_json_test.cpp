@@ -44,7 +44,7 @@ LaunchPlan full_plan() {
     plan.kernels.back().domain.kind = Domain::Kind::cells;
     TimeBlock block;
     block.is_resident = true;
-    block.most_extent = {64, 12, rt::TimeBlock::kAnyExtent};
+    block.most_extent = {64, 12, TimeBlock::kAnyExtent};
     block.divisors = {4, 8, 1};
     block.remainders = {3, 0, 0};
     block.exchanges = {1, 2};
