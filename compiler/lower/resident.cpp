@@ -251,10 +251,11 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"thread", "box_i",    "box_j",    "box_k",    "size_i",    "size_j",   "size_k",  "in_i",
-            "in_j",   "in_k",     "first",    "index",    "pass",      "number",   "place",   "source",
-            "shows",  "is_there", "tag",      "step",     "is_end", "is_first", "is_last", "came",
-            "block",  "blocks_i", "blocks_j", "blocks_k", "unit",      "from",  "row_i", "lane_beside", "is_cut"};
+    return {"thread",   "box_i",   "box_j", "box_k",       "size_i",   "size_j",   "size_k",
+            "in_i",     "in_j",    "in_k",  "first",       "index",    "pass",     "number",
+            "place",    "source",  "shows", "is_there",    "tag",      "step",     "is_end",
+            "is_first", "is_last", "came",  "block",       "blocks_i", "blocks_j", "blocks_k",
+            "unit",     "from",    "row_i", "lane_beside", "is_cut"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -66,7 +66,8 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
         kept.around = context_.local(word(box.field) + "_around");
         kept.source = context_.local(word(box.field) + "_source");
         body().push_back(kernel::DeclareArray{Type::i32, kept.around, {list.passes}});
-        body().push_back(kernel::DeclareArray{Type::i32, kept.source, {list.has_pieces ? list.passes : list.pairs + list.singles}});
+        body().push_back(kernel::DeclareArray{
+            Type::i32, kept.source, {list.has_pieces ? list.passes : list.pairs + list.singles}});
     }
     for (const Slab& slab : list.all)
         append(body(), loop_over("pass", slab.passes, around_pass(box, slab, list.has_pieces)));
@@ -81,8 +82,7 @@ ResidentBlock::Expr ResidentBlock::unit_in(const Slab& slab, int axis) const {
     return axis == rank() - 1 ? rest : rest % slab.extent[static_cast<std::size_t>(axis)];
 }
 
-ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab,
-                                                bool has_pieces) {
+ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces) {
     Block unit;
     Expr there = unit_in(slab, rank() - 1) < slab.extent[static_cast<std::size_t>(rank() - 1)];
     Place place{0, 0, 0}, cell;
@@ -166,8 +166,8 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
 }
 
 // Where the words are that hold a unit, whose first cell is at `source` in the grid.
-void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool has_pieces,
-                               const Place& source, Block& notes) {
+void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
+                               Block& notes) {
     const Kept& kept = kept_.at(box.field);
     const bool is_wide = type_of(box.field) == Type::f64;
     const Units units = units_of(box, slab.axis == 0);

@@ -71,9 +71,7 @@ protected:
     Type type_of(ir::FieldId field) const { return kernel_type(context_.program()[field].type); }
     int cells(int axis) const { return schedule_.cells[static_cast<std::size_t>(axis)]; }
     bool is_whole(int axis) const { return schedule_.is_whole[static_cast<std::size_t>(axis)]; }
-    Expr size(int axis) const {
-        return is_whole(axis) ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]);
-    }
+    Expr size(int axis) const { return is_whole(axis) ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]); }
     // Of a row's last thread, where it has fewer cells of the grid than others; else 0.
     int rest() const { return schedule_.row_rest; }
     // Cells of a row, with all of its last thread; behind them lie those past the grid's end.

@@ -237,8 +237,7 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
         return columns;
     };
     if (rest() > 0 && depth(box, 0) < cells(0)) {
-        sends.push_back(
-            kernel::If{size(0) == schedule_.tile(0), send_last(cells(0)), send_last(rest())});
+        sends.push_back(kernel::If{size(0) == schedule_.tile(0), send_last(cells(0)), send_last(rest())});
     } else {
         append(sends, send_last(cells(0)));
     }

@@ -43,14 +43,14 @@ void ResidentBlock::declare_lanes() {
     declare(body(), "is_last", last, Type::boolean);
     if (has_whole_warps()) return;
     body().push_back(kernel::Comment{"The last warp has fewer lanes: none is looked for past them."});
-    declare(body(), "lane_beside",
-            variable("thread") % kLanes + kernel::select(truth("is_last"), 0, 1));
+    declare(body(), "lane_beside", variable("thread") % kLanes + kernel::select(truth("is_last"), 0, 1));
 }
 
 void ResidentBlock::declare_ends() {
     if (rest() > 0) {
-        body().push_back(kernel::Comment{"The grid ends within a row's last thread: behind what it has of the "
-                                         "row lie the cells past the end."});
+        body().push_back(
+            kernel::Comment{"The grid ends within a row's last thread: behind what it has of the "
+                            "row lie the cells past the end."});
         declare(body(), "row_i", (size(0) + (cells(0) - 1)) / cells(0) * cells(0));
         declare(body(), "is_end", inner(0) == size(0) - rest(), Type::boolean);
     }
@@ -201,13 +201,11 @@ void ResidentBlock::load_past_end(const ResidentBox& box, const Level& level, co
         const int end = before == 0 ? first + rows.right : cells(0) + rows.right;
         Block past;
         for (int at = std::max(first, x[0]); at < std::min(end, x[1]); ++at)
-            past.push_back(
-                kernel::Assign{near(level, z, at_y, at),
-                               element(box, slot(box, level.time),
-                                       place_near(box, {at + cells(0) - rest(), at_y, z}))});
+            past.push_back(kernel::Assign{
+                near(level, z, at_y, at),
+                element(box, slot(box, level.time), place_near(box, {at + cells(0) - rest(), at_y, z}))});
         if (past.empty()) continue;
-        const Expr is_it =
-            before == 0 ? truth("is_end") : inner(0) == size(0) - (rest() + before * cells(0));
+        const Expr is_it = before == 0 ? truth("is_end") : inner(0) == size(0) - (rest() + before * cells(0));
         loads.push_back(kernel::If{is_it, std::move(past), {}});
     }
 }

@@ -50,9 +50,10 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
     }
     for (int axis = 0; axis < core.rank() && queue.role != ir::Role::input; ++axis) {
         const auto index = static_cast<std::size_t>(axis);
-        const bool shows_none = std::ranges::all_of(core[queue.field].boundary[index], [](const ir::Face& face) {
-            return face.kind == ir::BoundaryKind::fixed || face.kind == ir::BoundaryKind::free;
-        });
+        const bool shows_none =
+            std::ranges::all_of(core[queue.field].boundary[index], [](const ir::Face& face) {
+                return face.kind == ir::BoundaryKind::fixed || face.kind == ir::BoundaryKind::free;
+            });
         box.exchanged_along[index] = box.reach[index] > 0 && !(schedule.is_alone[index] && shows_none);
         box.is_exchanged = box.is_exchanged || box.exchanged_along[index];
     }
@@ -168,7 +169,8 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
         registers += kOfFar * (window - nearest);
         if (!box.is_exchanged) continue;
         const int unit = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
-        registers += kOfLook * std::ceil(static_cast<double>(box.exchanged()) / unit / schedule.all_threads());
+        registers +=
+            kOfLook * std::ceil(static_cast<double>(box.exchanged()) / unit / schedule.all_threads());
     }
     return static_cast<int>(registers);
 }
@@ -191,9 +193,8 @@ std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeli
         ResidentStage& made = list.emplace_back();
         made.arithmetic = operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
                           8 * operations.divisions + 8 * operations.roots + 20 * operations.functions;
-        made.is_wide = std::ranges::any_of(stage.uses, [&](const Pipeline::Use& use) {
-            return core[use.field].type == ir::Scalar::f64;
-        });
+        made.is_wide = std::ranges::any_of(
+            stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
     }
     return list;
 }
@@ -222,7 +223,8 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
     constexpr double kOfEnd = 0.02;  // of the time, for an axis whose end is within a box
     const auto& of_thread = schedule.cells;
     // The scheduler that has most warps is done last; those of few threads take as long as others.
-    const double cells = static_cast<double>(schedule.warps_of_scheduler()) * kWarp * of_thread[0] * of_thread[1] * of_thread[2];
+    const double cells = static_cast<double>(schedule.warps_of_scheduler()) * kWarp * of_thread[0] *
+                         of_thread[1] * of_thread[2];
     const double few = std::sqrt(std::max(1.0, kFewWarps / schedule.warps()));
     double ends = 1, clocks = 0, seconds = 0;
     for (int axis = 0; axis < core.rank(); ++axis)

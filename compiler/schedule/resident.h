@@ -23,8 +23,8 @@ namespace halo::schedule {
 struct ResidentSchedule {
     std::array<int, 3> threads{32, 4, 1};  // of a block
     std::array<int, 3> cells{1, 1, 1};     // of a thread: neighbours, in one box
-    // Of the grids that it is for: along which axes they are whole boxes, along which one box has them all, and
-    // how many cells the last thread of a row has where those are fewer than all others have, else 0.
+    // Of the grids that it is for: along which axes they are whole boxes, along which one box has them all,
+    // and how many cells the last thread of a row has where those are fewer than all others have, else 0.
     std::array<bool, 3> is_whole{}, is_alone{};
     int row_rest = 0;
     int tile(int axis) const {
@@ -45,12 +45,13 @@ struct ResidentBox {
     int back = 0;                       // steps that the oldest of them lies behind
     std::array<int, 3> reach{0, 0, 0};  // cells around the block's own, on both sides of each axis
     bool has_corners = false;           // also those past two faces at once
-    // Its outer cells go to other blocks whenever it is written: those at the faces of which axes, and of any.
+    // Its outer cells go to other blocks whenever it is written: those at the faces of which axes, and of
+    // any.
     std::array<bool, 3> exchanged_along{};
     bool is_exchanged = false;
     std::array<int, 3> padded{1, 1, 1};
-    std::int64_t cells = 0;       // of a slot
-    std::int64_t offset = 0;      // bytes, in the block's shared memory
+    std::int64_t cells = 0;          // of a slot
+    std::int64_t offset = 0;         // bytes, in the block's shared memory
     std::int64_t around() const;     // cells around the block's own that are kept
     std::int64_t exchanged() const;  // of those, what comes from other blocks, at most
     std::array<int, 3> own{1, 1, 1};

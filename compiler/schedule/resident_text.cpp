@@ -86,14 +86,14 @@ private:
             why_not_ = why;
             return;
         }
-        const int spilled =
-            spilled_registers(resident_registers(core_, shape, schedule), schedule, target_);
+        const int spilled = spilled_registers(resident_registers(core_, shape, schedule), schedule, target_);
         if (!pins_.cells && !pins_.threads && spilled > kMostSpilled) {
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
             return;
         }
-        found_.push_back({schedule, resident_seconds(core_, stages_, shape, schedule) + spill_seconds(spilled, schedule),
-                          shape.blocks(schedule, extent_), shape.shared_bytes});
+        found_.push_back(
+            {schedule, resident_seconds(core_, stages_, shape, schedule) + spill_seconds(spilled, schedule),
+             shape.blocks(schedule, extent_), shape.shared_bytes});
     }
 
     std::string refused_grid(const ResidentShape& shape, const ResidentSchedule& schedule) const {
