@@ -10,13 +10,19 @@ namespace halo::driver {
 
 namespace {
 
-// Odd sizes on which tiles of several steps meet: a smaller grid would be done by single steps.
+// Odd sizes, where that can be, on which tiles of several steps meet: another grid would be done by single
+// steps.
 Extent enough_for(const Code& code, Extent extent) {
     if (!code.lowered.plan.time_block) return extent;
+    const rt::TimeBlock& block = *code.lowered.plan.time_block;
     for (int axis = 0; axis < code.lowered.plan.rank; ++axis) {
         const auto at = static_cast<std::size_t>(axis);
-        const std::int64_t least = code.lowered.plan.time_block->least_extent[at];
-        extent[at] = std::max(extent[at], (least + least / 2) | 1);
+        const std::int64_t least = block.least_extent[at], divisor = block.divisors[at];
+        std::int64_t cells = std::max(extent[at], (least + least / 2) | 1);
+        cells += (block.remainders[at] + divisor - cells % divisor) % divisor;
+        while (cells > block.most_extent[at])
+            cells -= divisor;
+        extent[at] = cells;
     }
     return extent;
 }

@@ -46,8 +46,9 @@ private:
 
     std::string bound(const rt::Domain::Bound& bound, int axis) const {
         if (!bound.from_high) return std::to_string(bound.offset);
-        return bound.offset == 0 ? extent(axis) : fmt::format("{} {} {}", extent(axis), bound.offset < 0 ? "-" : "+",
-                                                              std::abs(bound.offset));
+        return bound.offset == 0 ? extent(axis)
+                                 : fmt::format("{} {} {}", extent(axis), bound.offset < 0 ? "-" : "+",
+                                               std::abs(bound.offset));
     }
 
     // What blocks are laid over along an axis.
@@ -84,8 +85,8 @@ private:
         using Kind = rt::Argument::Kind;
         switch (argument.kind) {
             case Kind::field:
-                explain(fmt::format("{}: cell 0 of `{}` at {}.", parameter,
-                                    plan_.fields[argument.field].name, at_level(argument.time)));
+                explain(fmt::format("{}: cell 0 of `{}` at {}.", parameter, plan_.fields[argument.field].name,
+                                    at_level(argument.time)));
                 return parameter;
             case Kind::scalar:
                 return print_host_argument(argument.scalar, argument.type, names_);
@@ -122,8 +123,7 @@ private:
     }
 
     void write_launch(const rt::KernelPlan& kernel) {
-        const auto found =
-            std::ranges::find(kernels_.functions, kernel.name, &kernel::KernelFunction::name);
+        const auto found = std::ranges::find(kernels_.functions, kernel.name, &kernel::KernelFunction::name);
         if (found == kernels_.functions.end())
             throw InternalError("the plan's kernel " + kernel.name + " has no text");
         std::string arguments;
@@ -131,8 +131,8 @@ private:
             arguments += (i == 0 ? "" : ", ") + argument(kernel.arguments[i], found->parameters[i].name);
         const std::string shared =
             kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
-        out_.line("//   {}<<<dim3({}), dim3({}, {}, {}){}>>>(", kernel.name, blocks(kernel), kernel.threads[0],
-                  kernel.threads[1], kernel.threads[2], shared);
+        out_.line("//   {}<<<dim3({}), dim3({}, {}, {}){}>>>(", kernel.name, blocks(kernel),
+                  kernel.threads[0], kernel.threads[1], kernel.threads[2], shared);
         out_.line("//       {});", arguments);
         constexpr std::int64_t kWithoutAsking = 48 << 10;  // bytes
         if (kernel.dynamic_shared_bytes > kWithoutAsking)
@@ -146,8 +146,8 @@ private:
             least += (least.empty() ? "" : " x ") +
                      std::to_string(block.least_extent[static_cast<std::size_t>(axis)]);
         out_.line("//");
-        out_.line("// In place of {}{} steps, on grids of {} cells and more:", block.is_resident ? "at least " : "",
-                  block.steps, least);
+        out_.line("// In place of {}{} steps, on grids of {} cells and more:",
+                  block.is_resident ? "at least " : "", block.steps, least);
         out_.line("//");
         write_launch(block.kernel);
         if (block.is_resident)
@@ -187,7 +187,9 @@ private:
 
     void write_arrays() {
         out_.line("//");
-        out_.line("// Kernels keep halos up to date at every level that they write. Before the first step, at all levels:");
+        out_.line(
+            "// Kernels keep halos up to date at every level that they write. Before the first step, at all "
+            "levels:");
         for (const rt::FieldPlan& field : plan_.fields)
             for (int axis = 0; axis < plan_.rank; ++axis)
                 for (int side = 0; side < 2; ++side)
