@@ -77,4 +77,53 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     return geometry;
 }
 
+namespace {
+
+// Rows that lie closer would share cells of their halos.
+std::int64_t least_pitch(const std::array<std::int64_t, kMaxRank>& extent, const std::array<int, 2>& halo,
+                         RowLayout layout) {
+    if (layout == RowLayout::tight) return extent[0] + halo[0] + halo[1];
+    return round_up(halo[0], kAlignment) + round_up(extent[0] + halo[1], kAlignment);
+}
+
+void check_pitch(std::int64_t pitch, std::int64_t least, RowLayout layout) {
+    const std::int64_t multiple = layout == RowLayout::tight ? 1 : kAlignment;
+    if (pitch >= least && pitch % multiple == 0 && pitch <= kMaxExtent) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("rows {} elements apart do not fit: the pitch must be {} or more{}, for the cells of a "
+                            "row and what is read beside them",
+                            pitch, least,
+                            multiple == 1 ? "" : fmt::format(" and a multiple of {}", multiple)));
+}
+
+void check_slice(std::int64_t slice, std::int64_t pitch, std::int64_t rows) {
+    if (slice >= pitch * rows && slice % pitch == 0) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("planes {} elements apart do not fit: the slice must be {} (the pitch times {} rows) or "
+                            "more, and a multiple of the pitch, {}",
+                            slice, pitch * rows, rows, pitch));
+}
+
+}  // namespace
+
+Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
+                       const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
+                       std::int64_t pitch, std::int64_t slice) {
+    Geometry geometry = make_geometry(rank, extent, halo, layout);  // checks the extents
+    const std::int64_t rows = rank > 1 ? extent[1] + halo[1][0] + halo[1][1] : 1;
+    check_pitch(pitch, least_pitch(extent, halo[0], layout), layout);
+    if (rank > 2) check_slice(slice, pitch, rows);
+    geometry.pitch = pitch;
+    geometry.slice = rank > 2 ? slice : pitch * rows;
+    const std::int64_t left = layout == RowLayout::tight ? halo[0][0] : round_up(halo[0][0], kAlignment);
+    geometry.origin = left + (rank > 1 ? halo[1][0] * pitch : 0) + (rank > 2 ? halo[2][0] * slice : 0);
+    // To the end of the last row. Vectors at its end may reach as far as those of make_geometry().
+    std::int64_t right = extent[0] + halo[0][1];
+    if (layout == RowLayout::padded) right = round_up(right, kAlignment) + (halo[0][1] > 0 ? kAlignment : 0);
+    geometry.elements = geometry.origin + right;
+    if (rank > 1) geometry.elements += (extent[1] - 1 + halo[1][1]) * pitch;
+    if (rank > 2) geometry.elements += (extent[2] - 1 + halo[2][1]) * slice;
+    return geometry;
+}
+
 }  // namespace halo::rt

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,6 +42,10 @@ struct SessionOptions {
     // done singly. Without it the time block is in the modules, and used from the first step on: so whoever
     // wants runs to be alike, to measure them, say, compiles first and gives all modules.
     std::shared_future<LateCode> time_block_code{};
+    // How all arrays lie, where they are not all the session's own: with make_geometry() or view_geometry().
+    std::optional<Geometry> geometry{};
+    // The arrays of those fields are the caller's, as of bind_levels(); nothing is put into their cells here.
+    std::map<std::string, std::vector<void*>> arrays{};
 };
 
 struct RunOptions {
@@ -129,6 +134,18 @@ public:
     // the device. Waits for it.
     std::optional<CellComparison> compare_level(const std::string& field, int time,
                                                 const Session& other) const;
+
+    // The arrays of a field's levels: t, then t-1 … as far as the field keeps them, then those that steps write
+    // next (of a state: one, and one more for each spare level of the plan). Each is the address of the array's
+    // first element; cell (0,0,0) is geometry().origin elements on.
+    std::vector<void*> level_arrays(const std::string& field) const;
+    // Puts the caller's arrays in their place, in the same order and as many. They lie as geometry() says, and
+    // must stay until others are bound or the session ends. What is in their cells is taken as given: halos are
+    // filled before the next step. To bind the same arrays in another order costs little. Not for fields whose
+    // components lie side by side.
+    void bind_levels(const std::string& field, std::span<void* const> arrays);
+    // The caller has changed cells in the field's arrays: their halos are filled before the next step.
+    void mark_written(const std::string& field);
 
     // Throws bad_argument before the first step where a param has no value yet.
     void step(std::int64_t count = 1);

@@ -42,7 +42,12 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
                       const SessionOptions& the_options)
     : plan(std::move(the_plan)), options(the_options), device(&the_device), modules(std::move(the_modules)) {
     check_plan(plan);
-    geometry = make_geometry(plan.rank, extent, plan.halo, device->row_layout());
+    if (options.geometry) {
+        geometry = *options.geometry;
+        check_geometry();
+    } else {
+        geometry = make_geometry(plan.rank, extent, plan.halo, device->row_layout());
+    }
     for (const ParamPlan& param : plan.params)
         params.push_back(param.default_value);
     for (const FieldPlan& field : plan.fields)
@@ -102,9 +107,11 @@ void Session::State::check_memory() const {
     const MemoryInfo memory = device->memory();
     if (memory.total_bytes == 0) return;
     double needed = 0;  // in double: the sum over fields may pass 63 bits
-    for (const FieldPlan& field : plan.fields)
+    for (const FieldPlan& field : plan.fields) {
+        if (is_external(field)) continue;
         needed += static_cast<double>(level_count(field)) * static_cast<double>(geometry.elements) *
                   static_cast<double>(size_of(field.type));
+    }
     for (const ReductionPlan& reduction : plan.reductions)
         needed += 8.0 * static_cast<double>(block_count(reduction.kernel));
     if (needed <= static_cast<double>(memory.free_bytes)) return;
@@ -129,14 +136,22 @@ void Session::State::check_interleaved() const {
     }
 }
 
+std::int64_t Session::State::level_bytes(const FieldPlan& field) const {
+    return geometry.elements * field.interleave * size_of(field.type);
+}
+
 void Session::State::allocate_fields() {
     for (const FieldPlan& field : plan.fields) {
         FieldState state;
-        const std::int64_t bytes = geometry.elements * field.interleave * size_of(field.type);
+        const auto external = options.arrays.find(field.name);
+        if (external != options.arrays.end()) check_bindable(field, external->second);
+        const std::int64_t bytes = level_bytes(field);
         for (int slot = 0; slot < level_count(field); ++slot) {
             Level level;
             level.images_due = true;
-            if (field.component == 0) {
+            if (external != options.arrays.end()) {
+                // below
+            } else if (field.component == 0) {
                 level.memory = DeviceMemory(*device, bytes);
                 level.array = level.memory.address();
                 device->set_bytes(level.array, options.poison ? poison_byte(field.type) : 0, bytes);
@@ -149,6 +164,10 @@ void Session::State::allocate_fields() {
         }
         state.images = make_halo_passes(field, geometry, {}, HaloPart::images);
         fields.push_back(std::move(state));
+        if (external != options.arrays.end()) {
+            bind_levels(static_cast<int>(fields.size()) - 1, external->second);
+            continue;
+        }
         // Cells that no statement has given a value are 0 in an integer field; past them poison tells.
         if (!options.poison || is_real(field.type)) continue;
         const std::vector<char> zeros(static_cast<std::size_t>(cell_count() * size_of(field.type)));
@@ -294,20 +313,30 @@ PreparedLaunch Session::State::prepare_launch(const KernelPlan& kernel_plan, std
 // kernels write later: kernels leave them alone.
 void Session::State::prepare() {
     if (columns_due && !scalars_due) compute_columns();
-    if (!scalars_due) return;
+    if (!scalars_due) {
+        if (launches_due) prepare_launches(param_values());
+        return;
+    }
     check_tables();
     const std::vector<double> values = param_values();
     place_points(values);
-    recording.reset();
-    watched_recording.reset();
-    block_recording.reset();
-    watched_block_recording.reset();
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (!fields[i].fillers.empty()) continue;
         const auto fixed = make_halo_passes(plan.fields[i], geometry, values, HaloPart::fixed);
         for (Level& level : fields[i].slots)
             device->run_halo_passes(fixed, plan.fields[i].type, level.array);
     }
+    prepare_launches(values);
+    refill_formulas();
+    scalars_due = false;
+    compute_columns();
+}
+
+void Session::State::prepare_launches(const std::vector<double>& values) {
+    recording.reset();
+    watched_recording.reset();
+    block_recording.reset();
+    watched_block_recording.reset();
     launches.clear();
     for (std::int64_t phase = 0; phase < cycle; ++phase) {
         launches.emplace_back();
@@ -315,9 +344,7 @@ void Session::State::prepare() {
             launches.back().push_back(prepare_launch(kernel, phase, values));
     }
     prepare_blocks(values);
-    refill_formulas();
-    scalars_due = false;
-    compute_columns();
+    launches_due = false;
 }
 
 bool Session::State::changes_with_step() const {
@@ -357,7 +384,7 @@ void Session::State::run_step(std::int64_t step, std::int64_t phase) {
         if (field.role == Role::state || field.history == 0 || field.component > 0) continue;
         const int index = static_cast<int>(i);
         const Level& next = level(index, 0, phase + 1);
-        device->copy_on_device(next.array, level(index, 0, phase).array, next.memory.bytes());
+        device->copy_on_device(next.array, level(index, 0, phase).array, level_bytes(field));
     }
     const std::vector<double> values = changing ? param_values() : std::vector<double>();
     auto& step_launches = launches[static_cast<std::size_t>(modulo(phase, cycle))];

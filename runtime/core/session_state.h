@@ -117,6 +117,7 @@ struct Session::State {
     std::int64_t phase() const { return steps_done + phase_shift; }
     bool changing = false;                              // changes_with_step()
     bool scalars_due = true;                            // params changed since the launches were prepared
+    bool launches_due = false;                          // the same of the levels' arrays
     std::vector<std::vector<PreparedLaunch>> launches;  // [phase][kernel]
     std::int64_t recorded_steps = 0;                    // of a recording, from phase 0
     std::unique_ptr<Recording> recording;
@@ -152,6 +153,7 @@ struct Session::State {
     void find_kernels();
     void check_interleaved() const;  // that kernels can index arrays of several components
     void allocate_fields();
+    std::int64_t level_bytes(const FieldPlan& field) const;
     void allocate_partials();
     void allocate_coefs();
     void check_memory() const;
@@ -162,6 +164,7 @@ struct Session::State {
     Level& level(int field, int time, std::int64_t phase);
     void* first_cell(int field, const Level& level) const;  // element of its array, as kernels take it
     void prepare();
+    void prepare_launches(const std::vector<double>& values);
     PreparedLaunch prepare_launch(const KernelPlan& kernel, std::int64_t phase,
                                   const std::vector<double>& values);
     static PreparedLaunch::Value scalar_value(ElementType type, double number);
@@ -200,6 +203,15 @@ struct Session::State {
     Sweep sweep_of(int kernel, PreparedLaunch& launch) const;
     std::vector<Sweep> sweeps_of(std::int64_t count, std::vector<PreparedLaunch>& own);
     std::int64_t step_time_tiles(std::int64_t count);  // steps done, of `count` at most; 0 where it cannot
+
+    // session_arrays.cpp: the arrays of a field's levels
+    std::int64_t age_of(const FieldPlan& field, int place) const;  // of a level, by its place in the caller's list
+    std::vector<void*> level_arrays(int field) const;
+    void bind_levels(int field, std::span<void* const> arrays);
+    void check_bindable(const FieldPlan& field, std::span<void* const> arrays) const;
+    void mark_written(int field);
+    bool is_external(const FieldPlan& field) const { return options.arrays.contains(field.name); }
+    void check_geometry() const;  // of SessionOptions
 
     // session_cells.cpp: the cells of a field from and to dense arrays of its element type
     std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }
@@ -253,7 +265,11 @@ struct Session::State {
     Watched step_until_recorded(const Watch& watch);
     bool can_look_back(const HostScalar& until);
     bool has_snapshot();  // room for one, made where there is
-    std::vector<Level*> saved_levels();
+    struct SavedLevel {
+        Level* level = nullptr;
+        std::int64_t bytes = 0;
+    };
+    std::vector<SavedLevel> saved_levels();
     void save_levels();
     void restore_levels();
     bool holds(const HostScalar& until, std::vector<double> reduction_values, std::int64_t steps) const;

@@ -28,14 +28,14 @@ bool Session::State::holds(const HostScalar& until, std::vector<double> reductio
 
 // At phase 0, the levels that the coming steps read before they write them, or write in part: t and the past
 // of states, and outputs. All else is written anew, or never.
-std::vector<Level*> Session::State::saved_levels() {
-    std::vector<Level*> levels;
+std::vector<Session::State::SavedLevel> Session::State::saved_levels() {
+    std::vector<SavedLevel> levels;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const FieldPlan& field = plan.fields[i];
         if (field.component > 0) continue;  // in the array of the first component
         if (field.role != Role::state && field.role != Role::output && field.history == 0) continue;
         for (int time = 0; time >= -field.history; --time)
-            levels.push_back(&level(static_cast<int>(i), time, 0));
+            levels.push_back({&level(static_cast<int>(i), time, 0), level_bytes(field)});
     }
     return levels;
 }
@@ -53,29 +53,29 @@ bool Session::State::can_look_back(const HostScalar& until) {
 bool Session::State::has_snapshot() {
     if (!snapshot.empty()) return true;
     std::int64_t bytes = 0;
-    for (const Level* level : saved_levels())
-        bytes += level->memory.bytes();
+    for (const SavedLevel& saved : saved_levels())
+        bytes += saved.bytes;
     const MemoryInfo memory = device->memory();
     if (bytes > kMaxSnapshotBytes || (memory.total_bytes > 0 && bytes > memory.free_bytes / 2)) return false;
-    for (const Level* level : saved_levels())
-        snapshot.emplace_back(*device, level->memory.bytes());
+    for (const SavedLevel& saved : saved_levels())
+        snapshot.emplace_back(*device, saved.bytes);
     return !snapshot.empty();
 }
 
 void Session::State::save_levels() {
-    const std::vector<Level*> levels = saved_levels();
+    const std::vector<SavedLevel> levels = saved_levels();
     snapshot_due.resize(levels.size());
     for (std::size_t i = 0; i < levels.size(); ++i) {
-        device->copy_on_device(snapshot[i].address(), levels[i]->memory.address(), snapshot[i].bytes());
-        snapshot_due[i] = levels[i]->images_due;
+        device->copy_on_device(snapshot[i].address(), levels[i].level->array, snapshot[i].bytes());
+        snapshot_due[i] = levels[i].level->images_due;
     }
 }
 
 void Session::State::restore_levels() {
-    const std::vector<Level*> levels = saved_levels();
+    const std::vector<SavedLevel> levels = saved_levels();
     for (std::size_t i = 0; i < levels.size(); ++i) {
-        device->copy_on_device(levels[i]->memory.address(), snapshot[i].address(), snapshot[i].bytes());
-        levels[i]->images_due = snapshot_due[i];
+        device->copy_on_device(levels[i].level->array, snapshot[i].address(), snapshot[i].bytes());
+        levels[i].level->images_due = snapshot_due[i];
     }
 }
 

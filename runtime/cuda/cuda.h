@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,9 +56,26 @@ class CudaDevice : public Device {
 public:
     virtual const CudaDeviceInfo& info() const = 0;
     virtual std::unique_ptr<CudaTimer> make_timer() = 0;
+
+    virtual void* context() const = 0;  // CUcontext and CUstream that work goes to
+    virtual void* stream() const = 0;
+    // Every operation makes context() current to the calling thread and leaves it so. Who must not change the
+    // caller's asks before and puts it back after.
+    virtual void* current_context() const = 0;
+    virtual void make_current(void* context) const noexcept = 0;
+};
+
+struct CudaOptions {
+    int ordinal = 0;          // not looked at where a context is given
+    void* context = nullptr;  // a CUcontext of the caller's; null: the GPU's primary one, which the CUDA
+                              // runtime uses, too
+    // A CUstream (or cudaStream_t) of the caller's in that context, null being the default one; without it
+    // the device makes one of its own. Both are the caller's to destroy, after the device.
+    std::optional<void*> stream{};
 };
 
 // Throws Error: no_device, driver_too_old.
 std::unique_ptr<CudaDevice> open_cuda_device(int ordinal = 0);
+std::unique_ptr<CudaDevice> open_cuda_device(const CudaOptions& options);
 
 }  // namespace halo::rt

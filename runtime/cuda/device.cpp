@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runtime/core/text.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/device_info.h"
@@ -65,42 +67,63 @@ private:
     Event start_ = nullptr, stop_ = nullptr;
 };
 
-// The primary context of a GPU and one stream in it, given back at the end.
+// A GPU's primary context, given back at the end, or the caller's; and a stream in it, which is our own where
+// the caller names none. Steps are recorded in another stream, so that the caller's is left to the caller
+// meanwhile, and may be the default one, which cannot record.
 class ContextAndStream {
 public:
-    ContextAndStream(const Driver& driver, int ordinal) : driver_(driver) {
-        driver_.check(driver_.DeviceGet(&device_, ordinal), "choosing the GPU");
-        driver_.check(driver_.DevicePrimaryCtxRetain(&context, device_),
-                      "making a context (is the GPU in use by a process of its own?)");
+    ContextAndStream(const Driver& driver, const CudaOptions& options) : driver_(driver) {
+        context = static_cast<Context>(options.context);
+        owns_stream_ = !options.stream.has_value();
+        if (options.stream) stream = static_cast<Stream>(*options.stream);
+        if (context == nullptr) retain_primary(options.ordinal);
         const int current = driver_.CtxSetCurrent(context);
-        const int made = current == kSuccess ? driver_.StreamCreate(&stream, kNonBlocking) : current;
-        if (made != kSuccess) {
-            driver_.DevicePrimaryCtxRelease(device_);
-            driver_.fail(made, "making a stream");
-        }
+        int made = current == kSuccess && owns_stream_ ? driver_.StreamCreate(&stream, kNonBlocking) : current;
+        if (made == kSuccess) made = driver_.StreamCreate(&recording_, kNonBlocking);
+        if (made == kSuccess) return;
+        if (owns_stream_ && stream != nullptr) driver_.StreamDestroy(stream);
+        release_primary();
+        driver_.fail(made, "making a stream");
     }
     ~ContextAndStream() {
         driver_.CtxSetCurrent(context);
         driver_.StreamSynchronize(stream);
-        driver_.StreamDestroy(stream);
-        driver_.DevicePrimaryCtxRelease(device_);
+        driver_.StreamDestroy(recording_);
+        if (owns_stream_) driver_.StreamDestroy(stream);
+        release_primary();
     }
     ContextAndStream(const ContextAndStream&) = delete;
     ContextAndStream& operator=(const ContextAndStream&) = delete;
+
+    // From one call to the next, `stream` is the one to record in.
+    void switch_streams() { std::swap(stream, recording_); }
+
     Context context = nullptr;
-    Stream stream = nullptr;
+    Stream stream = nullptr;  // where work goes now
 
 private:
+    void retain_primary(int ordinal) {
+        driver_.check(driver_.DeviceGet(&device_, ordinal), "choosing the GPU");
+        driver_.check(driver_.DevicePrimaryCtxRetain(&context, device_),
+                      "making a context (is the GPU in use by a process of its own?)");
+        is_primary_ = true;
+    }
+    void release_primary() {
+        if (is_primary_) driver_.DevicePrimaryCtxRelease(device_);
+    }
+
     const Driver& driver_;
     int device_ = 0;
+    bool is_primary_ = false, owns_stream_ = true;
+    Stream recording_ = nullptr;
 };
 
 class DriverDevice final : public CudaDevice {
 public:
-    DriverDevice(const Driver& driver, CudaDeviceInfo info)
+    DriverDevice(const Driver& driver, CudaDeviceInfo info, const CudaOptions& options)
         : driver_(driver),
           info_(std::move(info)),
-          here_(driver, info_.ordinal),
+          here_(driver, options),
           own_(driver, here_.context, here_.stream, info_) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
@@ -108,6 +131,17 @@ public:
     std::unique_ptr<CudaTimer> make_timer() override {
         enter();
         return std::make_unique<EventTimer>(driver_, here_.context, here_.stream);
+    }
+
+    void* context() const override { return here_.context; }
+    void* stream() const override { return here_.stream; }
+    void* current_context() const override {
+        Context current = nullptr;
+        driver_.check(driver_.CtxGetCurrent(&current), "asking for the current context");
+        return current;
+    }
+    void make_current(void* context) const noexcept override {
+        driver_.CtxSetCurrent(static_cast<Context>(context));
     }
 
     MemoryInfo memory() const override;
@@ -310,13 +344,19 @@ std::optional<CellComparison> DriverDevice::compare_cells(const void* first, con
 
 void DriverDevice::begin_recording() {
     enter();
-    driver_.check(driver_.StreamBeginCapture(here_.stream, kCaptureThreadLocal), "recording steps");
+    here_.switch_streams();
+    const int result = driver_.StreamBeginCapture(here_.stream, kCaptureThreadLocal);
+    if (result == kSuccess) return;
+    here_.switch_streams();
+    driver_.fail(result, "recording steps");
 }
 
 std::unique_ptr<Recording> DriverDevice::end_recording() {
     enter();
     Graph graph = nullptr;
-    driver_.check(driver_.StreamEndCapture(here_.stream, &graph), "recording steps");
+    const int ended = driver_.StreamEndCapture(here_.stream, &graph);
+    here_.switch_streams();
+    driver_.check(ended, "recording steps");
     GraphExec ready = nullptr;
     const int result = driver_.GraphInstantiate(&ready, graph, 0);
     driver_.GraphDestroy(graph);
@@ -324,13 +364,35 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     return std::make_unique<GraphRecording>(driver_, here_.context, ready);
 }
 
+// Of the GPU that a context is of. The thread's own context is left as it is.
+int ordinal_of(const Driver& driver, void* context) {
+    const char* const doing = "looking at the given context";
+    Context before = nullptr;
+    driver.check(driver.CtxGetCurrent(&before), doing);
+    driver.check(driver.CtxSetCurrent(static_cast<Context>(context)), doing);
+    int device = 0;
+    const int result = driver.CtxGetDevice(&device);
+    driver.CtxSetCurrent(before);
+    driver.check(result, doing);
+    return device;  // a CUdevice is its ordinal
+}
+
 }  // namespace
 
 }  // namespace cuda
 
 std::unique_ptr<CudaDevice> open_cuda_device(int ordinal) {
-    CudaDeviceInfo info = cuda_device_info(ordinal);
-    return std::make_unique<cuda::DriverDevice>(cuda::Driver::get(), std::move(info));
+    CudaOptions options;
+    options.ordinal = ordinal;
+    return open_cuda_device(options);
+}
+
+std::unique_ptr<CudaDevice> open_cuda_device(const CudaOptions& asked) {
+    const cuda::Driver& driver = cuda::Driver::get();
+    CudaOptions options = asked;
+    if (options.context != nullptr) options.ordinal = cuda::ordinal_of(driver, options.context);
+    CudaDeviceInfo info = cuda_device_info(options.ordinal);
+    return std::make_unique<cuda::DriverDevice>(driver, std::move(info), options);
 }
 
 }  // namespace halo::rt

@@ -33,7 +33,8 @@ std::uint64_t infinity_of(ElementType type) {
 
 }  // namespace
 
-OwnKernels::OwnKernels(const Driver& driver, Context context, Stream stream, const CudaDeviceInfo& device)
+OwnKernels::OwnKernels(const Driver& driver, Context context, const Stream& stream,
+                       const CudaDeviceInfo& device)
     : driver_(driver), context_(context), stream_(stream), device_(device) {}
 
 const CudaKernel& OwnKernels::use(Loaded& loaded, const char* ptx, const std::string& name) {

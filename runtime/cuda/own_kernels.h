@@ -12,7 +12,8 @@ namespace halo::rt::cuda {
 
 class OwnKernels {
 public:
-    OwnKernels(const Driver& driver, Context context, Stream stream, const CudaDeviceInfo& device);
+    // The stream is looked at in each call: it changes while steps are recorded.
+    OwnKernels(const Driver& driver, Context context, const Stream& stream, const CudaDeviceInfo& device);
     void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);
     void finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count, std::int64_t rows,
                            void* results);
@@ -30,7 +31,7 @@ private:
 
     const Driver& driver_;
     Context context_;
-    Stream stream_;
+    const Stream& stream_;
     const CudaDeviceInfo& device_;
     Loaded halo_[4], compare_[4], sum_, min_, max_;
 };

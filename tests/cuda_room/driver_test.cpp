@@ -241,3 +241,35 @@ TEST_CASE("a recording that fails is ended, and the session can go on") {
     }
     CHECK(held() == before);
 }
+
+TEST_CASE("work goes into the caller's context and stream, and recording into a stream of our own") {
+    FakeLibcuda& f = fake();
+    CudaDevice& primary = device_under_test();
+    const auto before = held();
+    int context_of_caller = 0, stream_of_caller = 0;  // known by their addresses
+    for (void* const stream : {static_cast<void*>(&stream_of_caller), static_cast<void*>(nullptr)}) {
+        CudaOptions options;
+        options.context = &context_of_caller;
+        options.stream = stream;
+        primary.make_current(primary.context());
+        const auto device = open_cuda_device(options);
+        CHECK(f.retained_contexts == before.back());
+        CHECK(device->context() == &context_of_caller);
+        CHECK(device->stream() == stream);
+
+        Session session = open_heat(*device);
+        session.upload("u", 0, std::span<const double>(std::vector<double>(50, 1.0)));
+        const int replays = f.graph_launches;
+        for (const int steps : {1, 200}) {
+            session.step(steps);
+            CHECK(f.last_stream == stream);
+        }
+        CHECK(f.graph_launches > replays);
+        CHECK(session.download("u") == std::vector<double>(50, 1.0));
+
+        CHECK(device->current_context() == &context_of_caller);
+        device->make_current(primary.context());
+        CHECK(device->current_context() == primary.context());
+    }
+    CHECK(held() == before);
+}

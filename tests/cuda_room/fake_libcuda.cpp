@@ -23,8 +23,9 @@ constexpr int kNoContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
 constexpr int kInvalidValue = 1;  // CUDA_ERROR_INVALID_VALUE
 constexpr int kCapturing = 900;   // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 
-thread_local bool context_is_current = false;
+thread_local Context current_context = nullptr;
 bool capturing = false;
+Stream capturing_stream = nullptr;
 std::vector<std::function<void()>> captured;
 std::size_t last_blocks = 0;  // of the kernel that runs, along its first axis
 
@@ -39,10 +40,11 @@ int told(const char* name) {
 // At the top of each function that works in a context.
 #define ENTER(name)                                    \
     if (const int result = told(#name)) return result; \
-    if (!context_is_current) return kNoContext
+    if (current_context == nullptr) return kNoContext
 
-int in_stream(std::function<void()> work) {
-    if (capturing)
+int in_stream(Stream stream, std::function<void()> work) {
+    state.last_stream = stream;
+    if (capturing && stream == capturing_stream)
         captured.push_back(std::move(work));
     else
         work();
@@ -267,8 +269,15 @@ int cuDevicePrimaryCtxRelease_v2(int) {
     return --state.retained_contexts, kSuccess;
 }
 int cuCtxSetCurrent(Context context) {
-    context_is_current = context == reinterpret_cast<Context>(&state);
+    current_context = context;
     return kSuccess;
+}
+int cuCtxGetCurrent(Context* context) {
+    return *context = current_context, kSuccess;
+}
+int cuCtxGetDevice(int* device) {
+    ENTER(cuCtxGetDevice);
+    return *device = 0, kSuccess;
 }
 int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
     ENTER(cuMemGetInfo_v2);
@@ -310,9 +319,9 @@ int cuMemcpyDtoHAsync_v2(void* destination, Address source, std::size_t bytes, S
     std::memcpy(destination, bytes_at(source), bytes);
     return kSuccess;
 }
-int cuMemcpyDtoDAsync_v2(Address destination, Address source, std::size_t bytes, Stream) {
+int cuMemcpyDtoDAsync_v2(Address destination, Address source, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyDtoDAsync_v2);
-    return in_stream([=] { std::memcpy(bytes_at(destination), bytes_at(source), bytes); });
+    return in_stream(stream, [=] { std::memcpy(bytes_at(destination), bytes_at(source), bytes); });
 }
 int cuMemcpy3DAsync_v2(const Copy3D* copy, Stream) {
     ENTER(cuMemcpy3DAsync_v2);
@@ -324,9 +333,9 @@ int cuMemcpy3DAsync_v2(const Copy3D* copy, Stream) {
             std::memcpy(place(copy->destination, y, z), place(copy->source, y, z), copy->width);
     return kSuccess;
 }
-int cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, Stream) {
+int cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, Stream stream) {
     ENTER(cuMemsetD8Async);
-    return in_stream([=] { std::memset(bytes_at(address), value, bytes); });
+    return in_stream(stream, [=] { std::memset(bytes_at(address), value, bytes); });
 }
 int cuModuleLoadDataEx(CudaModule* module, const void* image, unsigned count, int* options, void** values) {
     ENTER(cuModuleLoadDataEx);
@@ -390,14 +399,14 @@ int cuFuncSetAttribute(Function, int attribute, int value) {
     return kSuccess;
 }
 int cuLaunchKernel(Function function, unsigned blocks_x, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   unsigned shared_bytes, Stream, void** arguments, void**) {
+                   unsigned shared_bytes, Stream stream, void** arguments, void**) {
     ENTER(cuLaunchKernel);
     const Kernel* kernel = as_kernel(function);
     std::vector<std::uint64_t> values(kernel->sizes.size());  // copied now, as the driver does
     for (std::size_t i = 0; i < values.size(); ++i)
         std::memcpy(&values[i], arguments[i], kernel->sizes[i]);
     state.last_dynamic_shared_bytes = static_cast<int>(shared_bytes);
-    return in_stream([kernel, values, blocks_x]() mutable {
+    return in_stream(stream, [kernel, values, blocks_x]() mutable {
         ++state.launches;
         last_blocks = blocks_x;
         std::vector<void*> pointers;
@@ -426,7 +435,8 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int threa
 }
 int cuStreamCreate(Stream* stream, unsigned) {
     ENTER(cuStreamCreate);
-    *stream = reinterpret_cast<Stream>(&state);
+    static std::uintptr_t streams = 0x1000;
+    *stream = reinterpret_cast<Stream>(++streams);
     ++state.live_streams;
     return kSuccess;
 }
@@ -437,10 +447,11 @@ int cuStreamSynchronize(Stream) {
     ENTER(cuStreamSynchronize);
     return capturing ? kCapturing : kSuccess;
 }
-int cuStreamBeginCapture_v2(Stream, int) {
+int cuStreamBeginCapture_v2(Stream stream, int) {
     ENTER(cuStreamBeginCapture_v2);
-    if (capturing) return kCapturing;
+    if (capturing || stream == nullptr) return kCapturing;  // the default stream cannot
     capturing = true;
+    capturing_stream = stream;
     return kSuccess;
 }
 int cuStreamEndCapture(Stream, Graph* graph) {
@@ -458,8 +469,9 @@ int cuGraphInstantiateWithFlags(GraphExec* ready, Graph graph, unsigned long lon
     ++state.live_graphs;
     return kSuccess;
 }
-int cuGraphLaunch(GraphExec ready, Stream) {
+int cuGraphLaunch(GraphExec ready, Stream stream) {
     ENTER(cuGraphLaunch);
+    state.last_stream = stream;
     ++state.graph_launches;
     for (const auto& work : *reinterpret_cast<std::vector<std::function<void()>>*>(ready))
         work();

@@ -25,6 +25,7 @@ struct FakeLibcuda {
     int launches = 0;
     int resident_launches = 0;  // among them
     int graph_launches = 0;
+    void* last_stream = nullptr;  // that work was put into
     int last_dynamic_shared_bytes = 0;
     int allowed_dynamic_shared_bytes = 0;
     float constants[4] = {0, 0, 0, 0};

@@ -1,0 +1,111 @@
+// Arrays of the caller's for the levels of a field, and how they lie.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/core/plan_check.h"
+#include "runtime/core/session_state.h"
+
+namespace halo::rt {
+
+namespace {
+
+std::string levels_words(const FieldPlan& field) {
+    const int scratch = level_count(field) - 1 - field.history;
+    return fmt::format("{} that hold values and {} that steps write next", 1 + field.history, scratch);
+}
+
+}  // namespace
+
+void Session::State::check_geometry() const {
+    const Geometry least = view_geometry(plan.rank, geometry.extent, plan.halo, device->row_layout(),
+                                         geometry.pitch, geometry.slice);
+    const std::int64_t after = geometry.elements - geometry.origin, least_after = least.elements - least.origin;
+    if (geometry.origin >= least.origin && after >= least_after) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("arrays of '{}' need {} elements before cell (0,0,0) and {} from it on; these have {} and "
+                            "{}",
+                            plan.name, least.origin, least_after, geometry.origin, after));
+}
+
+void Session::State::check_bindable(const FieldPlan& field, std::span<void* const> arrays) const {
+    if (field.interleave > 1)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("'{}' lies side by side with other components, and cannot be given arrays of its "
+                                "own; leave out `layout aos`",
+                                field.name));
+    if (static_cast<int>(arrays.size()) != level_count(field))
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("field '{}' of '{}' needs {} arrays: {}; {} were given", field.name, plan.name,
+                                level_count(field), levels_words(field), arrays.size()));
+    const std::int64_t alignment = cell_alignment(device->row_layout()) * size_of(field.type);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        if (arrays[i] == nullptr || std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("each level of field '{}' needs an array of its own", field.name));
+        const auto cell = reinterpret_cast<std::uintptr_t>(arrays[i]) +
+                          static_cast<std::uintptr_t>(geometry.origin * size_of(field.type));
+        if (cell % static_cast<std::uintptr_t>(alignment) != 0)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("the address of cell (0,0,0) of field '{}' must be a multiple of {} bytes", field.name,
+                                    alignment));
+    }
+}
+
+// Steps between the latest level and that one.
+std::int64_t Session::State::age_of(const FieldPlan& field, int place) const {
+    const std::int64_t age = latest_time(field) + place;
+    return place <= field.history || age < level_count(field) ? age : 0;
+}
+
+std::vector<void*> Session::State::level_arrays(int field) const {
+    const auto& slots = fields[static_cast<std::size_t>(field)].slots;
+    const FieldPlan& known = plan.fields[static_cast<std::size_t>(field)];
+    std::vector<void*> arrays;
+    for (int place = 0; place < level_count(known); ++place) {
+        const std::int64_t slot = modulo(age_of(known, place) - phase(), level_count(known));
+        arrays.push_back(slots[static_cast<std::size_t>(slot)].array);
+    }
+    return arrays;
+}
+
+void Session::State::bind_levels(int field, std::span<void* const> arrays) {
+    const FieldPlan& known = plan.fields[static_cast<std::size_t>(field)];
+    check_bindable(known, arrays);
+    auto& slots = fields[static_cast<std::size_t>(field)].slots;
+    for (const Level& level : slots)
+        if (std::find(arrays.begin(), arrays.end(), level.array) == arrays.end())
+            scalars_due = true;  // constants past fixed faces are to be put there, too
+    for (std::size_t place = 0; place < arrays.size(); ++place) {
+        const std::int64_t age = age_of(known, static_cast<int>(place));
+        Level& level = slots[static_cast<std::size_t>(modulo(age - phase(), level_count(known)))];
+        if (level.array != arrays[place]) launches_due = true;
+        level.array = arrays[place];
+        level.images_due = true;
+    }
+    if (!is_external(known)) {
+        device->synchronize();  // steps may still be at work in what goes
+        options.arrays.emplace(known.name, std::vector<void*>(arrays.begin(), arrays.end()));
+        for (Level& level : slots)
+            level.memory = DeviceMemory();
+    }
+}
+
+void Session::State::mark_written(int field) {
+    for (int time = 0; time >= -plan.fields[static_cast<std::size_t>(field)].history; --time)
+        level(field, time, phase()).images_due = true;
+}
+
+std::vector<void*> Session::level_arrays(const std::string& field) const {
+    return state_->level_arrays(state_->find_field(field, 0));
+}
+
+void Session::bind_levels(const std::string& field, std::span<void* const> arrays) {
+    state_->bind_levels(state_->find_field(field, 0), arrays);
+}
+
+void Session::mark_written(const std::string& field) {
+    state_->mark_written(state_->find_field(field, 0));
+}
+
+}  // namespace halo::rt

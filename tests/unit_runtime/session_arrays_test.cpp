@@ -1,0 +1,202 @@
+// Sessions on arrays of the caller's: the same bits as on their own, whatever lies around them.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "runtime/core/session.h"
+#include "sample_plans.h"
+
+using namespace halo::rt;
+
+namespace {
+
+constexpr std::array<std::int64_t, 3> kExtent = {19, 6, 5};
+
+std::vector<double> start_values(std::int64_t cells, int seed) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < cells; ++i)
+        values.push_back(static_cast<double>((i * 37 + seed) % 64) / 16);
+    return values;
+}
+
+// `count` arrays that lie as the geometry says, in memory with room around them that stands out.
+class Arrays {
+public:
+    Arrays(const Geometry& geometry, int count) : geometry_(geometry) {
+        for (int i = 0; i < count; ++i)
+            memory_.emplace_back(static_cast<std::size_t>(geometry.elements + 2 * kRoom), kUntouched);
+    }
+    std::vector<void*> addresses() {
+        std::vector<void*> all;
+        for (std::vector<double>& array : memory_)
+            all.push_back(first_element(array));
+        return all;
+    }
+    bool room_is_untouched() {
+        for (std::vector<double>& array : memory_)
+            for (const double& value : array) {
+                const std::int64_t at = &value - first_element(array);
+                if ((at < 0 || at >= geometry_.elements) && value != kUntouched) return false;
+            }
+        return true;
+    }
+
+private:
+    static constexpr std::int64_t kRoom = 64;
+    static constexpr double kUntouched = 12345;
+    // So that cell (0,0,0) is aligned as vectors need it.
+    double* first_element(std::vector<double>& array) const {
+        constexpr std::int64_t kAlignment = 32;
+        double* element = array.data();
+        while ((reinterpret_cast<std::uintptr_t>(element + geometry_.origin) / sizeof(double)) % kAlignment != 0)
+            ++element;
+        return element;
+    }
+    Geometry geometry_;
+    std::vector<std::vector<double>> memory_;
+};
+
+std::vector<std::unique_ptr<Module>> modules_of(Sample& sample) {
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::move(sample.module));
+    return modules;
+}
+
+Session open_heat(FakeDevice& device, const SessionOptions& options = {}) {
+    Sample sample = heat_sample(3, ElementType::f64);
+    Session session(sample.plan, kExtent, device, modules_of(sample), options);
+    session.set_param("rate", 0.05);
+    return session;
+}
+
+Geometry wide_geometry() {
+    const LaunchPlan plan = heat_sample(3, ElementType::f64).plan;
+    return view_geometry(3, kExtent, plan.halo, RowLayout::padded, 128, 128 * 10);
+}
+
+std::string refusal(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::bad_argument);
+        return error.what();
+    }
+    return {};
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a session on arrays of the caller's computes what one on its own does") {
+    for (const bool recordable : {false, true}) {
+        FakeDevice device;
+        device.recordable = recordable;
+        Session own = open_heat(device);
+        const std::vector<double> start = start_values(own.cells(), 0);
+        own.upload("u", 0, std::span<const double>(start));
+        own.step(150);
+
+        SessionOptions options;
+        options.geometry = wide_geometry();
+        Arrays arrays(*options.geometry, 2);
+        options.arrays["u"] = arrays.addresses();
+        const int allocations = device.live_allocations;
+        Session on_views = open_heat(device, options);
+        CHECK(device.live_allocations == allocations + 2);  // partial results alone
+        on_views.upload("u", 0, std::span<const double>(start));
+        on_views.step(150);
+        CHECK(on_views.download("u") == own.download("u"));
+        CHECK(on_views.reduction("change") == own.reduction("change"));
+        CHECK(on_views.geometry().pitch == 128);
+        CHECK(arrays.room_is_untouched());
+    }
+}
+
+TEST_CASE("two sessions take turns on the arrays of one field") {
+    FakeDevice device;
+    Session one = open_heat(device);
+    const std::vector<double> start = start_values(one.cells(), 3);
+    one.upload("u", 0, std::span<const double>(start));
+    SessionOptions options;
+    options.geometry = one.geometry();
+    options.arrays["u"] = one.level_arrays("u");
+    Session other = open_heat(device, options);
+
+    Session alone = open_heat(device);
+    alone.upload("u", 0, std::span<const double>(start));
+    for (int turn = 0; turn < 5; ++turn) {
+        one.step(1 + turn);
+        other.bind_levels("u", one.level_arrays("u"));
+        other.step(2);
+        one.bind_levels("u", other.level_arrays("u"));
+        alone.step(3 + turn);
+        CHECK(one.download("u") == alone.download("u"));
+        CHECK(other.download("u") == alone.download("u"));
+    }
+}
+
+TEST_CASE("levels of the past keep their order when arrays are bound") {
+    FakeDevice device;
+    const auto open = [&] {
+        Sample sample = wave_sample();
+        Session session(sample.plan, {16, 1, 1}, device, modules_of(sample));
+        return session;
+    };
+    Session one = open(), alone = open(), other = open();
+    for (Session* session : {&one, &alone}) {
+        session->upload("p", 0, std::span<const double>(start_values(16, 1)));
+        session->upload("p", -1, std::span<const double>(start_values(16, 2)));
+    }
+    one.step(4);
+    other.bind_levels("p", one.level_arrays("p"));
+    other.step(3);
+    alone.step(7);
+    CHECK(other.download("p", 0) == alone.download("p", 0));
+    CHECK(other.download("p", -1) == alone.download("p", -1));
+}
+
+TEST_CASE("cells that the caller changed get their halos before the next step") {
+    FakeDevice device;
+    Session session = open_heat(device), expected = open_heat(device);
+    const std::vector<double> before = start_values(session.cells(), 0), after = start_values(session.cells(), 9);
+    session.upload("u", 0, std::span<const double>(before));
+    session.step(3);
+    device.upload_cells(session.level_arrays("u")[0], session.geometry(), ElementType::f64, after.data());
+    session.mark_written("u");
+    session.step();
+    expected.upload("u", 0, std::span<const double>(after));
+    expected.step();
+    CHECK(session.download("u") == expected.download("u"));
+}
+
+TEST_CASE("arrays that do not fit are refused with what they must be") {
+    const LaunchPlan plan = heat_sample(3, ElementType::f64).plan;
+    const auto view = [&](std::int64_t pitch, std::int64_t slice) {
+        return refusal([&] { view_geometry(3, kExtent, plan.halo, RowLayout::padded, pitch, slice); });
+    };
+    CHECK(has(view(65, 65 * 8), "the pitch must be 64 or more and a multiple of 32"));
+    CHECK(has(view(32, 32 * 8), "the pitch must be 64 or more"));
+    CHECK(has(view(64, 64 * 7), "the slice must be 512 (the pitch times 8 rows) or more"));
+    CHECK(has(view(64, 64 * 8 + 1), "a multiple of the pitch, 64"));
+    CHECK(view(64, 64 * 8).empty());
+    CHECK(refusal([&] { view_geometry(3, kExtent, plan.halo, RowLayout::tight, 21, 21 * 8); }).empty());
+
+    FakeDevice device;
+    SessionOptions options;
+    options.geometry = wide_geometry();
+    Arrays arrays(*options.geometry, 3);
+    options.arrays["u"] = arrays.addresses();
+    CHECK(has(refusal([&] { open_heat(device, options); }), "needs 2 arrays: 1 that hold values and 1 that"));
+    options.arrays["u"] = {arrays.addresses()[0], arrays.addresses()[0]};
+    CHECK(has(refusal([&] { open_heat(device, options); }), "an array of its own"));
+    options.arrays["u"] = {arrays.addresses()[0], static_cast<double*>(arrays.addresses()[1]) + 1};
+    CHECK(has(refusal([&] { open_heat(device, options); }), "must be a multiple of 256 bytes"));
+    options.arrays["u"] = {arrays.addresses()[0], arrays.addresses()[1]};
+    options.geometry->origin -= 1;
+    CHECK(has(refusal([&] { open_heat(device, options); }), "elements before cell (0,0,0)"));
+    CHECK(device.live_allocations == 0);
+}
