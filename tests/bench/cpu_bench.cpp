@@ -21,7 +21,7 @@
 #include "random_program.h"
 #include "runtime/core/session.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/host_memory.h"
+#include "runtime/host/host_memory.h"
 #include "runtime/cpu/jit.h"
 
 namespace {

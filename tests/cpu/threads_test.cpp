@@ -9,10 +9,10 @@
 
 #include "catch.h"
 #include "runtime/core/error.h"
-#include "runtime/cpu/host_memory.h"
+#include "runtime/host/host_memory.h"
 #include "runtime/cpu/jit.h"
-#include "runtime/cpu/processors.h"
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/host/processors.h"
+#include "runtime/host/thread_pool.h"
 
 using namespace halo::rt;
 

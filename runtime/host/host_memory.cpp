@@ -1,4 +1,4 @@
-#include "runtime/cpu/host_memory.h"
+#include "runtime/host/host_memory.h"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/host/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cpu/processors.h"
+#include "runtime/host/processors.h"
 
 namespace halo::rt {
 

@@ -1,4 +1,4 @@
-#include "runtime/cpu/processors.h"
+#include "runtime/host/processors.h"
 
 #include <sched.h>
 #include <unistd.h>

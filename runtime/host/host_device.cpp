@@ -1,0 +1,256 @@
+#include "runtime/host/host_device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "runtime/core/error.h"
+#include "runtime/host/host_memory.h"
+#include "runtime/host/processors.h"
+#include "runtime/host/thread_pool.h"
+
+namespace halo::rt {
+
+namespace {
+
+using Entry = void(void* const* arguments, long begin, long end);
+
+constexpr std::int64_t kLine = 64;              // bytes of a cache line: no two threads write the same
+constexpr std::int64_t kSerialBytes = 1 << 17;  // waking the threads costs more than this much copying
+
+// Whether a kernel's launches are so short that waking the threads would cost more than they save: found from
+// the time that blocks take. On a machine that does other work, too, waiting for a thread can take a hundred
+// times as long as the work itself. Which threads run a block never changes what it computes.
+class Pace {
+public:
+    bool is_serial() const { return is_serial_; }
+    bool is_known() const { return samples_ == kSamples; }
+
+    void start(std::int64_t blocks) {
+        if (blocks == blocks_) return;
+        *this = Pace();
+        blocks_ = blocks;
+    }
+    void add_block(double seconds) {
+        shortest_ = std::min(shortest_, seconds);  // the others were cold, or interrupted
+        if (++samples_ == kSamples) is_serial_ = shortest_ * static_cast<double>(blocks_) < kShort;
+    }
+    // Blocks need not be alike: where the whole takes long again and again, the threads are woken after all.
+    void add_launch(double seconds) {
+        overruns_ = seconds > 3 * kShort ? overruns_ + 1 : 0;
+        if (overruns_ == kSamples) is_serial_ = false;
+    }
+
+private:
+    static constexpr int kSamples = 8;
+    static constexpr double kShort = 30e-6;  // seconds
+
+    std::int64_t blocks_ = 0;
+    int samples_ = 0, overruns_ = 0;
+    bool is_serial_ = false;
+    double shortest_ = std::numeric_limits<double>::infinity();
+};
+
+class HostKernel : public Kernel {
+public:
+    explicit HostKernel(Entry* code) : entry_(code) {}
+    Entry* entry() const { return entry_; }
+    Pace& pace() { return pace_; }
+
+private:
+    Entry* entry_;
+    Pace pace_;
+};
+
+template <class Work>
+double seconds_of(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+class HostModule : public Module {
+public:
+    explicit HostModule(std::unique_ptr<HostCode> code) : code_(std::move(code)) {}
+
+    Kernel* find_kernel(const KernelPlan& plan) override {
+        const auto known = kernels_.find(plan.name);
+        if (known != kernels_.end()) return known->second.get();
+        auto* const entry = reinterpret_cast<Entry*>(code_->find(plan.name));
+        if (entry == nullptr) return nullptr;
+        return kernels_.emplace(plan.name, std::make_unique<HostKernel>(entry)).first->second.get();
+    }
+
+    bool set_constant(const std::string& symbol, const void* data, std::int64_t bytes) override {
+        return code_->set_constant(symbol, data, bytes);
+    }
+
+private:
+    std::unique_ptr<HostCode> code_;
+    std::map<std::string, std::unique_ptr<HostKernel>> kernels_;
+};
+
+class HostDevice : public Device {
+public:
+    HostDevice(int threads, HostLoader loader) : pool_(threads), loader_(std::move(loader)) {}
+
+    std::string description() const override {
+        return processor_model() + ", " + std::to_string(pool_.threads()) +
+               (pool_.threads() == 1 ? " thread" : " threads");
+    }
+    MemoryInfo memory() const override { return host_memory(); }
+    RowLayout row_layout() const override { return RowLayout::tight; }
+    void* allocate(std::int64_t bytes) override { return allocate_host(bytes); }
+    void release(void* address) noexcept override { release_host(address); }
+
+    void set_bytes(void* address, int byte, std::int64_t bytes) override {
+        split_bytes(bytes, [&](std::int64_t begin, std::int64_t end) {
+            std::memset(static_cast<char*>(address) + begin, byte, static_cast<std::size_t>(end - begin));
+        });
+    }
+    void copy_to_device(void* address, const void* host, std::int64_t bytes) override {
+        copy(address, host, bytes);
+    }
+    void copy_to_host(void* host, const void* address, std::int64_t bytes) override {
+        copy(host, address, bytes);
+    }
+    void copy_on_device(void* destination, const void* source, std::int64_t bytes) override {
+        copy(destination, source, bytes);
+    }
+
+    void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) override {
+        for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t in_dense, std::size_t bytes) {
+            std::memcpy(static_cast<char*>(array) + in_array, static_cast<const char*>(dense) + in_dense,
+                        bytes);
+        });
+    }
+    void download_cells(void* dense, const void* array, const Geometry& geometry, ElementType type) override {
+        for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t in_dense, std::size_t bytes) {
+            std::memcpy(static_cast<char*>(dense) + in_dense, static_cast<const char*>(array) + in_array,
+                        bytes);
+        });
+    }
+
+    void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {
+        for (const HaloPass& pass : passes) {
+            const std::int64_t bytes = pass.units() * pass.row_length *
+                                       static_cast<std::int64_t>(pass.layers.size()) * size_of(type);
+            if (bytes < kSerialBytes) {
+                run_halo_pass(pass, type, array, 0, pass.units());
+            } else {
+                pool_.run(pass.units(), [&](std::int64_t begin, std::int64_t end) {
+                    run_halo_pass(pass, type, array, begin, end);
+                });
+            }
+        }
+    }
+
+    std::unique_ptr<Module> load(std::string_view code, const std::string& name) override {
+        if (!loader_)
+            throw Error(ErrorCode::no_device, "code for the CPU can be loaded where Halocline's compiler is alone");
+        return std::make_unique<HostModule>(loader_(code, name));
+    }
+
+    void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        Entry* const entry = static_cast<HostKernel&>(kernel).entry();
+        Pace& pace = static_cast<HostKernel&>(kernel).pace();
+        const std::int64_t count = blocks[0] * blocks[1] * blocks[2];
+        if (count <= 1 || pool_.threads() == 1) return run_blocks(entry, arguments, 0, count);
+        pace.start(count);
+        if (pace.is_serial()) {
+            pace.add_launch(seconds_of([&] { run_blocks(entry, arguments, 0, count); }));
+            return;
+        }
+        std::int64_t first = 0;
+        if (!pace.is_known()) {
+            pace.add_block(seconds_of([&] { run_blocks(entry, arguments, 0, 1); }));
+            first = 1;
+        }
+        pool_.run(count - first, [&](std::int64_t begin, std::int64_t end) {
+            run_blocks(entry, arguments, first + begin, first + end);
+        });
+    }
+    void synchronize() override {}
+
+    std::optional<CacheShare> cache_share() const override {
+        CacheShare share;
+        share.threads = pool_.threads();
+        share.own_bytes = caches_.own_bytes;
+        share.common_bytes = caches_.common_bytes / std::clamp(caches_.sharing, 1, share.threads);
+        return share;
+    }
+    void run_time_tiles(const TimeTiles& tiles) override {
+        const VisitPiece visit = [&](const Sweep& sweep, const HaloPiece& piece) {
+            run_piece(tiles.geometry, sweep, piece);
+        };
+        for (int phase = 0; phase < 2; ++phase) {
+            pool_.run(tiles.shape.chunks, [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t chunk = begin; chunk < end; ++chunk)
+                    order_pieces(tiles, static_cast<int>(chunk), phase, visit);
+            });
+        }
+    }
+
+private:
+    static void run_piece(const Geometry& geometry, const Sweep& sweep, const HaloPiece& piece) {
+        Entry* const entry = static_cast<HostKernel*>(sweep.kernel)->entry();
+        const std::int64_t rows = geometry.rank == 3 && sweep.rows ? geometry.extent[1] : 1;
+        if (piece.row_end - piece.row_begin == rows || !sweep.rows) {
+            entry(sweep.arguments, piece.begin * rows, piece.end * rows);
+        } else {
+            for (std::int64_t plane = piece.begin; plane < piece.end; ++plane)
+                entry(sweep.arguments, plane * rows + piece.row_begin, plane * rows + piece.row_end);
+        }
+        for (const Sweep::Refresh& refresh : sweep.refresh)
+            fill_images(*refresh.images, refresh.type, geometry, refresh.array, piece);
+    }
+    static void run_blocks(Entry* entry, void** arguments, std::int64_t begin, std::int64_t end) {
+        if (begin < end) entry(arguments, begin, end);
+    }
+    // Parts begin at whole cache lines.
+    template <class Work>
+    void split_bytes(std::int64_t bytes, const Work& work) {
+        if (bytes < kSerialBytes) return work(0, bytes);
+        const std::int64_t lines = (bytes + kLine - 1) / kLine;
+        pool_.run(lines, [&](std::int64_t begin, std::int64_t end) {
+            work(begin * kLine, std::min(end * kLine, bytes));
+        });
+    }
+    void copy(void* to, const void* from, std::int64_t bytes) {
+        split_bytes(bytes, [&](std::int64_t begin, std::int64_t end) {
+            std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                        static_cast<std::size_t>(end - begin));
+        });
+    }
+    // Calls work(byte in the array, byte in the dense array, bytes) for each row of cells.
+    template <class Work>
+    void for_rows(const Geometry& geometry, ElementType type, const Work& work) {
+        const std::int64_t size = size_of(type), row = geometry.extent[0] * size;
+        pool_.run(geometry.extent[1] * geometry.extent[2], [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t unit = begin; unit < end; ++unit) {
+                const std::int64_t y = unit % geometry.extent[1], z = unit / geometry.extent[1];
+                work((geometry.origin + y * geometry.pitch + z * geometry.slice) * size, unit * row,
+                     static_cast<std::size_t>(row));
+            }
+        });
+    }
+
+    ThreadPool pool_;
+    HostLoader loader_;
+    CacheSizes caches_ = cache_sizes();
+};
+
+}  // namespace
+
+std::unique_ptr<Module> make_host_module(std::unique_ptr<HostCode> code) {
+    return std::make_unique<HostModule>(std::move(code));
+}
+
+std::unique_ptr<Device> make_host_device(int threads, HostLoader loader) {
+    if (threads < 0) throw Error(ErrorCode::bad_argument, "a negative number of threads was asked for");
+    return std::make_unique<HostDevice>(threads == 0 ? default_threads() : threads, std::move(loader));
+}
+
+}  // namespace halo::rt
