@@ -6,6 +6,7 @@
 #include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
 #include "compiler/passes/pipeline.h"
+#include "runtime/core/background.h"
 
 namespace halo::driver {
 
@@ -62,6 +63,27 @@ CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string
     CompiledCode compiled{nvrtc.compile(parts.steps, name, options, &cache), {}};
     if (!parts.block.empty()) compiled.block = nvrtc.compile(parts.block, name, options, &cache);
     return compiled;
+}
+
+SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
+                                  const rt::DiskCache& cache) {
+    rt::NvrtcOptions options;
+    options.arch = arch;
+    const std::string name = code.lowered.plan.name + ".cu";
+    CodeParts parts = parts_of(code);
+    SplitCode split;
+    split.compiled.steps = nvrtc.compile(parts.steps, name, options, &cache);
+    if (parts.block.empty()) return split;
+    split.compiled.block = nvrtc.find_compiled(parts.block, options, cache);
+    if (split.compiled.block) return split;
+    split.late_block =
+        rt::run_in_background([nvrtc = &nvrtc, cache, text = std::move(parts.block), name, options] {
+            Stopwatch watch;
+            rt::LateCode late{nvrtc->compile(text, name, options, &cache).cubin, 0};
+            late.seconds = watch.lap();
+            return late;
+        });
+    return split;
 }
 
 Code cpu_code(const ir::Program& program) {

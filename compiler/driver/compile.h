@@ -8,6 +8,7 @@
 //   Code code = cpu_code(program);
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/temporal.h"
 #include "runtime/core/disk_cache.h"
+#include "runtime/core/session.h"
 #include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
@@ -79,6 +81,15 @@ struct CompiledCode {
 // Through the cache, and both: it waits.
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                            const rt::DiskCache& cache);
+
+// The same, but a kernel for several steps that the cache has not is left to a thread of its own, once the others
+// are there. That thread may outlive its caller.
+struct SplitCode {
+    CompiledCode compiled;
+    std::shared_future<rt::LateCode> late_block;  // not valid where there is none
+};
+SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
+                                  const rt::DiskCache& cache);
 
 ir::Program optimize(ir::Program program, const CodeOptions& options);
 

@@ -8,7 +8,6 @@
 #include "compiler/driver/stopwatch.h"
 #include "compiler/driver/target_figures.h"
 #include "compiler/schedule/print.h"
-#include "runtime/core/background.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/cuda/cuda.h"
 
@@ -100,26 +99,6 @@ private:
             rt::Session(code.lowered.plan, extent, device, std::move(modules), options));
     }
 
-    // As compile(), but a kernel for several steps that the cache has not is left to a thread of its own,
-    // once the others are there. That thread may outlive this machine.
-    void compile_without_waiting(Made& made) const {
-        rt::NvrtcOptions options;
-        options.arch = info_.arch();
-        const std::string name = made.code.lowered.plan.name + ".cu";
-        CodeParts parts = parts_of(made.code);
-        made.compiled.steps = nvrtc_->compile(parts.steps, name, options, &cache_);
-        if (parts.block.empty()) return;
-        made.compiled.block = nvrtc_->find_compiled(parts.block, options, cache_);
-        if (made.compiled.block) return;
-        made.late_block = rt::run_in_background(
-            [nvrtc = nvrtc_, cache = cache_, text = std::move(parts.block), name, options] {
-                Stopwatch watch;
-                rt::LateCode code{nvrtc->compile(text, name, options, &cache).cubin, 0};
-                code.seconds = watch.lap();
-                return code;
-            });
-    }
-
     // Asks nothing of the device: it may run beside other work.
     Made make(const ir::Program& program, const Extent& extent, const CodeOptions& options) const {
         Made made;
@@ -149,7 +128,9 @@ private:
         if (options.wait_for_time_block) {
             made.compiled = compile(made.code);
         } else {
-            compile_without_waiting(made);
+            SplitCode split = compile_without_waiting(*nvrtc_, made.code, info_.arch(), cache_);
+            made.compiled = std::move(split.compiled);
+            made.late_block = std::move(split.late_block);
         }
         timings.compile = watch.lap();
         const CompiledCode& compiled = made.compiled;

@@ -9,10 +9,12 @@
 #include <functional>
 #include <new>
 
+#include "compiler/api/bundle_command.h"
 #include "compiler/bench/bench.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
 #include "compiler/support/error.h"
+#include "halocline/error.hpp"
 #include "runtime/core/background.h"
 #include "runtime/core/error.h"
 
@@ -58,6 +60,11 @@ constexpr const char* kTuneFooter =
 What is measured is kept after each schedule: after Ctrl-C, or when the budget is spent, the same command goes on. Each
 schedule that wins has been checked, bit for bit. `haloc explain` shows what was found. See docs/tuning.md.)";
 
+constexpr const char* kBundleFooter =
+    R"(  haloc bundle heat3d.halo --arch sm_90 --arch sm_80 --grid 256,256,256 -o heat3d.halobundle
+  haloc bundle heat3d.halo -o heat3d.cpp
+See docs/embedding.md; in CMake, halo_add_stencil() calls it.)";
+
 constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
@@ -71,6 +78,7 @@ public:
         app_.get_formatter()->column_width(34);
         add_check();
         add_emit();
+        add_bundle();
         add_run();
         add_explain();
         add_bench();
@@ -147,6 +155,24 @@ private:
         sub->add_flag("--line-info", emit_.line_info,
                       "cubin and PTX know the lines of the .cu, for profilers");
         sub->callback([this] { chosen_ = [this] { return emit(emit_, console_); }; });
+    }
+    void add_bundle() {
+        CLI::App* sub = command("bundle", "Write code that programs run without the compiler");
+        sub->footer(kBundleFooter);
+        sub->add_option("FILE", bundle_.file, "spec, or - for standard input")->required();
+        modules(sub, bundle_.include);
+        sub->add_option("-o,--output", bundle_.output,
+                        "file to write: NAME.halobundle to be loaded, or NAME.cpp to be linked in, which has code "
+                        "for the CPU, too, and gets NAME.h beside it")
+            ->required();
+        repeatable(sub, "--arch", bundle_.archs, "a GPU architecture to compile for, such as sm_90; needs NVRTC");
+        repeatable(sub, "--grid", bundle_.grids, "cells along each axis: code with schedules for this grid");
+        sub->add_flag("--only-grids", bundle_.only_grids, "no code for GPUs with other grids than those");
+        sub->add_option("--stencil", bundle_.stencil, "which stencil, where the file has several");
+        repeatable(sub, "--schedule", bundle_.schedule, kScheduleHelp);
+        sub->add_flag("--strict-fp", bundle_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_option("--depfile", bundle_.depfile, "write the files that it is made from, as make reads them");
+        sub->callback([this] { chosen_ = [this] { return halocline::bundle(bundle_, console_); }; });
     }
     void add_run() {
         CLI::App* sub = command("run", "Run a spec");
@@ -305,6 +331,7 @@ private:
     bool quiet_ = false;
     CheckOptions check_;
     EmitOptions emit_;
+    halocline::BundleArguments bundle_;
     RunArguments run_;
     ExplainOptions explain_;
     bench::BenchOptions bench_;
@@ -347,6 +374,27 @@ ExitCode exit_code(rt::ErrorCode code) {
     return ExitCode::internal;
 }
 
+ExitCode exit_code(halocline::ErrorCode code) {
+    switch (code) {
+        case halocline::ErrorCode::spec:
+            return ExitCode::spec;
+        case halocline::ErrorCode::bad_argument:
+        case halocline::ErrorCode::unsupported:
+            return ExitCode::usage;
+        case halocline::ErrorCode::io:
+            return ExitCode::file;
+        case halocline::ErrorCode::no_device:
+        case halocline::ErrorCode::driver_too_old:
+        case halocline::ErrorCode::out_of_memory:
+        case halocline::ErrorCode::launch_failed:
+            return ExitCode::device;
+        case halocline::ErrorCode::compile_failed:
+        case halocline::ErrorCode::internal:
+            break;
+    }
+    return ExitCode::internal;
+}
+
 ExitCode guarded_main(int argc, const char* const* argv) {
     Console console;
     try {
@@ -360,6 +408,10 @@ ExitCode guarded_main(int argc, const char* const* argv) {
         return ExitCode::usage;
     } catch (const rt::Error& trouble) {
         ExitCode code = exit_code(trouble.code());
+        console.error(trouble.what(), code == ExitCode::internal ? kReport : "");
+        return code;
+    } catch (const halocline::Error& trouble) {
+        const ExitCode code = exit_code(trouble.code());
         console.error(trouble.what(), code == ExitCode::internal ? kReport : "");
         return code;
     } catch (const std::bad_alloc&) {

@@ -18,6 +18,13 @@ SourceFile::SourceFile(std::string name, std::string text) {
     add(std::move(name), text);
 }
 
+std::vector<std::string> SourceFile::names() const {
+    std::vector<std::string> names;
+    for (const Part& part : parts_)
+        names.push_back(part.name);
+    return names;
+}
+
 std::uint32_t SourceFile::add(std::string name, const std::string& text) {
     if (!parts_.empty()) text_ += '\n';  // the end of a part is not the beginning of the next
     Part part;

@@ -31,6 +31,7 @@ public:
 
     const std::string& name() const { return parts_.front().name; }
     const std::string& name(std::uint32_t offset) const { return part(offset).name; }
+    std::vector<std::string> names() const;          // of all parts, in order
     std::string_view text() const { return text_; }  // of all parts
     std::string_view text(SourceRange range) const;
     std::uint32_t part_begin(std::uint32_t offset) const { return part(offset).begin; }

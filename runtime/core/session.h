@@ -144,6 +144,8 @@ public:
     // filled before the next step. To bind the same arrays in another order costs little. Not for fields whose
     // components lie side by side.
     void bind_levels(const std::string& field, std::span<void* const> arrays);
+    // Hands the arrays of a field over, in the order of level_arrays(); the session goes on with them.
+    std::vector<DeviceMemory> give_up_levels(const std::string& field);
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.
     void mark_written(const std::string& field);
 

@@ -81,7 +81,7 @@ void Session::State::bind_levels(int field, std::span<void* const> arrays) {
         Level& level = slots[static_cast<std::size_t>(modulo(age - phase(), level_count(known)))];
         if (level.array != arrays[place]) launches_due = true;
         level.array = arrays[place];
-        level.images_due = true;
+        level.images_due = place <= static_cast<std::size_t>(known.history);
     }
     if (!is_external(known)) {
         device->synchronize();  // steps may still be at work in what goes
@@ -102,6 +102,19 @@ std::vector<void*> Session::level_arrays(const std::string& field) const {
 
 void Session::bind_levels(const std::string& field, std::span<void* const> arrays) {
     state_->bind_levels(state_->find_field(field, 0), arrays);
+}
+
+std::vector<DeviceMemory> Session::give_up_levels(const std::string& field) {
+    State& s = *state_;
+    const int index = s.find_field(field, 0);
+    const std::vector<void*> arrays = s.level_arrays(index);
+    s.check_bindable(s.plan.fields[static_cast<std::size_t>(index)], arrays);
+    std::vector<DeviceMemory> memory;
+    for (void* const array : arrays)
+        for (Level& level : s.fields[static_cast<std::size_t>(index)].slots)
+            if (level.array == array && level.memory.address() != nullptr) memory.push_back(std::move(level.memory));
+    s.options.arrays.emplace(field, arrays);
+    return memory;
 }
 
 void Session::mark_written(const std::string& field) {

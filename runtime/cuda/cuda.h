@@ -59,10 +59,7 @@ public:
 
     virtual void* context() const = 0;  // CUcontext and CUstream that work goes to
     virtual void* stream() const = 0;
-    // Every operation makes context() current to the calling thread and leaves it so. Who must not change the
-    // caller's asks before and puts it back after.
-    virtual void* current_context() const = 0;
-    virtual void make_current(void* context) const noexcept = 0;
+    // Every operation makes context() current to the calling thread and leaves it so; see CurrentCudaContext.
 };
 
 struct CudaOptions {
@@ -77,5 +74,18 @@ struct CudaOptions {
 // Throws Error: no_device, driver_too_old.
 std::unique_ptr<CudaDevice> open_cuda_device(int ordinal = 0);
 std::unique_ptr<CudaDevice> open_cuda_device(const CudaOptions& options);
+
+// Puts the calling thread's context back when it goes. Does nothing where there is no driver.
+class CurrentCudaContext {
+public:
+    CurrentCudaContext();
+    ~CurrentCudaContext();
+    CurrentCudaContext(const CurrentCudaContext&) = delete;
+    CurrentCudaContext& operator=(const CurrentCudaContext&) = delete;
+
+private:
+    bool known_ = false;
+    void* context_ = nullptr;
+};
 
 }  // namespace halo::rt

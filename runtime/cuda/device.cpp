@@ -135,14 +135,6 @@ public:
 
     void* context() const override { return here_.context; }
     void* stream() const override { return here_.stream; }
-    void* current_context() const override {
-        Context current = nullptr;
-        driver_.check(driver_.CtxGetCurrent(&current), "asking for the current context");
-        return current;
-    }
-    void make_current(void* context) const noexcept override {
-        driver_.CtxSetCurrent(static_cast<Context>(context));
-    }
 
     MemoryInfo memory() const override;
     void* allocate(std::int64_t bytes) override;
@@ -364,22 +356,33 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     return std::make_unique<GraphRecording>(driver_, here_.context, ready);
 }
 
-// Of the GPU that a context is of. The thread's own context is left as it is.
+// Of the GPU that a context is of.
 int ordinal_of(const Driver& driver, void* context) {
     const char* const doing = "looking at the given context";
-    Context before = nullptr;
-    driver.check(driver.CtxGetCurrent(&before), doing);
+    const CurrentCudaContext keep;
     driver.check(driver.CtxSetCurrent(static_cast<Context>(context)), doing);
     int device = 0;
-    const int result = driver.CtxGetDevice(&device);
-    driver.CtxSetCurrent(before);
-    driver.check(result, doing);
+    driver.check(driver.CtxGetDevice(&device), doing);
     return device;  // a CUdevice is its ordinal
 }
 
 }  // namespace
 
 }  // namespace cuda
+
+CurrentCudaContext::CurrentCudaContext() {
+    try {
+        cuda::Context current = nullptr;
+        known_ = cuda::Driver::get().CtxGetCurrent(&current) == cuda::kSuccess;
+        context_ = current;
+    } catch (const Error&) {
+        // no driver, no context
+    }
+}
+
+CurrentCudaContext::~CurrentCudaContext() {
+    if (known_) cuda::Driver::get().CtxSetCurrent(static_cast<cuda::Context>(context_));
+}
 
 std::unique_ptr<CudaDevice> open_cuda_device(int ordinal) {
     CudaOptions options;

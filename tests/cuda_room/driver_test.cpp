@@ -251,7 +251,6 @@ TEST_CASE("work goes into the caller's context and stream, and recording into a 
         CudaOptions options;
         options.context = &context_of_caller;
         options.stream = stream;
-        primary.make_current(primary.context());
         const auto device = open_cuda_device(options);
         CHECK(f.retained_contexts == before.back());
         CHECK(device->context() == &context_of_caller);
@@ -267,9 +266,14 @@ TEST_CASE("work goes into the caller's context and stream, and recording into a 
         CHECK(f.graph_launches > replays);
         CHECK(session.download("u") == std::vector<double>(50, 1.0));
 
-        CHECK(device->current_context() == &context_of_caller);
-        device->make_current(primary.context());
-        CHECK(device->current_context() == primary.context());
+        CHECK(f.current_context() == &context_of_caller);
+        primary.synchronize();
+        {
+            const CurrentCudaContext keep;
+            device->synchronize();
+            CHECK(f.current_context() == &context_of_caller);
+        }
+        CHECK(f.current_context() == primary.context());
     }
     CHECK(held() == before);
 }

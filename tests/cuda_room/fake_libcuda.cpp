@@ -194,6 +194,7 @@ char* place(const CopySide& side, std::size_t y, std::size_t z) {
 extern "C" {
 
 __attribute__((visibility("default"))) FakeLibcuda* fake_libcuda() {
+    state.current_context = [] { return static_cast<void*>(current_context); };
     return &state;
 }
 

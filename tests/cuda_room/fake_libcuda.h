@@ -28,6 +28,7 @@ struct FakeLibcuda {
     void* last_stream = nullptr;  // that work was put into
     int last_dynamic_shared_bytes = 0;
     int allowed_dynamic_shared_bytes = 0;
+    void* (*current_context)() = nullptr;  // of the calling thread
     float constants[4] = {0, 0, 0, 0};
 };
 

@@ -1,0 +1,108 @@
+// The C interface of the compiler.
+#include "halocline/halocline.h"
+
+#include <chrono>
+
+#include "halocline/halocline.hpp"
+#include "runtime/api/c_handles.h"
+
+using namespace halocline;
+using namespace halocline::detail;
+
+struct halo_task {
+    std::shared_future<void> done;
+};
+
+namespace {
+
+std::vector<std::string> list_of(const char* const* list) {
+    std::vector<std::string> words;
+    for (; list != nullptr && *list != nullptr; ++list)
+        words.emplace_back(*list);
+    return words;
+}
+
+CompileOptions options_of(const halo_compile_options* c) {
+    CompileOptions options;
+    if (c == nullptr) return options;
+    if (c->stencil != nullptr) options.stencil = c->stencil;
+    options.include = list_of(c->include);
+    options.schedules = list_of(c->schedules);
+    options.strict_fp = c->strict_fp != 0;
+    options.wait_for_all_kernels = c->wait_for_all_kernels != 0;
+    return options;
+}
+
+std::vector<Grid> grids_of(const int64_t* grids, int axes, int count) {
+    std::vector<Grid> all;
+    for (int i = 0; i < count; ++i)
+        all.push_back(grid_of(grids == nullptr ? nullptr : grids + static_cast<std::ptrdiff_t>(i) * axes, axes));
+    return all;
+}
+
+}  // namespace
+
+halo_code halo_compile(const char* text, const char* name, const halo_compile_options* options,
+                       halo_program** program) {
+    return guarded([&] {
+        need(program, "the place for the handle");
+        *program = nullptr;
+        CompileOptions with = options_of(options);
+        with.name = text_of(name, "the name");
+        *program = new halo_program{compile(text_of(text, "the text"), with)};
+    });
+}
+
+halo_code halo_compile_file(const char* path, const halo_compile_options* options, halo_program** program) {
+    return guarded([&] {
+        need(program, "the place for the handle");
+        *program = nullptr;
+        *program = new halo_program{compile_file(text_of(path, "the path"), options_of(options))};
+    });
+}
+
+halo_code halo_diagnostic(int index, halo_diagnostic_info* info) {
+    const auto& all = last_diagnostics();
+    if (info == nullptr || index < 0 || index >= static_cast<int>(all.size())) return HALO_BAD_ARGUMENT;
+    const Diagnostic& each = all[static_cast<std::size_t>(index)];
+    info->is_error = each.is_error ? 1 : 0;
+    info->kind = each.kind.c_str();
+    info->message = each.message.c_str();
+    info->file = each.file.c_str();
+    info->mend = each.mend.c_str();
+    info->line = each.line;
+    info->column = each.column;
+    return HALO_OK;
+}
+
+halo_code halo_precompile(const halo_program* program, const halo_device* device, const int64_t* grids, int axes,
+                          int count, halo_task** task) {
+    return guarded([&] {
+        need(task, "the place for the handle");
+        *task = nullptr;
+        *task = new halo_task{precompile(need_handle(program, "the program").program,
+                                         need_handle(device, "the device").device, grids_of(grids, axes, count))};
+    });
+}
+int halo_task_is_done(const halo_task* task) {
+    return task == nullptr || task->done.wait_for(std::chrono::seconds(0)) == std::future_status::ready ? 1 : 0;
+}
+halo_code halo_task_wait(halo_task* task) {
+    return guarded([&] { need_handle(task, "the task").done.get(); });
+}
+void halo_task_release(halo_task* task) {
+    delete task;
+}
+
+halo_code halo_write_bundle(const halo_program* program, const char* path, const char* const* archs, int arch_count,
+                            const int64_t* grids, int axes, int grid_count, int any_grid) {
+    return guarded([&] {
+        BundleOptions options;
+        if (arch_count > 0) need(archs, "the list of architectures");
+        for (int i = 0; i < arch_count; ++i)
+            options.archs.push_back(text_of(archs[i], "an architecture"));
+        options.grids = grids_of(grids, axes, grid_count);
+        options.any_grid = any_grid != 0;
+        write_bundle(need_handle(program, "the program").program, text_of(path, "the path"), options);
+    });
+}

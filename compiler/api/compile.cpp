@@ -1,0 +1,88 @@
+#include <filesystem>
+
+#include "compiler/api/checked.h"
+#include "compiler/api/compiled_source.h"
+#include "compiler/api/errors.h"
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/exit_code.h"
+#include "compiler/driver/files.h"
+#include "halocline/halocline.hpp"
+#include "runtime/core/background.h"
+
+namespace halocline {
+
+namespace driver = halo::driver;
+using detail::translated_of_compiler;
+
+namespace detail {
+
+CheckedProgram checked_program(const driver::CheckedSpec& spec, const CompileOptions& options) {
+    if (!spec.ok) throw_mistakes(spec);
+    if (spec.analysis.stencils.empty())
+        throw Error(ErrorCode::spec, spec.source.name() + " has no stencil; a spec starts with, for example, "
+                                                          "stencil heat(x, y) { … }");
+    const halo::sema::AnalyzedStencil& stencil = driver::choose_stencil(spec, options.stencil);
+    CheckedProgram checked{stencil.program, {}};
+    checked.options.schedules = options.schedules;
+    if (stencil.schedule) checked.options.file_schedule = stencil.schedule->text;
+    checked.options.strict_fp = options.strict_fp;
+    checked.options.wait_for_time_block =
+        options.wait_for_all_kernels || !options.schedules.empty() || !checked.options.file_schedule.empty();
+    driver::check_asked_schedules(checked.options, stencil.program.rank());
+    return checked;
+}
+
+}  // namespace detail
+
+namespace {
+
+driver::CheckedSpec check_spec(const std::string& text, const CompileOptions& options) {
+    return driver::check_text(options.name, text, driver::module_path(options.name, options.include));
+}
+
+Program program_of(const driver::CheckedSpec& spec, const CompileOptions& options) {
+    return Program(std::make_shared<detail::CompiledSource>(detail::checked_program(spec, options)));
+}
+
+}  // namespace
+
+std::vector<Diagnostic> check(const std::string& text, const CompileOptions& options) {
+    return translated_of_compiler([&] { return detail::diagnostics_of(check_spec(text, options)); });
+}
+
+Program compile(const std::string& text, const CompileOptions& options) {
+    return translated_of_compiler([&] { return program_of(check_spec(text, options), options); });
+}
+
+Program compile_file(const std::string& path, const CompileOptions& options) {
+    return translated_of_compiler([&] { return program_of(driver::check_spec(path, options.include), options); });
+}
+
+std::shared_future<void> precompile(const Program& program, const Device& device, const std::vector<Grid>& grids) {
+    std::vector<detail::Extent> extents;
+    for (const Grid& grid : grids)
+        extents.push_back(detail::extent_of(program.info(), grid));
+    return halo::rt::run_in_background([source = program.source(), state = device.state(), extents] {
+        for (const detail::Extent& extent : extents) {
+            const auto code = translated_of_compiler([&] { return source->code_for(*state, extent); });
+            if (code->late.valid()) code->late.wait();
+        }
+    });
+}
+
+void write_bundle(const Program& program, const std::string& path, const BundleOptions& options) {
+    translated_of_compiler([&] {
+        const auto source = std::dynamic_pointer_cast<detail::CompiledSource>(program.source());
+        if (source == nullptr)
+            throw Error(ErrorCode::bad_argument, "a bundle is made of a program from compile(), not of another bundle");
+        if (options.archs.empty())
+            throw Error(ErrorCode::bad_argument, "a bundle is for one architecture or more, such as sm_90");
+        for (const Grid& grid : options.grids)
+            detail::extent_of(program.info(), grid);
+        driver::write_text(path, detail::bundle_text(program.info().name,
+                                                     detail::cuda_variants(source->checked(), options.archs,
+                                                                           options.grids, options.any_grid)));
+    });
+}
+
+}  // namespace halocline

@@ -1,0 +1,26 @@
+// From the compiler's errors to the ones of the interface.
+#pragma once
+
+#include <utility>
+
+#include "compiler/driver/spec.h"
+#include "halocline/error.hpp"
+
+namespace halocline::detail {
+
+std::vector<Diagnostic> diagnostics_of(const halo::driver::CheckedSpec& spec);
+[[noreturn]] void throw_mistakes(const halo::driver::CheckedSpec& spec);  // Error with code spec
+
+[[noreturn]] void rethrow_of_compiler();  // the exception that is being handled, as an Error
+
+// Runs `work`; what it throws comes out as an Error.
+template <class Work>
+decltype(auto) translated_of_compiler(Work&& work) {
+    try {
+        return std::forward<Work>(work)();
+    } catch (...) {
+        rethrow_of_compiler();
+    }
+}
+
+}  // namespace halocline::detail

@@ -1,0 +1,34 @@
+// The inside of a Device handle. Not for users.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "runtime/core/device.h"
+#include "runtime/cuda/cuda.h"
+
+namespace halocline::detail {
+
+struct DeviceState {
+    std::string kind, arch;
+    std::unique_ptr<halo::rt::Device> device;
+    halo::rt::CudaDevice* cuda = nullptr;  // the same, where it is a GPU
+    // Of everything that works on the device; held again by what such calls destroy.
+    std::recursive_mutex mutex;
+};
+
+// While it lives this thread has the device for itself. After it the thread's CUDA context is as it was.
+class Turn {
+public:
+    explicit Turn(DeviceState& state) : lock_(state.mutex) {
+        if (state.cuda != nullptr) context_.emplace();
+    }
+
+private:
+    std::lock_guard<std::recursive_mutex> lock_;
+    std::optional<halo::rt::CurrentCudaContext> context_;
+};
+
+}  // namespace halocline::detail

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "runtime/api/bundle.h"
+#include "runtime/api/errors.h"
+#include "runtime/api/program_source.h"
+
+namespace halocline {
+
+namespace rt = halo::rt;
+
+namespace detail {
+
+ProgramInfo info_of(const rt::LaunchPlan& plan) {
+    ProgramInfo info;
+    info.name = plan.name;
+    info.axes = plan.axes;
+    for (const rt::FieldPlan& field : plan.fields) {
+        if (field.role == rt::Role::intermediate) continue;
+        const Role role = field.role == rt::Role::state   ? Role::state
+                          : field.role == rt::Role::input ? Role::input
+                                                          : Role::output;
+        info.fields.push_back({field.name, static_cast<Type>(field.type), role, field.history});
+    }
+    for (const rt::ParamPlan& param : plan.params)
+        info.params.push_back({param.name, param.default_value});
+    for (const rt::ReductionPlan& reduction : plan.reductions)
+        info.reductions.push_back(reduction.name);
+    return info;
+}
+
+std::string grid_text(const Grid& grid) {
+    return fmt::format("{}", fmt::join(grid, " x "));
+}
+
+Extent extent_of(const ProgramInfo& info, const Grid& grid) {
+    if (grid.size() != info.axes.size() || grid.size() > rt::kMaxRank)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("the grid of '{}' has {} numbers, cells along {}; {} were given", info.name,
+                                info.axes.size(), fmt::join(info.axes, ", "), grid.size()));
+    Extent extent{1, 1, 1};
+    for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+        if (grid[axis] < 1)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("the grid {} has less than 1 cell along {}", grid_text(grid), info.axes[axis]));
+        extent[axis] = grid[axis];
+    }
+    return extent;
+}
+
+}  // namespace detail
+
+Program Program::load(const std::string& path) {
+    return detail::translated([&] { return Program(detail::open_bundle(detail::read_bundle_file(path), nullptr, path)); });
+}
+
+Program Program::from_memory(std::string_view bundle, const LinkedKernel* kernels, const std::string& name) {
+    return detail::translated([&] { return Program(detail::open_bundle(bundle, kernels, name)); });
+}
+
+const ProgramInfo& Program::info() const noexcept {
+    return source_->info();
+}
+
+std::vector<std::string> Program::targets() const {
+    return detail::translated([&] { return source_->targets(); });
+}
+
+}  // namespace halocline

@@ -1,0 +1,48 @@
+// Where a Program's code comes from: a bundle, or the compiler. Not for users.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "halocline/runtime.hpp"
+#include "runtime/api/device_state.h"
+#include "runtime/core/launch_plan.h"
+#include "runtime/core/session.h"
+
+namespace halocline::detail {
+
+using Extent = std::array<std::int64_t, halo::rt::kMaxRank>;
+using Modules = std::vector<std::unique_ptr<halo::rt::Module>>;
+
+// Code for one kind of device, and one grid or all.
+struct Code {
+    halo::rt::LaunchPlan plan;
+    std::function<Modules(halo::rt::Device&)> load;  // onto the device; its thread has a Turn
+    std::shared_future<halo::rt::LateCode> late;     // as of SessionOptions::time_block_code
+};
+
+class ProgramSource {
+public:
+    explicit ProgramSource(ProgramInfo info) : info_(std::move(info)) {}
+    virtual ~ProgramSource() = default;
+    const ProgramInfo& info() const { return info_; }
+
+    virtual std::vector<std::string> targets() const = 0;
+    // Compiles, where it must. From any thread. Throws Error or rt::Error: no_device where there is none.
+    virtual std::shared_ptr<const Code> code_for(const DeviceState& device, const Extent& extent) = 0;
+
+private:
+    ProgramInfo info_;
+};
+
+ProgramInfo info_of(const halo::rt::LaunchPlan& plan);
+
+// Throws Error (bad_argument) where the numbers are not as many as the axes.
+Extent extent_of(const ProgramInfo& info, const Grid& grid);
+std::string grid_text(const Grid& grid);  // "512 x 512"
+
+}  // namespace halocline::detail

@@ -1,0 +1,186 @@
+// What a simulation runs on: arrays that are bound to its fields, and its own.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "runtime/api/errors.h"
+#include "runtime/api/simulation_state.h"
+#include "runtime/core/plan_check.h"
+
+namespace halocline::detail {
+
+namespace rt = halo::rt;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw Error(ErrorCode::bad_argument, why);
+}
+
+template <class Item>
+int find_named(const std::vector<Item>& items, const std::string& name, const char* kind, const std::string& plan) {
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].name == name) return static_cast<int>(i);
+        known.push_back("'" + items[i].name + "'");
+    }
+    refuse(known.empty() ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
+                         : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, fmt::join(known, ", ")));
+}
+
+// Of kinds that put cells past a face; what lies past a free one is never read.
+bool reads_past(const rt::FieldPlan& field, std::size_t axis, std::size_t side) {
+    return field.halo[axis][side] > 0 && field.boundary[axis][side].kind != rt::BoundaryKind::free;
+}
+
+}  // namespace
+
+int SimulationState::find_field(const std::string& name) const {
+    return find_named(plan.fields, name, "field", plan.name);
+}
+int SimulationState::find_param(const std::string& name) const {
+    return find_named(plan.params, name, "parameter", plan.name);
+}
+
+rt::Geometry SimulationState::chosen_geometry() const {
+    if (geometry) return *geometry;
+    return rt::make_geometry(plan.rank, extent, plan.halo, device->device->row_layout());
+}
+
+// That there is an array for each level. Where there are too few for kernels that do several steps at once, steps
+// are done singly.
+void SimulationState::check_levels(const rt::FieldPlan& known, const FieldState& field) {
+    const bool moves = known.role == rt::Role::state || (known.role == rt::Role::output && known.history > 0);
+    if (moves ? field.past != known.history : field.past < known.history)
+        refuse(fmt::format("field '{}' of '{}' keeps {} past levels, and the arrays that it is to be bound to are of a "
+                           "field with {}",
+                           known.name, plan.name, known.history, field.past));
+    const int levels = rt::level_count(known), there = static_cast<int>(field.cells.size());
+    const int scratch = there - field.past - 1, needed = levels - 1 - known.history;
+    if (scratch >= needed) return;
+    if (!session && scratch >= needed - known.spare_levels) {
+        plan.time_block.reset();
+        for (rt::FieldPlan& each : plan.fields)
+            each.spare_levels = 0;
+        return;
+    }
+    refuse(fmt::format("field '{}' of '{}' needs {} arrays: {} for t and the past, {} that steps write next; there "
+                       "are {}",
+                       known.name, plan.name, levels, 1 + known.history, needed, there));
+}
+
+// That the arrays lie as the simulation's others do, or decide how those lie.
+void SimulationState::check_place(const rt::FieldPlan& known, const FieldState& field) {
+    const rt::Geometry wanted =
+        geometry ? *geometry
+        : session ? session->geometry()
+                  : rt::view_geometry(plan.rank, extent, plan.halo, device->device->row_layout(), field.pitch, field.slice);
+    if (field.pitch != wanted.pitch || (plan.rank > 2 && field.slice != wanted.slice))
+        refuse(fmt::format("all arrays of a simulation lie alike: those of '{}' must have pitch {} and slice {}, and "
+                           "have {} and {}; bind fields before anything else is done, or use common_layout()",
+                           known.name, wanted.pitch, wanted.slice, field.pitch, field.slice));
+    if (field.before < wanted.origin || field.after < wanted.elements - wanted.origin)
+        refuse(fmt::format("the arrays of '{}' need room for halos: {} elements before cell (0,0,0) and {} from it on; "
+                           "there are {} and {}",
+                           known.name, wanted.origin, wanted.elements - wanted.origin, field.before, field.after));
+    geometry = wanted;
+}
+
+void SimulationState::check_users(int index, const FieldState& field) const {
+    const rt::FieldPlan& mine = plan.fields[static_cast<std::size_t>(index)];
+    for (const FieldState::User& user : field.users) {
+        const auto other = user.simulation.lock();
+        if (other == nullptr || other.get() == this) continue;
+        const rt::FieldPlan& theirs = other->plan.fields[static_cast<std::size_t>(user.field)];
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.rank); ++axis)
+            for (std::size_t side = 0; side < 2; ++side) {
+                if (!reads_past(mine, axis, side) || !reads_past(theirs, axis, side)) continue;
+                const rt::BoundaryKind kind = mine.boundary[axis][side].kind;
+                if (kind == theirs.boundary[axis][side].kind && kind != rt::BoundaryKind::formula) continue;
+                refuse(fmt::format("'{}' of '{}' and '{}' of '{}' cannot share their arrays: they {} past the {} face "
+                                   "of {}",
+                                   mine.name, plan.name, theirs.name, other->plan.name,
+                                   kind == rt::BoundaryKind::formula ? "have formulas for what lies"
+                                                                     : "have different boundaries",
+                                   side == 0 ? "low" : "high", plan.axes[axis]));
+            }
+    }
+}
+
+void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldState>& field) {
+    const int index = find_field(name);
+    const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(index)];
+    if (field->device != device) refuse(fmt::format("the arrays for '{}' are on another Device", name));
+    if (known.interleave > 1)
+        refuse(fmt::format("'{}' lies side by side with other components, and cannot be bound; leave out `layout aos`",
+                           name));
+    if (field->type != known.type)
+        refuse(fmt::format("field '{}' of '{}' has elements of {} bytes in another type than the arrays, whose have {}",
+                           name, plan.name, rt::size_of(known.type), rt::size_of(field->type)));
+    if (field->grid != grid)
+        refuse(fmt::format("the simulation has {} cells, and the arrays for '{}' {}", grid_text(grid), name,
+                           grid_text(field->grid)));
+    check_levels(known, *field);
+    check_place(known, *field);
+    check_users(index, *field);
+    Binding binding{field, index, field->version};
+    if (session) session->bind_levels(name, arrays_of(binding));
+    bindings.insert_or_assign(name, binding);
+    std::erase_if(field->users, [](const FieldState::User& user) { return user.simulation.expired(); });
+    field->users.push_back({weak_from_this(), index});
+}
+
+std::vector<void*> SimulationState::arrays_of(const Binding& binding) const {
+    const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(binding.index)];
+    const FieldState& field = *binding.field;
+    const std::int64_t origin = (geometry ? *geometry : session->geometry()).origin * rt::size_of(field.type);
+    std::vector<void*> arrays;
+    const auto add = [&](std::size_t place) { arrays.push_back(static_cast<char*>(field.cells[place]) - origin); };
+    for (int level = 0; level <= known.history; ++level)
+        add(static_cast<std::size_t>(level));
+    const int scratch = rt::level_count(known) - 1 - known.history;
+    for (int i = 0; i < scratch; ++i)
+        add(static_cast<std::size_t>(1 + field.past + i));
+    return arrays;
+}
+
+rt::Session& SimulationState::start() {
+    if (session) return *session;
+    rt::SessionOptions options;
+    options.geometry = geometry;
+    if (plan.time_block) options.time_block_code = code->late;
+    for (auto& [name, binding] : bindings) {
+        options.arrays[name] = arrays_of(binding);
+        binding.seen = binding.field->version;
+    }
+    session.emplace(plan, extent, *device->device, code->load(*device->device), options);
+    for (const auto& [name, value] : params)
+        session->set_param(name, value);
+    return *session;
+}
+
+std::shared_ptr<FieldState> SimulationState::share(const std::string& name) {
+    const int index = find_field(name);
+    if (const auto bound = bindings.find(name); bound != bindings.end()) return bound->second.field;
+    rt::Session& running = start();
+    const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(index)];
+    const rt::Geometry& place = running.geometry();
+    auto field = std::make_shared<FieldState>();
+    field->memory = running.give_up_levels(name);
+    field->device = device;
+    field->type = known.type;
+    field->grid = grid;
+    field->past = known.history;
+    field->pitch = place.pitch;
+    field->slice = place.slice;
+    field->before = place.origin;
+    field->after = place.elements - place.origin;
+    for (void* const array : running.level_arrays(name))
+        field->cells.push_back(static_cast<char*>(array) + place.origin * rt::size_of(known.type));
+    field->users.push_back({weak_from_this(), index});
+    bindings[name] = {field, index, field->version};
+    return field;
+}
+
+}  // namespace halocline::detail
