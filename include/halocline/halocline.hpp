@@ -18,11 +18,11 @@
 namespace halocline {
 
 struct CompileOptions {
-    std::string name = "program.halo";  // of the text, in messages
-    std::string stencil;                // which one, where the text has several
-    std::vector<std::string> include;   // folders of modules that the text uses
-    std::vector<std::string> schedules; // as of `haloc run --schedule`, for GPUs
-    bool strict_fp = false;             // keep the order of arithmetic as written
+    std::string name = "program.halo";    // of the text, in messages
+    std::string stencil{};                // which one, where the text has several
+    std::vector<std::string> include{};   // folders of modules that the text uses
+    std::vector<std::string> schedules{}; // as of `haloc run --schedule`, for GPUs
+    bool strict_fp = false;               // keep the order of arithmetic as written
     // Kernels that do several steps at once take seconds to compile. Without this a Simulation does single steps
     // until they are there, in the background.
     bool wait_for_all_kernels = false;
@@ -42,9 +42,9 @@ Program compile_file(const std::string& path, const CompileOptions& options = {}
 std::shared_future<void> precompile(const Program& program, const Device& device, const std::vector<Grid>& grids);
 
 struct BundleOptions {
-    std::vector<std::string> archs;  // "sm_90" …; needs NVRTC, and no GPU
-    std::vector<Grid> grids;         // code with schedules for each of these
-    bool any_grid = true;            // and for all other grids
+    std::vector<std::string> archs{};  // "sm_90" …; needs NVRTC, and no GPU
+    std::vector<Grid> grids{};         // code with schedules for each of these
+    bool any_grid = true;              // and for all other grids
 };
 
 // Writes code that Program::load() reads, and that runs without a compiler. Throws bad_argument for an arch that is

@@ -170,7 +170,8 @@ std::vector<Variant> parse_bundle(std::string_view bundle, const std::string& na
     std::string_view rest = bundle;
     std::vector<Variant> variants;
     try {
-        for (const json& entry : read_index(rest, name).at("variants")) {
+        const json index = read_index(rest, name);
+        for (const json& entry : index.at("variants")) {
             Variant variant;
             variant.target = entry.at("target").get<std::string>();
             if (!entry.at("grid").is_null()) variant.grid = entry.at("grid").get<std::vector<std::int64_t>>();

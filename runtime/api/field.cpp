@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/api/errors.h"
 #include "runtime/api/field_state.h"
 #include "runtime/api/program_source.h"
@@ -79,7 +81,10 @@ Field Field::of_views(const Device& device, Type type, const Grid& grid, const s
             const bool first = state->cells.empty();
             state->before = first ? view.first_cell : std::min(state->before, view.first_cell);
             state->after = first ? after : std::min(state->after, after);
-            state->cells.push_back(static_cast<char*>(view.memory) + view.first_cell * size);
+            void* const cell = static_cast<char*>(view.memory) + view.first_cell * size;
+            if (std::find(state->cells.begin(), state->cells.end(), cell) != state->cells.end())
+                throw Error(ErrorCode::bad_argument, "each level of a field needs an array of its own");
+            state->cells.push_back(cell);
         }
         return Field(std::move(state));
     });

@@ -82,8 +82,14 @@ void SimulationState::check_place(const rt::FieldPlan& known, const FieldState& 
                            known.name, wanted.pitch, wanted.slice, field.pitch, field.slice));
     if (field.before < wanted.origin || field.after < wanted.elements - wanted.origin)
         refuse(fmt::format("the arrays of '{}' need room for halos: {} elements before cell (0,0,0) and {} from it on; "
-                           "there are {} and {}",
+                           "there are {} and {}; for programs that share fields common_layout() tells what suits all",
                            known.name, wanted.origin, wanted.elements - wanted.origin, field.before, field.after));
+    const std::int64_t alignment =
+        rt::cell_alignment(device->device->row_layout()) * rt::size_of(known.type);
+    for (const void* const cell : field.cells)
+        if (reinterpret_cast<std::uintptr_t>(cell) % static_cast<std::uintptr_t>(alignment) != 0)
+            refuse(fmt::format("the address of cell (0,0,0) of each array of '{}' must be a multiple of {} bytes",
+                               known.name, alignment));
     geometry = wanted;
 }
 

@@ -1,0 +1,67 @@
+# What is installed: the two libraries of host programs with their headers, the CMake package with halo_add_stencil(),
+# the command with its manual page and completions, documents and examples. All paths are relative to the prefix, so
+# the tree may be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+
+# halo_objects(variable ROOM…): the object files of rooms.
+function(halo_objects variable)
+  set(objects)
+  foreach(room IN LISTS ARGN)
+    string(REPLACE "/" "_" name ${room})
+    list(APPEND objects $<TARGET_OBJECTS:halo_${name}>)
+  endforeach()
+  set(${variable} ${objects} PARENT_SCOPE)
+endfunction()
+
+# Runs compiled code. It must stay small, and free of the compiler (tests/install).
+set(rooms_of_runtime runtime/api runtime/core runtime/cuda runtime/host)
+halo_objects(objects ${rooms_of_runtime})
+add_library(halocline_runtime SHARED ${objects})
+target_link_libraries(halocline_runtime PRIVATE fmt::fmt OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
+
+# The compiler: all other rooms but those of measuring, which are the command's. What it shares with the runtime it
+# takes from there.
+get_property(rooms GLOBAL PROPERTY HALO_ROOMS)
+list(REMOVE_ITEM rooms ${rooms_of_runtime} compiler/bench)
+halo_objects(objects ${rooms})
+add_library(halocline SHARED ${objects})
+target_link_libraries(halocline PUBLIC halocline_runtime
+  PRIVATE fmt::fmt PNG::PNG OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
+if(HALO_LLVM)
+  target_link_libraries(halocline PRIVATE clang-cpp LLVM)
+endif()
+
+foreach(library IN ITEMS halocline_runtime halocline)
+  target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${library} INTERFACE cxx_std_20)
+  set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                                              INSTALL_RPATH "$ORIGIN" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  # Names of the libraries that are linked in statically, and of templates, are no one else's.
+  target_link_options(${library} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map -Wl,--gc-sections
+                                         -Wl,-z,defs)
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
+endforeach()
+set_target_properties(halocline_runtime PROPERTIES OUTPUT_NAME halocline-runtime EXPORT_NAME runtime)
+set_target_properties(halocline PROPERTIES EXPORT_NAME compiler)
+set_target_properties(haloc PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+
+install(TARGETS haloc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+install(TARGETS halocline_runtime EXPORT HaloclineRuntime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+install(TARGETS halocline EXPORT HaloclineCompiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+install(DIRECTORY include/halocline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Halocline)
+configure_package_config_file(cmake/HaloclineConfig.cmake.in HaloclineConfig.cmake INSTALL_DESTINATION ${package}
+                              PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(HaloclineConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT HaloclineRuntime NAMESPACE Halocline:: DESTINATION ${package} COMPONENT compiler)
+install(EXPORT HaloclineCompiler NAMESPACE Halocline:: DESTINATION ${package} COMPONENT compiler)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HaloclineConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HaloclineConfigVersion.cmake
+              cmake/HaloAddStencil.cmake DESTINATION ${package} COMPONENT compiler)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT compiler)
+install(DIRECTORY dsl_examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)

@@ -1,0 +1,152 @@
+// Host programs on a GPU, as far as a driver that is made up of host memory can tell: whose context and stream work
+// goes to, which code is taken, and that nothing leaks.
+#include "common.h"
+#include "fake_driver.h"
+#include "runtime/api/bundle.h"
+
+using namespace halocline;
+using detail::Variant;
+namespace rt = halo::rt;
+
+namespace {
+
+// heat along a ring, whose kernel the fake driver has.
+Variant heat(const std::string& target, const std::vector<std::int64_t>& grid, double rate) {
+    Variant variant;
+    variant.target = target;
+    variant.grid = grid;
+    variant.code = {"fake code"};
+    rt::LaunchPlan& plan = variant.plan;
+    plan.name = "heat";
+    plan.axes = {"x"};
+    plan.spacing = {{{{rt::HostScalar::Op::constant, 1, 0}}}};
+    plan.origin = {{{{rt::HostScalar::Op::constant, 0, 0}}}};
+    plan.params = {{"rate", rate}};
+    rt::FieldPlan u;
+    u.name = "u";
+    u.type = rt::ElementType::f64;
+    u.role = rt::Role::state;
+    u.boundary[0][0].kind = u.boundary[0][1].kind = rt::BoundaryKind::periodic;
+    u.halo[0] = {1, 1};
+    plan.halo = u.halo;
+    plan.fields = {u};
+    rt::KernelPlan kernel;
+    kernel.name = "heat_line";
+    kernel.threads = {32, 4, 1};
+    kernel.arguments.resize(4);
+    kernel.arguments[0].time = 1;
+    kernel.arguments[2].kind = rt::Argument::Kind::extent;
+    kernel.arguments[3].kind = rt::Argument::Kind::scalar;
+    kernel.arguments[3].type = rt::ElementType::f64;
+    kernel.arguments[3].scalar.steps = {{rt::HostScalar::Op::param, 0, 0}};
+    kernel.refresh_halos = {{0, 1}};
+    plan.kernels = {kernel};
+    return variant;
+}
+
+Program program_of(const std::vector<Variant>& variants) {
+    return Program::from_memory(detail::bundle_text("heat", variants));
+}
+
+std::vector<int> held() {
+    const FakeLibcuda& f = fake();
+    return {f.live_allocations, f.live_modules, f.live_graphs, f.live_streams, f.live_events, f.retained_contexts};
+}
+
+std::vector<double> ring(std::vector<double> u, double rate, int steps) {
+    for (int step = 0; step < steps; ++step) {
+        const std::vector<double> now = u;
+        const std::size_t n = now.size();
+        for (std::size_t x = 0; x < n; ++x)
+            u[x] = now[x] + rate * (now[(x + n - 1) % n] - 2 * now[x] + now[(x + 1) % n]);
+    }
+    return u;
+}
+
+}  // namespace
+
+TEST_CASE("work goes to the caller's context and stream, and the thread's context stays") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    const std::vector<double> start = {1, 5, 2, 8, 3, 3, 9, 1};
+    int context_of_caller = 0, stream_of_caller = 0;
+    for (void* const stream : {static_cast<void*>(&stream_of_caller), static_cast<void*>(nullptr)}) {
+        CudaHandles handles;
+        handles.context = &context_of_caller;
+        handles.stream = stream;
+        void* const current = f.current_context();
+        const Device device = Device::cuda(handles);
+        CHECK(device.kind() == "cuda:0");
+        CHECK(device.arch() == "sm_90");
+        CHECK(device.stream() == stream);
+        Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), device, {8});
+        simulation.write("u", start);
+        simulation.step(300);
+        CHECK(f.last_stream == stream);
+        CHECK(simulation.read("u") == ring(start, 0.25, 300));
+        device.wait();
+        CHECK(f.current_context() == current);
+    }
+    CHECK(held() == before);
+}
+
+TEST_CASE("of a bundle the code for the device and the grid is taken") {
+    fake();
+    const Program program = program_of({heat("sm_80", {}, 0.5), heat("sm_90", {}, 0.25), heat("sm_90", {6}, 0.125)});
+    const Device device = Device::cuda();
+    CHECK(Simulation(program, device, {8}).get("rate") == 0.25);
+    CHECK(Simulation(program, device, {6}).get("rate") == 0.125);
+    CHECK(says(refusal([&] { Simulation(program_of({heat("sm_80", {}, 0.5)}), device, {8}); }, ErrorCode::no_device),
+              "has no code for sm_90 and the grid 8; it has code for: sm_80, any grid"));
+}
+
+TEST_CASE("fields of the caller's device memory, and what they must be") {
+    fake();
+    const Device device = Device::cuda();
+    const Program program = program_of({heat("sm_90", {}, 0.25)});
+    const Layout layout = common_layout({program}, device, {8});
+    CHECK(layout.alignment == 32);
+    CHECK(layout.pitch == 64);
+    const Field field(device, Type::f64, layout);
+    Simulation one(program, device, {8}), other(program, device, {8});
+    one.bind("u", field);
+    other.bind("u", field);
+    const std::vector<double> start = {1, 5, 2, 8, 3, 3, 9, 1};
+    one.write("u", start);
+    one.step(5);
+    other.step(2);
+    one.step(1);
+    CHECK(other.read("u") == ring(start, 0.25, 8));
+
+    const Field more(device, Type::f64, layout);
+    View view = field.view(), other_view = more.view();
+    view.pitch = other_view.pitch = 72;
+    Simulation third(program, device, {8});
+    CHECK(says(refusal([&] { third.bind("u", Field::of_views(device, Type::f64, {8}, {view, other_view})); }),
+              "the pitch must be 64 or more and a multiple of 32"));
+    Layout roomy = layout;
+    roomy.elements += 32;
+    const Field wide(device, Type::f64, roomy), wide_too(device, Type::f64, roomy);
+    View shifted = wide.view(), other_shifted = wide_too.view();
+    shifted.first_cell += 1;
+    other_shifted.first_cell += 1;
+    const Field odd = Field::of_views(device, Type::f64, {8}, {shifted, other_shifted});
+    CHECK(says(refusal([&] { third.bind("u", odd); }), "must be a multiple of 256 bytes"));
+}
+
+TEST_CASE("what the driver reports comes out as an error, with its code") {
+    FakeLibcuda& f = fake();
+    const Device device = Device::cuda();
+    Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), device, {8});
+    simulation.step();
+    f.fail_next["cuLaunchKernel"] = 700;
+    CHECK(says(refusal([&] { simulation.step(); }, ErrorCode::launch_failed), "illegal memory access"));
+    simulation.step();  // goes on from where it was
+    CHECK(simulation.steps_done() == 2);
+    f.devices = 0;
+    CHECK(Device::best().kind() == "cpu");
+    CHECK(says(refusal([] { Device::cuda(0); }, ErrorCode::no_device), "there is no GPU 0"));
+    f.devices = 1;
+    Simulation large(program_of({heat("sm_90", {}, 0.25)}), device, {std::int64_t{1} << 29});
+    refusal([&] { large.step(); }, ErrorCode::out_of_memory);
+}
