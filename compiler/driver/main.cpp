@@ -13,6 +13,7 @@
 #include "compiler/bench/bench.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/manual.h"
 #include "compiler/support/error.h"
 #include "halocline/error.hpp"
 #include "runtime/core/background.h"
@@ -85,6 +86,7 @@ public:
         add_tune();
         add_format();
         add_doctor();
+        add_about();
     }
 
     ExitCode main(int argc, const char* const* argv) {
@@ -292,6 +294,23 @@ private:
         sub->callback([this] { chosen_ = [this] { return doctor(doctor_, console_); }; });
     }
 
+    void add_about() {
+        CLI::App* sub = command("about", "Print the manual page, or completions for a shell");
+        sub->add_option("WHAT", about_, "man, bash, zsh or fish")
+            ->required()
+            ->check(CLI::IsMember({"man", "bash", "zsh", "fish"}).description(""));
+        sub->callback([this] {
+            chosen_ = [this] {
+                const auto print = about_ == "man"    ? manual_page
+                                   : about_ == "bash" ? bash_completion
+                                   : about_ == "zsh"  ? zsh_completion
+                                                      : fish_completion;
+                console_.result(print(app_));
+                return ExitCode::ok;
+            };
+        });
+    }
+
     // What is wrong with the text of --steps, for CLI11; empty where nothing is.
     static std::string steps_mistake(const std::string& text) {
         const bool is_count = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -338,6 +357,7 @@ private:
     TuneArguments tune_;
     FormatOptions format_;
     DoctorOptions doctor_;
+    std::string about_;
     std::map<std::string, EmitStyle> styles_{{"launcher", EmitStyle::launcher},
                                              {"kernel-only", EmitStyle::kernels_only}};
     std::map<std::string, EmitBeside> beside_{{"cubin", EmitBeside::cubin},
