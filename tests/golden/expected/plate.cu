@@ -1,0 +1,158 @@
+// plate: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y.
+
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(float* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+
+// As one instruction: where both ways of a branch store, compilers would take vectors apart.
+__device__ __forceinline__ void store2(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
+                 : "memory");
+#else
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+#endif
+}
+
+// The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
+__device__ __forceinline__ int first_image(int index, int n, int low) {
+    while (index - n >= -low)
+        index -= n;
+    return index;
+}
+
+// The greater of two; NaN where either is.
+__device__ __forceinline__ double keep_max(double a, double b) {
+    return a > b || a != a ? a : b;
+}
+
+// The sum over the block's threads, always in the same order; thread 0 gets it.
+__device__ inline double block_sum(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
+    __syncthreads();  // an earlier call's results have been read
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = thread < warps ? of_warp[thread] : 0.0;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
+    return value;
+}
+
+// The greatest of the block's threads; thread 0 gets it.
+__device__ inline double block_max(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    __syncthreads();  // an earlier call's results have been read
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = of_warp[thread < warps ? thread : 0];
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = keep_max(value, __shfl_down_sync(~0u, value, lanes));
+    return value;
+}
+
+// Stores a cell once more wherever the halo shows it: x periodic, y periodic.
+__device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, int pitch) {
+    if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
+    const float value = u[static_cast<long long>(j) * pitch + i];
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+            u[static_cast<long long>(y) * pitch + x] = value;
+        }
+    }
+}
+
+// Reads u, writes u_next, reduces to total, reduces to hottest.
+// Schedule: direct, blocks of 32x8 threads, 2x1 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(256, 5)
+    plate_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int pitch, float dt,
+               double* __restrict__ total_partials, double* __restrict__ hottest_partials) {
+    constexpr int kCellsX = 2;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 8;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double total_of_thread = 0.0;
+    double hottest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    if (i < nx && j < ny) {
+        // Where the rows of this thread's window start.
+        long long row[3];
+#pragma unroll
+        for (int y = 0; y < 3; ++y) {
+            row[y] = static_cast<long long>(j + y - 1) * pitch;
+        }
+
+        float u_cells[3][kCellsX + 2];
+        load2(&u_cells[0][1], u + row[0] + i);
+        const float* u_row = u + row[1] + i;
+        u_cells[1][0] = u_row[-1];
+        load2(&u_cells[1][1], u_row);
+        u_cells[1][3] = u_row[2];
+        load2(&u_cells[2][1], u + row[2] + i);
+
+        float u_next_result[kCellsX];
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            const float u_new = fmaf(dt,
+                                     fmaf(-4.0f, u_cells[1][x + 1],
+                                          u_cells[1][x] + u_cells[1][x + 2] + u_cells[0][x + 1] +
+                                          u_cells[2][x + 1]),
+                                     u_cells[1][x + 1]);
+            u_next_result[x] = u_new;
+            if (i + x < nx) total_of_thread += static_cast<double>(u_new);
+            if (i + x < nx) hottest_of_thread = keep_max(hottest_of_thread, static_cast<double>(u_new));
+        }
+        if (i + kCellsX <= nx) {
+            store2(u_next + row[1] + i, u_next_result);
+        } else {
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x) {
+                if (i + x < nx) u_next[row[1] + i + x] = u_next_result[x];
+            }
+        }
+
+        // Cells of u_next near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i + 1 >= nx - 1) {
+#pragma unroll 1
+            for (int x = 0; x < 2; ++x) {
+                if (near_face || i + x < 1 || i + x >= nx - 1) {
+                    if (i + x < nx) {
+                        store_images_u(u_next, i + x, j, nx, ny, pitch);
+                    }
+                }
+            }
+        }
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double total_of_block = block_sum(total_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        total_partials[blockIdx.x + gridDim.x * blockIdx.y] = total_of_block;
+    }
+    const double hottest_of_block = block_max(hottest_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        hottest_partials[blockIdx.x + gridDim.x * blockIdx.y] = hottest_of_block;
+    }
+}
