@@ -48,9 +48,9 @@ rt::Geometry SimulationState::chosen_geometry() const {
     return rt::make_geometry(plan.rank, extent, plan.halo, device->device->row_layout());
 }
 
-// That there is an array for each level. Where there are too few for kernels that do several steps at once, steps
-// are done singly.
-void SimulationState::check_levels(const rt::FieldPlan& known, const FieldState& field) {
+// That there is an array for each level; false where there are too few for kernels that do several steps at once
+// alone.
+bool SimulationState::check_levels(const rt::FieldPlan& known, const FieldState& field) const {
     const bool moves = known.role == rt::Role::state || (known.role == rt::Role::output && known.history > 0);
     if (moves ? field.past != known.history : field.past < known.history)
         refuse(fmt::format("field '{}' of '{}' keeps {} past levels, and the arrays that it is to be bound to are of a "
@@ -58,20 +58,15 @@ void SimulationState::check_levels(const rt::FieldPlan& known, const FieldState&
                            known.name, plan.name, known.history, field.past));
     const int levels = rt::level_count(known), there = static_cast<int>(field.cells.size());
     const int scratch = there - field.past - 1, needed = levels - 1 - known.history;
-    if (scratch >= needed) return;
-    if (!session && scratch >= needed - known.spare_levels) {
-        plan.time_block.reset();
-        for (rt::FieldPlan& each : plan.fields)
-            each.spare_levels = 0;
-        return;
-    }
+    if (scratch >= needed) return true;
+    if (!session && scratch >= needed - known.spare_levels) return false;
     refuse(fmt::format("field '{}' of '{}' needs {} arrays: {} for t and the past, {} that steps write next; there "
                        "are {}",
                        known.name, plan.name, levels, 1 + known.history, needed, there));
 }
 
-// That the arrays lie as the simulation's others do, or decide how those lie.
-void SimulationState::check_place(const rt::FieldPlan& known, const FieldState& field) {
+// How all arrays of the simulation lie with these. Throws where the others lie otherwise.
+rt::Geometry SimulationState::checked_place(const rt::FieldPlan& known, const FieldState& field) const {
     const rt::Geometry wanted =
         geometry ? *geometry
         : session ? session->geometry()
@@ -90,7 +85,7 @@ void SimulationState::check_place(const rt::FieldPlan& known, const FieldState& 
         if (reinterpret_cast<std::uintptr_t>(cell) % static_cast<std::uintptr_t>(alignment) != 0)
             refuse(fmt::format("the address of cell (0,0,0) of each array of '{}' must be a multiple of {} bytes",
                                known.name, alignment));
-    geometry = wanted;
+    return wanted;
 }
 
 void SimulationState::check_users(int index, const FieldState& field) const {
@@ -127,9 +122,15 @@ void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldS
     if (field->grid != grid)
         refuse(fmt::format("the simulation has {} cells, and the arrays for '{}' {}", grid_text(grid), name,
                            grid_text(field->grid)));
-    check_levels(known, *field);
-    check_place(known, *field);
+    const bool enough = check_levels(known, *field);
+    const rt::Geometry place = checked_place(known, *field);
     check_users(index, *field);
+    geometry = place;
+    if (!enough) {
+        plan.time_block.reset();
+        for (rt::FieldPlan& each : plan.fields)
+            each.spare_levels = 0;
+    }
     Binding binding{field, index, field->version};
     if (session) session->bind_levels(name, arrays_of(binding));
     bindings.insert_or_assign(name, binding);

@@ -54,8 +54,8 @@ struct SimulationState : std::enable_shared_from_this<SimulationState> {
     void check_faces() const;  // that all users of shared fields mean the same past their faces
 
 private:
-    void check_levels(const halo::rt::FieldPlan& plan, const FieldState& field);
-    void check_place(const halo::rt::FieldPlan& plan, const FieldState& field);
+    bool check_levels(const halo::rt::FieldPlan& known, const FieldState& field) const;
+    halo::rt::Geometry checked_place(const halo::rt::FieldPlan& known, const FieldState& field) const;
     void check_users(int index, const FieldState& field) const;
 };
 

@@ -1,0 +1,182 @@
+// Host programs on a GPU: compiled there or before, in the caller's stream and on the caller's memory, against the same
+// programs on the CPU, bit by bit.
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "common.h"
+#include "halocline/halocline.hpp"
+#include "heat.h"
+#include "heat_back.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/nvrtc/nvrtc.h"
+#include "skip.h"
+#include "smooth.h"
+#include "wave.h"
+
+using namespace halocline;
+
+namespace {
+
+const SkipUnless gpu(halo::rt::cuda_status().why.empty(), halo::rt::cuda_status().why);
+const SkipUnless nvrtc(halo::rt::Nvrtc::find() != nullptr, halo::rt::Nvrtc::why_missing());
+
+const Grid kGrid = {301, 97};
+constexpr std::int64_t kCells = 301 * 97;
+
+Program compiled(const std::string& spec, bool wait = true) {
+    CompileOptions options;
+    options.wait_for_all_kernels = wait;
+    return compile_file(HALO_SOURCE_DIR "/tests/embedding/specs/" + spec + ".halo", options);
+}
+
+Simulation heat_on(const Program& program, const Device& device, const SimulationOptions& options = {}) {
+    Simulation heat(program, device, kGrid, options);
+    heat.set("dt", 0.2);
+    return heat;
+}
+
+std::vector<float> expected_heat(int steps) {
+    Simulation heat = heat_on(heat_program(), Device::cpu(1));
+    heat.write("u", some_values(kCells));
+    heat.step(steps);
+    return read_f32(heat, "u");
+}
+
+}  // namespace
+
+TEST_CASE("a GPU computes what the CPU does, compiled with and without waiting") {
+    const Device device = Device::cuda();
+    for (const bool wait : {true, false}) {
+        Simulation heat = heat_on(compiled("heat", wait), device);
+        heat.write("u", some_values(kCells));
+        heat.step(157);
+        CHECK(read_f32(heat, "u") == expected_heat(157));
+        heat.step(1);
+        CHECK(read_f32(heat, "u") == expected_heat(158));
+    }
+    Simulation wave(compiled("wave"), device, {40, 30, 20}), on_cpu(wave_program(), Device::cpu(1), {40, 30, 20});
+    for (Simulation* each : {&wave, &on_cpu}) {
+        each->write("p", some_values(40 * 30 * 20));
+        each->write("p", some_values(40 * 30 * 20, 7), -1);
+        each->step(33);
+    }
+    CHECK(wave.read("p") == on_cpu.read("p"));
+    CHECK(wave.read("p", -1) == on_cpu.read("p", -1));
+}
+
+TEST_CASE("a bundle runs as what it was made of") {
+    const Device device = Device::cuda();
+    const auto path = (std::filesystem::temp_directory_path() / ("gpu_test_" + std::to_string(::getpid()))).string();
+    for (const bool any_grid : {true, false}) {
+        BundleOptions options;
+        options.archs = {device.arch()};
+        options.any_grid = any_grid;
+        if (!any_grid) options.grids = {kGrid};
+        write_bundle(compiled("heat"), path, options);
+        Simulation heat = heat_on(Program::load(path), device);
+        heat.write("u", some_values(kCells));
+        heat.step(157);
+        CHECK(read_f32(heat, "u") == expected_heat(157));
+    }
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("work goes into the caller's stream, also the default one") {
+    const auto& driver = halo::rt::cuda::Driver::get();
+    const Device own = Device::cuda();  // keeps the primary context
+    const halo::rt::CurrentCudaContext keep;
+    int gpu_number = 0;
+    halo::rt::cuda::Context context = nullptr;
+    REQUIRE(driver.DeviceGet(&gpu_number, 0) == 0);
+    REQUIRE(driver.DevicePrimaryCtxRetain(&context, gpu_number) == 0);
+    REQUIRE(driver.CtxSetCurrent(context) == 0);
+    halo::rt::cuda::Stream stream = nullptr;
+    REQUIRE(driver.StreamCreate(&stream, 0) == 0);
+    for (void* const each : {static_cast<void*>(stream), static_cast<void*>(nullptr)}) {
+        CudaHandles handles;
+        handles.context = context;
+        handles.stream = each;
+        const Device device = Device::cuda(handles);
+        Simulation heat = heat_on(compiled("heat"), device);
+        heat.write("u", some_values(kCells));
+        heat.step(300);
+        CHECK(read_f32(heat, "u") == expected_heat(300));
+    }
+    CHECK(driver.StreamDestroy(stream) == 0);
+    CHECK(driver.DevicePrimaryCtxRelease(gpu_number) == 0);
+}
+
+TEST_CASE("arrays with more room than is needed, and those that do not fit") {
+    const Device device = Device::cuda();
+    const Program program = compiled("heat");
+    const Layout least = common_layout({program}, device, kGrid);
+    Layout roomy = least;
+    roomy.pitch += 96;
+    roomy.first_cell = least.first_cell + 3 * roomy.pitch;
+    roomy.elements = roomy.pitch * (kGrid[1] + 12);
+    const Field one(device, Type::f32, roomy), other(device, Type::f32, roomy);
+    const Field field = Field::of_views(device, Type::f32, kGrid, {one.view(), other.view()});
+    Simulation heat = heat_on(program, device);
+    heat.bind("u", field);
+    heat.write("u", some_values(kCells));
+    heat.step(64);
+    CHECK(read_f32(heat, "u") == expected_heat(64));
+    CHECK(heat.layout().pitch == roomy.pitch);
+
+    View view = one.view(), second = other.view();
+    view.pitch = second.pitch = roomy.pitch + 4;
+    Simulation third = heat_on(program, device);
+    CHECK(says(refusal([&] { third.bind("u", Field::of_views(device, Type::f32, kGrid, {view, second})); }),
+               "a multiple of 32"));
+}
+
+TEST_CASE("programs share a field on the GPU as they do on the CPU") {
+    const auto run = [](const Device& device, const std::vector<Program>& programs) {
+        SimulationOptions options;
+        options.layout = common_layout(programs, device, kGrid);
+        Simulation heat = heat_on(programs[0], device, options);
+        Simulation back(programs[1], device, kGrid, options), smooth(programs[2], device, kGrid, options);
+        const Field field(device, Type::f32, *options.layout);
+        for (Simulation* each : {&heat, &back, &smooth})
+            each->bind("u", field);
+        heat.write("u", some_values(kCells));
+        std::vector<float> all;
+        for (int round = 0; round < 4; ++round) {
+            heat.step(1 + 9 * round);
+            back.step(2);
+            smooth.step();
+            for (const float value : read_f32(smooth, "v"))
+                all.push_back(value);
+        }
+        for (const float value : read_f32(heat, "u"))
+            all.push_back(value);
+        return all;
+    };
+    CHECK(run(Device::cuda(), {compiled("heat"), compiled("heat_back"), compiled("smooth")}) ==
+          run(Device::cpu(1), {heat_program(), heat_back_program(), smooth_program()}));
+}
+
+TEST_CASE("threads on one GPU take turns") {
+    const Device device = Device::cuda();
+    const Program program = compiled("heat");
+    const std::shared_future<void> ready = precompile(program, device, {kGrid});
+    std::vector<std::vector<float>> results(3);
+    std::vector<std::thread> threads;
+    for (std::vector<float>& result : results)
+        threads.emplace_back([&] {
+            Simulation heat = heat_on(program, device);
+            heat.write("u", some_values(kCells));
+            for (int step = 0; step < 50; ++step)
+                heat.step();
+            result = read_f32(heat, "u");
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    ready.get();
+    for (const auto& result : results)
+        CHECK(result == expected_heat(50));
+}
