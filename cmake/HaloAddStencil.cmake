@@ -43,7 +43,7 @@ function(halo_add_stencil target spec)
   endif()
   add_custom_command(OUTPUT ${folder}/${target}.cpp ${folder}/${target}.h
     COMMAND Halocline::haloc bundle -q ${spec} -o ${folder}/${target}.cpp --depfile ${folder}/${target}.d ${options}
-    DEPENDS ${spec} Halocline::haloc DEPFILE ${folder}/${target}.d COMMENT "Generating ${target}.cpp from a spec" VERBATIM)
+    DEPENDS ${spec} $<TARGET_FILE:Halocline::haloc> DEPFILE ${folder}/${target}.d COMMENT "Generating ${target}.cpp from a spec" VERBATIM)
   # The results are those of the spec, bit by bit: nothing may be contracted or reordered.
   set(flags -O3 -ffp-contract=off -fno-fast-math -fno-math-errno -Wno-unknown-pragmas)
   if(HALO_NATIVE)

@@ -41,8 +41,10 @@ foreach(library IN ITEMS halocline_runtime halocline)
   set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                                               INSTALL_RPATH "$ORIGIN" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
   # Names of the libraries that are linked in statically, and of templates, are no one else's.
-  target_link_options(${library} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map -Wl,--gc-sections
-                                         -Wl,-z,defs)
+  target_link_options(${library} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map -Wl,--gc-sections)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize") # whose run-time library is the executable's
+    target_link_options(${library} PRIVATE -Wl,-z,defs)
+  endif()
   set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 endforeach()
 set_target_properties(halocline_runtime PROPERTIES OUTPUT_NAME halocline-runtime EXPORT_NAME runtime)

@@ -36,7 +36,8 @@ CompileOptions options_of(const halo_compile_options* c) {
 std::vector<Grid> grids_of(const int64_t* grids, int axes, int count) {
     std::vector<Grid> all;
     for (int i = 0; i < count; ++i)
-        all.push_back(grid_of(grids == nullptr ? nullptr : grids + static_cast<std::ptrdiff_t>(i) * axes, axes));
+        all.push_back(
+            grid_of(grids == nullptr ? nullptr : grids + static_cast<std::ptrdiff_t>(i) * axes, axes));
     return all;
 }
 
@@ -75,17 +76,19 @@ halo_code halo_diagnostic(int index, halo_diagnostic_info* info) {
     return HALO_OK;
 }
 
-halo_code halo_precompile(const halo_program* program, const halo_device* device, const int64_t* grids, int axes,
-                          int count, halo_task** task) {
+halo_code halo_precompile(const halo_program* program, const halo_device* device, const int64_t* grids,
+                          int axes, int count, halo_task** task) {
     return guarded([&] {
         need(task, "the place for the handle");
         *task = nullptr;
-        *task = new halo_task{precompile(need_handle(program, "the program").program,
-                                         need_handle(device, "the device").device, grids_of(grids, axes, count))};
+        *task =
+            new halo_task{precompile(need_handle(program, "the program").program,
+                                     need_handle(device, "the device").device, grids_of(grids, axes, count))};
     });
 }
 int halo_task_is_done(const halo_task* task) {
-    return task == nullptr || task->done.wait_for(std::chrono::seconds(0)) == std::future_status::ready ? 1 : 0;
+    return task == nullptr || task->done.wait_for(std::chrono::seconds(0)) == std::future_status::ready ? 1
+                                                                                                        : 0;
 }
 halo_code halo_task_wait(halo_task* task) {
     return guarded([&] { need_handle(task, "the task").done.get(); });
@@ -94,8 +97,8 @@ void halo_task_release(halo_task* task) {
     delete task;
 }
 
-halo_code halo_write_bundle(const halo_program* program, const char* path, const char* const* archs, int arch_count,
-                            const int64_t* grids, int axes, int grid_count, int any_grid) {
+halo_code halo_write_bundle(const halo_program* program, const char* path, const char* const* archs,
+                            int arch_count, const int64_t* grids, int axes, int grid_count, int any_grid) {
     return guarded([&] {
         BundleOptions options;
         if (arch_count > 0) need(archs, "the list of architectures");

@@ -46,9 +46,10 @@ void write_linked(const BundleArguments& arguments, const detail::CheckedProgram
     const std::filesystem::path output(arguments.output);
     const std::string stem = output.stem().string();
     if (!detail::is_identifier(stem))
-        throw CommandError(ExitCode::usage,
-                           fmt::format("`{}` cannot be the name of functions, {}_program() and {}_open()", stem, stem, stem),
-                           "name the file with letters, digits and underscores");
+        throw CommandError(
+            ExitCode::usage,
+            fmt::format("`{}` cannot be the name of functions, {}_program() and {}_open()", stem, stem, stem),
+            "name the file with letters, digits and underscores");
     const detail::LinkedFiles files = detail::print_linked(
         checked, stem, std::filesystem::path(arguments.file).filename().string(), std::move(variants));
     driver::write_text(arguments.output, files.source);
@@ -62,8 +63,9 @@ void write_linked(const BundleArguments& arguments, const detail::CheckedProgram
 ExitCode bundle(const BundleArguments& arguments, const driver::Console& console) {
     const bool is_linked = arguments.output.ends_with(".cpp");
     if (arguments.archs.empty() && !is_linked)
-        throw CommandError(ExitCode::usage, "a bundle is for one GPU architecture or more",
-                           "for example --arch sm_90; an output that ends in .cpp gets code for the CPU in any case");
+        throw CommandError(
+            ExitCode::usage, "a bundle is for one GPU architecture or more",
+            "for example --arch sm_90; an output that ends in .cpp gets code for the CPU in any case");
     const driver::CheckedSpec spec = driver::read_spec(arguments.file, arguments.include, console);
     CompileOptions options;
     options.stencil = arguments.stencil;

@@ -19,8 +19,9 @@ namespace detail {
 CheckedProgram checked_program(const driver::CheckedSpec& spec, const CompileOptions& options) {
     if (!spec.ok) throw_mistakes(spec);
     if (spec.analysis.stencils.empty())
-        throw Error(ErrorCode::spec, spec.source.name() + " has no stencil; a spec starts with, for example, "
-                                                          "stencil heat(x, y) { … }");
+        throw Error(ErrorCode::spec, spec.source.name() +
+                                         " has no stencil; a spec starts with, for example, "
+                                         "stencil heat(x, y) { … }");
     const halo::sema::AnalyzedStencil& stencil = driver::choose_stencil(spec, options.stencil);
     CheckedProgram checked{stencil.program, {}};
     checked.options.schedules = options.schedules;
@@ -55,10 +56,12 @@ Program compile(const std::string& text, const CompileOptions& options) {
 }
 
 Program compile_file(const std::string& path, const CompileOptions& options) {
-    return translated_of_compiler([&] { return program_of(driver::check_spec(path, options.include), options); });
+    return translated_of_compiler(
+        [&] { return program_of(driver::check_spec(path, options.include), options); });
 }
 
-std::shared_future<void> precompile(const Program& program, const Device& device, const std::vector<Grid>& grids) {
+std::shared_future<void> precompile(const Program& program, const Device& device,
+                                    const std::vector<Grid>& grids) {
     std::vector<detail::Extent> extents;
     for (const Grid& grid : grids)
         extents.push_back(detail::extent_of(program.info(), grid));
@@ -74,7 +77,8 @@ void write_bundle(const Program& program, const std::string& path, const BundleO
     translated_of_compiler([&] {
         const auto source = std::dynamic_pointer_cast<detail::CompiledSource>(program.source());
         if (source == nullptr)
-            throw Error(ErrorCode::bad_argument, "a bundle is made of a program from compile(), not of another bundle");
+            throw Error(ErrorCode::bad_argument,
+                        "a bundle is made of a program from compile(), not of another bundle");
         if (options.archs.empty())
             throw Error(ErrorCode::bad_argument, "a bundle is for one architecture or more, such as sm_90");
         for (const Grid& grid : options.grids)

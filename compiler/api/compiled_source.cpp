@@ -74,7 +74,8 @@ std::shared_ptr<const Code> compile_for_cpu(const CheckedProgram& checked) {
 
 // What a program is for its users does not depend on the device: that of the CPU is the quickest to make.
 CompiledSource::CompiledSource(CheckedProgram checked)
-    : ProgramSource(info_of(driver::cpu_code(driver::optimize(checked.program, checked.options)).lowered.plan)),
+    : ProgramSource(
+          info_of(driver::cpu_code(driver::optimize(checked.program, checked.options)).lowered.plan)),
       checked_(std::move(checked)) {}
 
 std::vector<std::string> CompiledSource::targets() const {

@@ -53,7 +53,8 @@ void rethrow_of_compiler() {
     try {
         throw;
     } catch (const halo::driver::CommandError& error) {
-        throw Error(code_of(error.code()), error.hint().empty() ? error.what() : std::string(error.what()) + "; " + error.hint());
+        throw Error(code_of(error.code()),
+                    error.hint().empty() ? error.what() : std::string(error.what()) + "; " + error.hint());
     } catch (const halo::UnsupportedError& error) {
         throw Error(ErrorCode::unsupported, error.what());
     } catch (...) {

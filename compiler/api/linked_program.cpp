@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace halocline::detail {

@@ -13,7 +13,8 @@ struct LinkedFiles {
     std::string source;
 };
 
-// stem: of the files, a C identifier. spec: the file that it is made from, for comments. more: variants for GPUs.
+// stem: of the files, a C identifier. spec: the file that it is made from, for comments. more: variants for
+// GPUs.
 LinkedFiles print_linked(const CheckedProgram& checked, const std::string& stem, const std::string& spec,
                          std::vector<Variant> more);
 

@@ -82,8 +82,8 @@ struct CompiledCode {
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                            const rt::DiskCache& cache);
 
-// The same, but a kernel for several steps that the cache has not is left to a thread of its own, once the others
-// are there. That thread may outlive its caller.
+// The same, but a kernel for several steps that the cache has not is left to a thread of its own, once the
+// others are there. That thread may outlive its caller.
 struct SplitCode {
     CompiledCode compiled;
     std::shared_future<rt::LateCode> late_block;  // not valid where there is none

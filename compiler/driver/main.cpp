@@ -163,17 +163,20 @@ private:
         sub->footer(kBundleFooter);
         sub->add_option("FILE", bundle_.file, "spec, or - for standard input")->required();
         modules(sub, bundle_.include);
-        sub->add_option("-o,--output", bundle_.output,
-                        "file to write: NAME.halobundle to be loaded, or NAME.cpp to be linked in, which has code "
-                        "for the CPU, too, and gets NAME.h beside it")
+        sub->add_option(
+               "-o,--output", bundle_.output,
+               "file to write: NAME.halobundle to be loaded, or NAME.cpp to be linked in, which has code "
+               "for the CPU, too, and gets NAME.h beside it")
             ->required();
-        repeatable(sub, "--arch", bundle_.archs, "a GPU architecture to compile for, such as sm_90; needs NVRTC");
+        repeatable(sub, "--arch", bundle_.archs,
+                   "a GPU architecture to compile for, such as sm_90; needs NVRTC");
         repeatable(sub, "--grid", bundle_.grids, "cells along each axis: code with schedules for this grid");
         sub->add_flag("--only-grids", bundle_.only_grids, "no code for GPUs with other grids than those");
         sub->add_option("--stencil", bundle_.stencil, "which stencil, where the file has several");
         repeatable(sub, "--schedule", bundle_.schedule, kScheduleHelp);
         sub->add_flag("--strict-fp", bundle_.strict_fp, "keep the order of arithmetic as written");
-        sub->add_option("--depfile", bundle_.depfile, "write the files that it is made from, as make reads them");
+        sub->add_option("--depfile", bundle_.depfile,
+                        "write the files that it is made from, as make reads them");
         sub->callback([this] { chosen_ = [this] { return halocline::bundle(bundle_, console_); }; });
     }
     void add_run() {

@@ -143,7 +143,8 @@ std::string manual_page(const CLI::App& app) {
     page += ".SH NAME\nhaloc \\- compile stencil programs to CUDA and C++, and run them\n";
     page += ".SH SYNOPSIS\n";
     for (const CommandText& command : commands)
-        page += fmt::format(".B haloc {}\n[\\fIOPTIONS\\fR]{}\n.br\n", roff(command.name), roff(command.arguments));
+        page += fmt::format(".B haloc {}\n[\\fIOPTIONS\\fR]{}\n.br\n", roff(command.name),
+                            roff(command.arguments));
     page += ".SH DESCRIPTION\n" + roff(app.get_description()) + "\n" + roff_verbatim(app.get_footer());
     page += ".SH COMMANDS\n";
     for (const CommandText& command : commands) {
@@ -194,7 +195,8 @@ std::string zsh_completion(const CLI::App& app) {
                 if (!option.value.empty()) spec += ":" + zsh_words(option.value) + ":_files";
                 cases += "                " + in_quotes(spec) + " \\\n";
             }
-        cases += fmt::format("                '*: :{}'\n            ;;\n", command.takes_files ? "_files" : " ");
+        cases +=
+            fmt::format("                '*: :{}'\n            ;;\n", command.takes_files ? "_files" : " ");
     }
     return fmt::format(R"(#compdef haloc
 _haloc() {{
@@ -225,7 +227,8 @@ std::string fish_completion(const CLI::App& app) {
             text += fmt::format("complete -c haloc -n '__fish_seen_subcommand_from {}'", command.name);
             for (const std::string& name : option.names)
                 text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-            text += fmt::format("{} -d {}\n", option.value.empty() ? "" : " -r", in_quotes(option.description));
+            text +=
+                fmt::format("{} -d {}\n", option.value.empty() ? "" : " -r", in_quotes(option.description));
         }
     }
     return text;

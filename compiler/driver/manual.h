@@ -1,5 +1,5 @@
-// What the command line says of itself, in other forms: a manual page, and completions for shells. Made from its
-// options, so that they never fall behind.
+// What the command line says of itself, in other forms: a manual page, and completions for shells. Made from
+// its options, so that they never fall behind.
 #pragma once
 
 #include <string>

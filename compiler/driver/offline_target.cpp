@@ -41,7 +41,8 @@ std::vector<std::string> known_archs() {
 }
 
 schedule::Target offline_target(const std::string& arch) {
-    const auto known = std::find_if(kArchs.begin(), kArchs.end(), [&](const Arch& each) { return arch == each.name; });
+    const auto known =
+        std::find_if(kArchs.begin(), kArchs.end(), [&](const Arch& each) { return arch == each.name; });
     if (known == kArchs.end())
         throw CommandError(ExitCode::usage, fmt::format("there is no architecture `{}` that is known", arch),
                            fmt::format("it is one of {}", join(known_archs(), ", ")));

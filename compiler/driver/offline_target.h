@@ -11,8 +11,8 @@ namespace halo::driver {
 // "sm_80" …: those whose limits are known.
 std::vector<std::string> known_archs();
 
-// The largest GPU of an architecture, with the bandwidths of an H200 where no others are known: they serve to choose
-// between schedules. Throws CommandError (usage) for one that is not known.
+// The largest GPU of an architecture, with the bandwidths of an H200 where no others are known: they serve to
+// choose between schedules. Throws CommandError (usage) for one that is not known.
 schedule::Target offline_target(const std::string& arch);
 
 }  // namespace halo::driver

@@ -36,7 +36,8 @@ int main(int argc, char** argv) try {
     }
     heat.read("u", std::span<float>(u));
     const bool kept = std::abs(heat.reduce("total") - total) < 1e-3 * total;
-    std::printf("the middle is at %.3f; the heat is %s\n", u[150 + nx * 100], kept ? "all there" : "NOT all there");
+    std::printf("the middle is at %.3f; the heat is %s\n", u[150 + nx * 100],
+                kept ? "all there" : "NOT all there");
     return kept ? 0 : 1;
 } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -21,7 +21,8 @@ int main() try {
     // A wave keeps its shape, and shrinks by the same factor in each step.
     const double factor = 1 - 2 * heat.get("dt") * (1 - std::cos(2 * pi / n));
     const double expected = std::pow(factor, 100);
-    std::printf("dt = %g: after 100 steps the wave is %.6f high, and should be %.6f\n", heat.get("dt"), u[n / 4], expected);
+    std::printf("dt = %g: after 100 steps the wave is %.6f high, and should be %.6f\n", heat.get("dt"),
+                u[n / 4], expected);
     return std::abs(u[n / 4] - expected) < 1e-4 ? 0 : 1;
 } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -17,8 +17,8 @@ typedef struct halo_compile_options {
     int wait_for_all_kernels;     /* see CompileOptions in halocline.hpp */
 } halo_compile_options;
 
-/* name: of the text, in messages. options: NULL for the default. HALO_SPEC: halo_message() has all messages about the
- * text, and halo_diagnostic() each of them. */
+/* name: of the text, in messages. options: NULL for the default. HALO_SPEC: halo_message() has all messages
+ * about the text, and halo_diagnostic() each of them. */
 halo_code halo_compile(const char* text, const char* name, const halo_compile_options* options,
                        halo_program** program);
 halo_code halo_compile_file(const char* path, const halo_compile_options* options, halo_program** program);
@@ -28,21 +28,21 @@ typedef struct halo_diagnostic_info {
     const char *kind, *message, *file, *mend;
     int line, column; /* from 1 */
 } halo_diagnostic_info;
-/* Message `index` of the last call on this thread that ended with HALO_SPEC; HALO_BAD_ARGUMENT past the last. The
- * strings are valid until the thread's next call that compiles. */
+/* Message `index` of the last call on this thread that ended with HALO_SPEC; HALO_BAD_ARGUMENT past the last.
+ * The strings are valid until the thread's next call that compiles. */
 halo_code halo_diagnostic(int index, halo_diagnostic_info* info);
 
 /* Begins to compile in the background, for `count` grids of `axes` numbers each. */
 typedef struct halo_task halo_task;
-halo_code halo_precompile(const halo_program* program, const halo_device* device, const int64_t* grids, int axes,
-                          int count, halo_task** task);
+halo_code halo_precompile(const halo_program* program, const halo_device* device, const int64_t* grids,
+                          int axes, int count, halo_task** task);
 int halo_task_is_done(const halo_task* task);
 halo_code halo_task_wait(halo_task* task); /* what became of it */
 void halo_task_release(halo_task* task);   /* waits for nothing */
 
 /* archs: `arch_count` strings such as "sm_90"; grids: `grid_count` grids of `axes` numbers each. */
-halo_code halo_write_bundle(const halo_program* program, const char* path, const char* const* archs, int arch_count,
-                            const int64_t* grids, int axes, int grid_count, int any_grid);
+halo_code halo_write_bundle(const halo_program* program, const char* path, const char* const* archs,
+                            int arch_count, const int64_t* grids, int axes, int grid_count, int any_grid);
 
 #ifdef __cplusplus
 }

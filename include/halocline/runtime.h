@@ -10,9 +10,10 @@
  *       halo_read_f32(simulation, "u", result, 512 * 512, 0))
  *       fprintf(stderr, "%s\n", halo_message());
  *
- * Calls return HALO_OK or say what was wrong: halo_message() has the words. No exception leaves a call. Handles are
- * given back with their _release(), in any order: what is still needed stays. NULL may be released. Strings are UTF-8
- * and are copied. Threads, order of work and what may be shared are as in runtime.hpp. */
+ * Calls return HALO_OK or say what was wrong: halo_message() has the words. No exception leaves a call.
+ * Handles are given back with their _release(), in any order: what is still needed stays. NULL may be
+ * released. Strings are UTF-8 and are copied. Threads, order of work and what may be shared are as in
+ * runtime.hpp. */
 #ifndef HALOCLINE_RUNTIME_H
 #define HALOCLINE_RUNTIME_H
 
@@ -66,7 +67,7 @@ halo_code halo_device_cuda_in(int ordinal, void* context, void* stream, halo_dev
 halo_code halo_device_cpu(int threads, halo_device** device); /* 0: as many as the machine has cores */
 halo_code halo_device_best(halo_device** device);             /* the first GPU, else the CPU */
 halo_code halo_device_wait(halo_device* device);              /* until everything is done */
-const char* halo_device_kind(const halo_device* device);      /* "cuda:0" or "cpu"; lives as long as the device */
+const char* halo_device_kind(const halo_device* device); /* "cuda:0" or "cpu"; lives as long as the device */
 void halo_device_release(halo_device* device);
 
 /* ---- programs */
@@ -96,7 +97,8 @@ void halo_program_release(halo_program* program);
 
 enum { HALO_MAX_AXES = 3 };
 
-/* How the arrays of a simulation lie, in elements: cell (x, y, z) is element first_cell + x + pitch * y + slice * z. */
+/* How the arrays of a simulation lie, in elements: cell (x, y, z) is element first_cell + x + pitch * y +
+ * slice * z. */
 typedef struct halo_layout {
     int axes;
     int64_t grid[HALO_MAX_AXES];
@@ -125,7 +127,8 @@ halo_code halo_field_view(const halo_field* field, int level, halo_view* view);
 halo_code halo_field_changed(halo_field* field); /* the caller has changed cells */
 void halo_field_release(halo_field* field);
 
-/* ---- simulations. Levels: 0 is t, -1 is t-1. Arrays on the host are dense, x fastest, and `count` elements long. */
+/* ---- simulations. Levels: 0 is t, -1 is t-1. Arrays on the host are dense, x fastest, and `count` elements
+ * long. */
 
 halo_code halo_simulation_create(const halo_program* program, const halo_device* device, const int64_t* grid,
                                  int axes, halo_simulation** simulation);
@@ -136,28 +139,35 @@ void halo_simulation_release(halo_simulation* simulation);
 
 halo_code halo_set(halo_simulation* simulation, const char* param, double value);
 halo_code halo_get(const halo_simulation* simulation, const char* param, double* value);
-halo_code halo_set_weights(halo_simulation* simulation, const char* coefficient, const double* weights, size_t count);
+halo_code halo_set_weights(halo_simulation* simulation, const char* coefficient, const double* weights,
+                           size_t count);
 halo_code halo_set_table(halo_simulation* simulation, const char* table, const double* rows, size_t count);
-halo_code halo_set_points(halo_simulation* simulation, const char* points, const double* positions, size_t count);
+halo_code halo_set_points(halo_simulation* simulation, const char* points, const double* positions,
+                          size_t count);
 halo_code halo_set_point_values(halo_simulation* simulation, const char* points, const char* name,
                                 const double* values, size_t count);
-/* A trace, [step][point]: `count` is the room in `values`, and afterwards how many there are; with too little room
- * nothing is written and HALO_BAD_ARGUMENT returned. */
+/* A trace, [step][point]: `count` is the room in `values`, and afterwards how many there are; with too little
+ * room nothing is written and HALO_BAD_ARGUMENT returned. */
 halo_code halo_trace(halo_simulation* simulation, const char* points, const char* name, double* values,
                      size_t* count);
 
 halo_code halo_bind(halo_simulation* simulation, const char* name, const halo_field* field);
-halo_code halo_share(halo_simulation* simulation, const char* name, halo_field** field); /* the arrays it is in */
+halo_code halo_share(halo_simulation* simulation, const char* name,
+                     halo_field** field); /* the arrays it is in */
 
-halo_code halo_write_f32(halo_simulation* simulation, const char* field, const float* values, size_t count, int level);
+halo_code halo_write_f32(halo_simulation* simulation, const char* field, const float* values, size_t count,
+                         int level);
 halo_code halo_write_f64(halo_simulation* simulation, const char* field, const double* values, size_t count,
                          int level);
-halo_code halo_read_f32(halo_simulation* simulation, const char* field, float* values, size_t count, int level);
-halo_code halo_read_f64(halo_simulation* simulation, const char* field, double* values, size_t count, int level);
+halo_code halo_read_f32(halo_simulation* simulation, const char* field, float* values, size_t count,
+                        int level);
+halo_code halo_read_f64(halo_simulation* simulation, const char* field, double* values, size_t count,
+                        int level);
 /* In the field's own type. */
-halo_code halo_write_elements(halo_simulation* simulation, const char* field, const void* elements, size_t bytes,
-                              int level);
-halo_code halo_read_elements(halo_simulation* simulation, const char* field, void* elements, size_t bytes, int level);
+halo_code halo_write_elements(halo_simulation* simulation, const char* field, const void* elements,
+                              size_t bytes, int level);
+halo_code halo_read_elements(halo_simulation* simulation, const char* field, void* elements, size_t bytes,
+                             int level);
 
 halo_code halo_step(halo_simulation* simulation, int64_t count); /* asynchronous on a GPU */
 halo_code halo_wait(halo_simulation* simulation);

@@ -43,8 +43,10 @@ json read_index(std::string_view& rest, const std::string& name) {
     const std::string_view magic = take_line(rest, name);
     if (!magic.starts_with(kMagic)) refuse(name, "this is no Halocline bundle");
     if (magic.substr(kMagic.size()) != kVersion)
-        refuse(name, fmt::format("this is a bundle of another Halocline (format {}, and this one reads {}); make it anew",
-                                 magic.substr(kMagic.size()), kVersion));
+        refuse(name,
+               fmt::format(
+                   "this is a bundle of another Halocline (format {}, and this one reads {}); make it anew",
+                   magic.substr(kMagic.size()), kVersion));
     const std::string_view sum = take_line(rest, name);
     if (sum != rt::hash_key({rest})) refuse(name, "the bundle is damaged: its checksum is wrong");
     const std::string_view digits = take_line(rest, name);
@@ -120,9 +122,10 @@ private:
         }
         if (best != nullptr) return best;
         const Grid grid(extent.begin(), extent.begin() + static_cast<std::ptrdiff_t>(info().axes.size()));
-        throw rt::Error(rt::ErrorCode::no_device,
-                        fmt::format("the bundle of '{}' has no code for {} and the grid {}; it has code for: {}",
-                                    info().name, arch, grid_text(grid), fmt::join(targets(), "; ")));
+        throw rt::Error(
+            rt::ErrorCode::no_device,
+            fmt::format("the bundle of '{}' has no code for {} and the grid {}; it has code for: {}",
+                        info().name, arch, grid_text(grid), fmt::join(targets(), "; ")));
     }
 
     std::vector<std::shared_ptr<const Variant>> variants_;

@@ -156,9 +156,11 @@ halo_code halo_program_field(const halo_program* program, int index, halo_field_
         need(info, "the place for the field");
         const auto& fields = need_handle(program, "the program").program.info().fields;
         if (index < 0 || index >= static_cast<int>(fields.size()))
-            throw Error(ErrorCode::bad_argument, "the program has " + std::to_string(fields.size()) + " fields");
+            throw Error(ErrorCode::bad_argument,
+                        "the program has " + std::to_string(fields.size()) + " fields");
         const FieldInfo& field = fields[static_cast<std::size_t>(index)];
-        *info = {field.name.c_str(), static_cast<halo_type>(field.type), static_cast<int>(field.role), field.past};
+        *info = {field.name.c_str(), static_cast<halo_type>(field.type), static_cast<int>(field.role),
+                 field.past};
     });
 }
 void halo_program_release(halo_program* program) {
@@ -173,15 +175,16 @@ halo_code halo_common_layout(const halo_program* const* programs, int count, con
         if (count > 0) need(programs, "the list of programs");
         for (int i = 0; i < count; ++i)
             all.push_back(need_handle(programs[i], "a program").program);
-        *layout = layout_for_c(common_layout(all, need_handle(device, "the device").device, grid_of(grid, axes)));
+        *layout =
+            layout_for_c(common_layout(all, need_handle(device, "the device").device, grid_of(grid, axes)));
     });
 }
 
 halo_code halo_field_create(const halo_device* device, halo_type type, const halo_layout* layout, int past,
                             int scratch, halo_field** field) {
     return make(field, [&] {
-        return Field(need_handle(device, "the device").device, static_cast<Type>(type), layout_from_c(layout), past,
-                     scratch);
+        return Field(need_handle(device, "the device").device, static_cast<Type>(type), layout_from_c(layout),
+                     past, scratch);
     });
 }
 halo_code halo_field_of_views(const halo_device* device, halo_type type, const int64_t* grid, int axes,
@@ -190,8 +193,8 @@ halo_code halo_field_of_views(const halo_device* device, halo_type type, const i
         std::vector<View> views;
         if (count > 0) need(arrays, "the list of arrays");
         for (int i = 0; i < count; ++i)
-            views.push_back({arrays[i].memory, arrays[i].bytes, arrays[i].first_cell, arrays[i].pitch,
-                             arrays[i].slice});
+            views.push_back(
+                {arrays[i].memory, arrays[i].bytes, arrays[i].first_cell, arrays[i].pitch, arrays[i].slice});
         return Field::of_views(need_handle(device, "the device").device, static_cast<Type>(type),
                                grid_of(grid, axes), views, past);
     });
@@ -213,8 +216,8 @@ void halo_field_release(halo_field* field) {
 halo_code halo_simulation_create(const halo_program* program, const halo_device* device, const int64_t* grid,
                                  int axes, halo_simulation** simulation) {
     return make(simulation, [&] {
-        return Simulation(need_handle(program, "the program").program, need_handle(device, "the device").device,
-                          grid_of(grid, axes));
+        return Simulation(need_handle(program, "the program").program,
+                          need_handle(device, "the device").device, grid_of(grid, axes));
     });
 }
 halo_code halo_simulation_create_in(const halo_program* program, const halo_device* device,
@@ -222,8 +225,8 @@ halo_code halo_simulation_create_in(const halo_program* program, const halo_devi
     return make(simulation, [&] {
         SimulationOptions options;
         options.layout = layout_from_c(layout);
-        return Simulation(need_handle(program, "the program").program, need_handle(device, "the device").device,
-                          options.layout->grid, options);
+        return Simulation(need_handle(program, "the program").program,
+                          need_handle(device, "the device").device, options.layout->grid, options);
     });
 }
 halo_code halo_simulation_layout(const halo_simulation* simulation, halo_layout* layout) {

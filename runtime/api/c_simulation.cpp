@@ -39,20 +39,24 @@ halo_code halo_get(const halo_simulation* simulation, const char* param, double*
 }
 halo_code halo_set_weights(halo_simulation* simulation, const char* coefficient, const double* weights,
                            size_t count) {
-    return guarded(
-        [&] { of(simulation).set_weights(text_of(coefficient, "the coefficient"), span_of(weights, count)); });
+    return guarded([&] {
+        of(simulation).set_weights(text_of(coefficient, "the coefficient"), span_of(weights, count));
+    });
 }
 halo_code halo_set_table(halo_simulation* simulation, const char* table, const double* rows, size_t count) {
     return guarded([&] { of(simulation).set_table(text_of(table, "the table"), span_of(rows, count)); });
 }
-halo_code halo_set_points(halo_simulation* simulation, const char* points, const double* positions, size_t count) {
-    return guarded([&] { of(simulation).set_points(text_of(points, "the points"), span_of(positions, count)); });
+halo_code halo_set_points(halo_simulation* simulation, const char* points, const double* positions,
+                          size_t count) {
+    return guarded(
+        [&] { of(simulation).set_points(text_of(points, "the points"), span_of(positions, count)); });
 }
 halo_code halo_set_point_values(halo_simulation* simulation, const char* points, const char* name,
                                 const double* values, size_t count) {
     return guarded([&] {
-        of(simulation).set_point_values(text_of(points, "the points"), text_of(name, "the name"),
-                                        span_of(values, count));
+        of(simulation)
+            .set_point_values(text_of(points, "the points"), text_of(name, "the name"),
+                              span_of(values, count));
     });
 }
 halo_code halo_trace(halo_simulation* simulation, const char* points, const char* name, double* values,
@@ -65,7 +69,8 @@ halo_code halo_trace(halo_simulation* simulation, const char* points, const char
         *count = trace.size();
         if (trace.size() > room)
             throw Error(ErrorCode::bad_argument, "the trace has " + std::to_string(trace.size()) +
-                                                     " values, and there is room for " + std::to_string(room));
+                                                     " values, and there is room for " +
+                                                     std::to_string(room));
         std::copy(trace.begin(), trace.end(), span_of(values, trace.size()).begin());
     });
 }
@@ -90,24 +95,28 @@ halo_code halo_write_f64(halo_simulation* simulation, const char* field, const d
                          int level) {
     return guarded([&] { of(simulation).write(text_of(field, "the field"), span_of(values, count), level); });
 }
-halo_code halo_read_f32(halo_simulation* simulation, const char* field, float* values, size_t count, int level) {
+halo_code halo_read_f32(halo_simulation* simulation, const char* field, float* values, size_t count,
+                        int level) {
     return guarded([&] { of(simulation).read(text_of(field, "the field"), span_of(values, count), level); });
 }
-halo_code halo_read_f64(halo_simulation* simulation, const char* field, double* values, size_t count, int level) {
+halo_code halo_read_f64(halo_simulation* simulation, const char* field, double* values, size_t count,
+                        int level) {
     return guarded([&] { of(simulation).read(text_of(field, "the field"), span_of(values, count), level); });
 }
-halo_code halo_write_elements(halo_simulation* simulation, const char* field, const void* elements, size_t bytes,
-                              int level) {
+halo_code halo_write_elements(halo_simulation* simulation, const char* field, const void* elements,
+                              size_t bytes, int level) {
     return guarded([&] {
         need(elements, "the array of elements");
-        of(simulation).write_elements(text_of(field, "the field"), elements, static_cast<int64_t>(bytes), level);
+        of(simulation)
+            .write_elements(text_of(field, "the field"), elements, static_cast<int64_t>(bytes), level);
     });
 }
 halo_code halo_read_elements(halo_simulation* simulation, const char* field, void* elements, size_t bytes,
                              int level) {
     return guarded([&] {
         need(elements, "the array of elements");
-        of(simulation).read_elements(text_of(field, "the field"), elements, static_cast<int64_t>(bytes), level);
+        of(simulation)
+            .read_elements(text_of(field, "the field"), elements, static_cast<int64_t>(bytes), level);
     });
 }
 

@@ -16,17 +16,19 @@ namespace {
 
 void check_counts(int past, int scratch) {
     if (past < 0 || scratch < 0)
-        throw Error(ErrorCode::bad_argument, "a field cannot have less than 0 levels of the past, or to be written");
+        throw Error(ErrorCode::bad_argument,
+                    "a field cannot have less than 0 levels of the past, or to be written");
 }
 
 // Of elements that may be used around the first cell.
 void check_room(const View& view, std::int64_t size) {
     if (view.memory != nullptr && view.first_cell >= 0 && view.bytes / size > view.first_cell) return;
-    throw Error(ErrorCode::bad_argument,
-                view.memory == nullptr
-                    ? "a view needs the address of its memory"
-                    : fmt::format("the first cell of a view, element {}, is not within its {} bytes ({} elements)",
-                                  view.first_cell, view.bytes, view.bytes / size));
+    throw Error(
+        ErrorCode::bad_argument,
+        view.memory == nullptr
+            ? "a view needs the address of its memory"
+            : fmt::format("the first cell of a view, element {}, is not within its {} bytes ({} elements)",
+                          view.first_cell, view.bytes, view.bytes / size));
 }
 
 }  // namespace
@@ -58,13 +60,14 @@ Field::Field(const Device& device, Type type, const Layout& layout, int past, in
     });
 }
 
-Field Field::of_views(const Device& device, Type type, const Grid& grid, const std::vector<View>& arrays, int past) {
+Field Field::of_views(const Device& device, Type type, const Grid& grid, const std::vector<View>& arrays,
+                      int past) {
     return translated([&] {
         check_counts(past, 0);
         if (static_cast<int>(arrays.size()) < 1 + past)
             throw Error(ErrorCode::bad_argument,
-                        fmt::format("a field with {} past levels needs {} arrays or more; {} were given", past,
-                                    1 + past, arrays.size()));
+                        fmt::format("a field with {} past levels needs {} arrays or more; {} were given",
+                                    past, 1 + past, arrays.size()));
         auto state = std::make_shared<detail::FieldState>();
         state->device = device.state();
         state->type = static_cast<rt::ElementType>(type);
@@ -76,7 +79,8 @@ Field Field::of_views(const Device& device, Type type, const Grid& grid, const s
         for (const View& view : arrays) {
             check_room(view, size);
             if (view.pitch != state->pitch || (grid.size() > 2 && view.slice != state->slice))
-                throw Error(ErrorCode::bad_argument, "all arrays of a field must have one pitch and one slice");
+                throw Error(ErrorCode::bad_argument,
+                            "all arrays of a field must have one pitch and one slice");
             const std::int64_t after = view.bytes / size - view.first_cell;
             const bool first = state->cells.empty();
             state->before = first ? view.first_cell : std::min(state->before, view.first_cell);
@@ -102,11 +106,13 @@ View Field::view(int level) const {
     return translated([&] {
         const Turn turn(*state_->device);
         if (level > 0 || level < -state_->past)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("the field has levels {} to 0; there is no level {:+}", -state_->past, level));
+            throw Error(
+                ErrorCode::bad_argument,
+                fmt::format("the field has levels {} to 0; there is no level {:+}", -state_->past, level));
         const std::int64_t size = rt::size_of(state_->type);
         View view;
-        view.memory = static_cast<char*>(state_->cells[static_cast<std::size_t>(-level)]) - state_->before * size;
+        view.memory =
+            static_cast<char*>(state_->cells[static_cast<std::size_t>(-level)]) - state_->before * size;
         view.bytes = (state_->before + state_->after) * size;
         view.first_cell = state_->before;
         view.pitch = state_->pitch;

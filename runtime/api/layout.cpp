@@ -38,7 +38,8 @@ Layout layout_of(const rt::Geometry& geometry, rt::RowLayout rows) {
 
 Layout common_layout(const std::vector<Program>& programs, const Device& device, const Grid& grid) {
     return detail::translated([&] {
-        if (programs.empty()) throw Error(ErrorCode::bad_argument, "a common layout is that of one program or more");
+        if (programs.empty())
+            throw Error(ErrorCode::bad_argument, "a common layout is that of one program or more");
         std::array<std::array<int, 2>, rt::kMaxRank> halo{};
         for (const Program& program : programs) {
             const auto extent = detail::extent_of(program.info(), grid);

@@ -43,8 +43,8 @@ Extent extent_of(const ProgramInfo& info, const Grid& grid) {
     Extent extent{1, 1, 1};
     for (std::size_t axis = 0; axis < grid.size(); ++axis) {
         if (grid[axis] < 1)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("the grid {} has less than 1 cell along {}", grid_text(grid), info.axes[axis]));
+            throw Error(ErrorCode::bad_argument, fmt::format("the grid {} has less than 1 cell along {}",
+                                                             grid_text(grid), info.axes[axis]));
         extent[axis] = grid[axis];
     }
     return extent;
@@ -53,7 +53,8 @@ Extent extent_of(const ProgramInfo& info, const Grid& grid) {
 }  // namespace detail
 
 Program Program::load(const std::string& path) {
-    return detail::translated([&] { return Program(detail::open_bundle(detail::read_bundle_file(path), nullptr, path)); });
+    return detail::translated(
+        [&] { return Program(detail::open_bundle(detail::read_bundle_file(path), nullptr, path)); });
 }
 
 Program Program::from_memory(std::string_view bundle, const LinkedKernel* kernels, const std::string& name) {

@@ -76,11 +76,13 @@ void SimulationState::check_faces() const {
                     const std::optional<double> here = fixed_value(*session, mine, axis, side);
                     const std::optional<double> there = fixed_value(*other->session, theirs, axis, side);
                     if (!here || !there || *here == *there) continue;
-                    throw Error(ErrorCode::bad_argument,
-                                fmt::format("'{}' of '{}' and '{}' of '{}' share their arrays, and fix different values "
-                                            "past the {} face of {}: {} and {}",
-                                            mine.name, plan.name, theirs.name, other->plan.name,
-                                            side == 0 ? "low" : "high", plan.axes[axis], *here, *there));
+                    throw Error(
+                        ErrorCode::bad_argument,
+                        fmt::format(
+                            "'{}' of '{}' and '{}' of '{}' share their arrays, and fix different values "
+                            "past the {} face of {}: {} and {}",
+                            mine.name, plan.name, theirs.name, other->plan.name, side == 0 ? "low" : "high",
+                            plan.axes[axis], *here, *there));
                 }
         }
     }
@@ -129,7 +131,8 @@ const Grid& Simulation::grid() const noexcept {
 }
 Layout Simulation::layout() const {
     return in_turn(state_, [](SimulationState& s) {
-        return detail::layout_of(s.session ? s.session->geometry() : s.chosen_geometry(), s.device->device->row_layout());
+        return detail::layout_of(s.session ? s.session->geometry() : s.chosen_geometry(),
+                                 s.device->device->row_layout());
     });
 }
 std::int64_t Simulation::steps_done() const {
@@ -200,14 +203,16 @@ void Simulation::read(const std::string& field, std::span<double> values, int le
 std::vector<double> Simulation::read(const std::string& field, int level) {
     return in_turn(state_, [&](SimulationState& s) { return s.up_to_date().download(field, level); });
 }
-void Simulation::write_elements(const std::string& field, const void* elements, std::int64_t bytes, int level) {
+void Simulation::write_elements(const std::string& field, const void* elements, std::int64_t bytes,
+                                int level) {
     in_turn(state_, [&](SimulationState& s) {
         s.up_to_date().upload_elements(field, level, elements, bytes);
         s.mark_written(field);
     });
 }
 void Simulation::read_elements(const std::string& field, void* elements, std::int64_t bytes, int level) {
-    in_turn(state_, [&](SimulationState& s) { s.up_to_date().download_elements(field, level, elements, bytes); });
+    in_turn(state_,
+            [&](SimulationState& s) { s.up_to_date().download_elements(field, level, elements, bytes); });
 }
 
 void Simulation::step(std::int64_t count) {

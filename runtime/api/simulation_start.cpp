@@ -19,14 +19,16 @@ namespace {
 }
 
 template <class Item>
-int find_named(const std::vector<Item>& items, const std::string& name, const char* kind, const std::string& plan) {
+int find_named(const std::vector<Item>& items, const std::string& name, const char* kind,
+               const std::string& plan) {
     std::vector<std::string> known;
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].name == name) return static_cast<int>(i);
         known.push_back("'" + items[i].name + "'");
     }
-    refuse(known.empty() ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
-                         : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, fmt::join(known, ", ")));
+    refuse(known.empty()
+               ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
+               : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, fmt::join(known, ", ")));
 }
 
 // Of kinds that put cells past a face; what lies past a free one is never read.
@@ -48,43 +50,48 @@ rt::Geometry SimulationState::chosen_geometry() const {
     return rt::make_geometry(plan.rank, extent, plan.halo, device->device->row_layout());
 }
 
-// That there is an array for each level; false where there are too few for kernels that do several steps at once
-// alone.
+// That there is an array for each level; false where there are too few for kernels that do several steps at
+// once alone.
 bool SimulationState::check_levels(const rt::FieldPlan& known, const FieldState& field) const {
     const bool moves = known.role == rt::Role::state || (known.role == rt::Role::output && known.history > 0);
     if (moves ? field.past != known.history : field.past < known.history)
-        refuse(fmt::format("field '{}' of '{}' keeps {} past levels, and the arrays that it is to be bound to are of a "
-                           "field with {}",
-                           known.name, plan.name, known.history, field.past));
+        refuse(fmt::format(
+            "field '{}' of '{}' keeps {} past levels, and the arrays that it is to be bound to are of a "
+            "field with {}",
+            known.name, plan.name, known.history, field.past));
     const int levels = rt::level_count(known), there = static_cast<int>(field.cells.size());
     const int scratch = there - field.past - 1, needed = levels - 1 - known.history;
     if (scratch >= needed) return true;
     if (!session && scratch >= needed - known.spare_levels) return false;
-    refuse(fmt::format("field '{}' of '{}' needs {} arrays: {} for t and the past, {} that steps write next; there "
-                       "are {}",
-                       known.name, plan.name, levels, 1 + known.history, needed, there));
+    refuse(fmt::format(
+        "field '{}' of '{}' needs {} arrays: {} for t and the past, {} that steps write next; there "
+        "are {}",
+        known.name, plan.name, levels, 1 + known.history, needed, there));
 }
 
 // How all arrays of the simulation lie with these. Throws where the others lie otherwise.
 rt::Geometry SimulationState::checked_place(const rt::FieldPlan& known, const FieldState& field) const {
     const rt::Geometry wanted =
-        geometry ? *geometry
+        geometry  ? *geometry
         : session ? session->geometry()
-                  : rt::view_geometry(plan.rank, extent, plan.halo, device->device->row_layout(), field.pitch, field.slice);
+                  : rt::view_geometry(plan.rank, extent, plan.halo, device->device->row_layout(), field.pitch,
+                                      field.slice);
     if (field.pitch != wanted.pitch || (plan.rank > 2 && field.slice != wanted.slice))
-        refuse(fmt::format("all arrays of a simulation lie alike: those of '{}' must have pitch {} and slice {}, and "
-                           "have {} and {}; bind fields before anything else is done, or use common_layout()",
-                           known.name, wanted.pitch, wanted.slice, field.pitch, field.slice));
+        refuse(fmt::format(
+            "all arrays of a simulation lie alike: those of '{}' must have pitch {} and slice {}, and "
+            "have {} and {}; bind fields before anything else is done, or use common_layout()",
+            known.name, wanted.pitch, wanted.slice, field.pitch, field.slice));
     if (field.before < wanted.origin || field.after < wanted.elements - wanted.origin)
-        refuse(fmt::format("the arrays of '{}' need room for halos: {} elements before cell (0,0,0) and {} from it on; "
-                           "there are {} and {}; for programs that share fields common_layout() tells what suits all",
-                           known.name, wanted.origin, wanted.elements - wanted.origin, field.before, field.after));
-    const std::int64_t alignment =
-        rt::cell_alignment(device->device->row_layout()) * rt::size_of(known.type);
+        refuse(fmt::format(
+            "the arrays of '{}' need room for halos: {} elements before cell (0,0,0) and {} from it on; "
+            "there are {} and {}; for programs that share fields common_layout() tells what suits all",
+            known.name, wanted.origin, wanted.elements - wanted.origin, field.before, field.after));
+    const std::int64_t alignment = rt::cell_alignment(device->device->row_layout()) * rt::size_of(known.type);
     for (const void* const cell : field.cells)
         if (reinterpret_cast<std::uintptr_t>(cell) % static_cast<std::uintptr_t>(alignment) != 0)
-            refuse(fmt::format("the address of cell (0,0,0) of each array of '{}' must be a multiple of {} bytes",
-                               known.name, alignment));
+            refuse(fmt::format(
+                "the address of cell (0,0,0) of each array of '{}' must be a multiple of {} bytes",
+                known.name, alignment));
     return wanted;
 }
 
@@ -99,12 +106,13 @@ void SimulationState::check_users(int index, const FieldState& field) const {
                 if (!reads_past(mine, axis, side) || !reads_past(theirs, axis, side)) continue;
                 const rt::BoundaryKind kind = mine.boundary[axis][side].kind;
                 if (kind == theirs.boundary[axis][side].kind && kind != rt::BoundaryKind::formula) continue;
-                refuse(fmt::format("'{}' of '{}' and '{}' of '{}' cannot share their arrays: they {} past the {} face "
-                                   "of {}",
-                                   mine.name, plan.name, theirs.name, other->plan.name,
-                                   kind == rt::BoundaryKind::formula ? "have formulas for what lies"
-                                                                     : "have different boundaries",
-                                   side == 0 ? "low" : "high", plan.axes[axis]));
+                refuse(fmt::format(
+                    "'{}' of '{}' and '{}' of '{}' cannot share their arrays: they {} past the {} face "
+                    "of {}",
+                    mine.name, plan.name, theirs.name, other->plan.name,
+                    kind == rt::BoundaryKind::formula ? "have formulas for what lies"
+                                                      : "have different boundaries",
+                    side == 0 ? "low" : "high", plan.axes[axis]));
             }
     }
 }
@@ -114,11 +122,13 @@ void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldS
     const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(index)];
     if (field->device != device) refuse(fmt::format("the arrays for '{}' are on another Device", name));
     if (known.interleave > 1)
-        refuse(fmt::format("'{}' lies side by side with other components, and cannot be bound; leave out `layout aos`",
-                           name));
+        refuse(fmt::format(
+            "'{}' lies side by side with other components, and cannot be bound; leave out `layout aos`",
+            name));
     if (field->type != known.type)
-        refuse(fmt::format("field '{}' of '{}' has elements of {} bytes in another type than the arrays, whose have {}",
-                           name, plan.name, rt::size_of(known.type), rt::size_of(field->type)));
+        refuse(fmt::format(
+            "field '{}' of '{}' has elements of {} bytes in another type than the arrays, whose have {}",
+            name, plan.name, rt::size_of(known.type), rt::size_of(field->type)));
     if (field->grid != grid)
         refuse(fmt::format("the simulation has {} cells, and the arrays for '{}' {}", grid_text(grid), name,
                            grid_text(field->grid)));
@@ -143,7 +153,9 @@ std::vector<void*> SimulationState::arrays_of(const Binding& binding) const {
     const FieldState& field = *binding.field;
     const std::int64_t origin = (geometry ? *geometry : session->geometry()).origin * rt::size_of(field.type);
     std::vector<void*> arrays;
-    const auto add = [&](std::size_t place) { arrays.push_back(static_cast<char*>(field.cells[place]) - origin); };
+    const auto add = [&](std::size_t place) {
+        arrays.push_back(static_cast<char*>(field.cells[place]) - origin);
+    };
     for (int level = 0; level <= known.history; ++level)
         add(static_cast<std::size_t>(level));
     const int scratch = rt::level_count(known) - 1 - known.history;

@@ -89,19 +89,20 @@ std::int64_t least_pitch(const std::array<std::int64_t, kMaxRank>& extent, const
 void check_pitch(std::int64_t pitch, std::int64_t least, RowLayout layout) {
     const std::int64_t multiple = layout == RowLayout::tight ? 1 : kAlignment;
     if (pitch >= least && pitch % multiple == 0 && pitch <= kMaxExtent) return;
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("rows {} elements apart do not fit: the pitch must be {} or more{}, for the cells of a "
-                            "row and what is read beside them",
-                            pitch, least,
-                            multiple == 1 ? "" : fmt::format(" and a multiple of {}", multiple)));
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format("rows {} elements apart do not fit: the pitch must be {} or more{}, for the cells of a "
+                    "row and what is read beside them",
+                    pitch, least, multiple == 1 ? "" : fmt::format(" and a multiple of {}", multiple)));
 }
 
 void check_slice(std::int64_t slice, std::int64_t pitch, std::int64_t rows) {
     if (slice >= pitch * rows && slice % pitch == 0) return;
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("planes {} elements apart do not fit: the slice must be {} (the pitch times {} rows) or "
-                            "more, and a multiple of the pitch, {}",
-                            slice, pitch * rows, rows, pitch));
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format("planes {} elements apart do not fit: the slice must be {} (the pitch times {} rows) or "
+                    "more, and a multiple of the pitch, {}",
+                    slice, pitch * rows, rows, pitch));
 }
 
 }  // namespace

@@ -135,14 +135,14 @@ public:
     std::optional<CellComparison> compare_level(const std::string& field, int time,
                                                 const Session& other) const;
 
-    // The arrays of a field's levels: t, then t-1 … as far as the field keeps them, then those that steps write
-    // next (of a state: one, and one more for each spare level of the plan). Each is the address of the array's
-    // first element; cell (0,0,0) is geometry().origin elements on.
+    // The arrays of a field's levels: t, then t-1 … as far as the field keeps them, then those that steps
+    // write next (of a state: one, and one more for each spare level of the plan). Each is the address of the
+    // array's first element; cell (0,0,0) is geometry().origin elements on.
     std::vector<void*> level_arrays(const std::string& field) const;
-    // Puts the caller's arrays in their place, in the same order and as many. They lie as geometry() says, and
-    // must stay until others are bound or the session ends. What is in their cells is taken as given: halos are
-    // filled before the next step. To bind the same arrays in another order costs little. Not for fields whose
-    // components lie side by side.
+    // Puts the caller's arrays in their place, in the same order and as many. They lie as geometry() says,
+    // and must stay until others are bound or the session ends. What is in their cells is taken as given:
+    // halos are filled before the next step. To bind the same arrays in another order costs little. Not for
+    // fields whose components lie side by side.
     void bind_levels(const std::string& field, std::span<void* const> arrays);
     // Hands the arrays of a field over, in the order of level_arrays(); the session goes on with them.
     std::vector<DeviceMemory> give_up_levels(const std::string& field);

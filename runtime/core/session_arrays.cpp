@@ -20,24 +20,28 @@ std::string levels_words(const FieldPlan& field) {
 void Session::State::check_geometry() const {
     const Geometry least = view_geometry(plan.rank, geometry.extent, plan.halo, device->row_layout(),
                                          geometry.pitch, geometry.slice);
-    const std::int64_t after = geometry.elements - geometry.origin, least_after = least.elements - least.origin;
+    const std::int64_t after = geometry.elements - geometry.origin,
+                       least_after = least.elements - least.origin;
     if (geometry.origin >= least.origin && after >= least_after) return;
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("arrays of '{}' need {} elements before cell (0,0,0) and {} from it on; these have {} and "
-                            "{}",
-                            plan.name, least.origin, least_after, geometry.origin, after));
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format(
+            "arrays of '{}' need {} elements before cell (0,0,0) and {} from it on; these have {} and "
+            "{}",
+            plan.name, least.origin, least_after, geometry.origin, after));
 }
 
 void Session::State::check_bindable(const FieldPlan& field, std::span<void* const> arrays) const {
     if (field.interleave > 1)
-        throw Error(ErrorCode::bad_argument,
-                    fmt::format("'{}' lies side by side with other components, and cannot be given arrays of its "
-                                "own; leave out `layout aos`",
-                                field.name));
+        throw Error(
+            ErrorCode::bad_argument,
+            fmt::format("'{}' lies side by side with other components, and cannot be given arrays of its "
+                        "own; leave out `layout aos`",
+                        field.name));
     if (static_cast<int>(arrays.size()) != level_count(field))
         throw Error(ErrorCode::bad_argument,
-                    fmt::format("field '{}' of '{}' needs {} arrays: {}; {} were given", field.name, plan.name,
-                                level_count(field), levels_words(field), arrays.size()));
+                    fmt::format("field '{}' of '{}' needs {} arrays: {}; {} were given", field.name,
+                                plan.name, level_count(field), levels_words(field), arrays.size()));
     const std::int64_t alignment = cell_alignment(device->row_layout()) * size_of(field.type);
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         if (arrays[i] == nullptr || std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)
@@ -46,9 +50,10 @@ void Session::State::check_bindable(const FieldPlan& field, std::span<void* cons
         const auto cell = reinterpret_cast<std::uintptr_t>(arrays[i]) +
                           static_cast<std::uintptr_t>(geometry.origin * size_of(field.type));
         if (cell % static_cast<std::uintptr_t>(alignment) != 0)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("the address of cell (0,0,0) of field '{}' must be a multiple of {} bytes", field.name,
-                                    alignment));
+            throw Error(
+                ErrorCode::bad_argument,
+                fmt::format("the address of cell (0,0,0) of field '{}' must be a multiple of {} bytes",
+                            field.name, alignment));
     }
 }
 
@@ -112,7 +117,8 @@ std::vector<DeviceMemory> Session::give_up_levels(const std::string& field) {
     std::vector<DeviceMemory> memory;
     for (void* const array : arrays)
         for (Level& level : s.fields[static_cast<std::size_t>(index)].slots)
-            if (level.array == array && level.memory.address() != nullptr) memory.push_back(std::move(level.memory));
+            if (level.array == array && level.memory.address() != nullptr)
+                memory.push_back(std::move(level.memory));
     s.options.arrays.emplace(field, arrays);
     return memory;
 }

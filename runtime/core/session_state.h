@@ -205,7 +205,8 @@ struct Session::State {
     std::int64_t step_time_tiles(std::int64_t count);  // steps done, of `count` at most; 0 where it cannot
 
     // session_arrays.cpp: the arrays of a field's levels
-    std::int64_t age_of(const FieldPlan& field, int place) const;  // of a level, by its place in the caller's list
+    std::int64_t age_of(const FieldPlan& field,
+                        int place) const;  // of a level, by its place in the caller's list
     std::vector<void*> level_arrays(int field) const;
     void bind_levels(int field, std::span<void* const> arrays);
     void check_bindable(const FieldPlan& field, std::span<void* const> arrays) const;

@@ -44,7 +44,8 @@ std::unique_ptr<HostCode> load_object(std::string_view object) {
 
 std::unique_ptr<Device> make_cpu_device(int threads) {
     if (!cpu_available()) throw Error(ErrorCode::no_device, cpu_unavailable_reason());
-    return make_host_device(threads, [](std::string_view code, const std::string&) { return load_object(code); });
+    return make_host_device(threads,
+                            [](std::string_view code, const std::string&) { return load_object(code); });
 }
 
 }  // namespace halo::rt

@@ -78,7 +78,8 @@ public:
         if (options.stream) stream = static_cast<Stream>(*options.stream);
         if (context == nullptr) retain_primary(options.ordinal);
         const int current = driver_.CtxSetCurrent(context);
-        int made = current == kSuccess && owns_stream_ ? driver_.StreamCreate(&stream, kNonBlocking) : current;
+        int made =
+            current == kSuccess && owns_stream_ ? driver_.StreamCreate(&stream, kNonBlocking) : current;
         if (made == kSuccess) made = driver_.StreamCreate(&recording_, kNonBlocking);
         if (made == kSuccess) return;
         if (owns_stream_ && stream != nullptr) driver_.StreamDestroy(stream);

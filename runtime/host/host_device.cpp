@@ -149,7 +149,8 @@ public:
 
     std::unique_ptr<Module> load(std::string_view code, const std::string& name) override {
         if (!loader_)
-            throw Error(ErrorCode::no_device, "code for the CPU can be loaded where Halocline's compiler is alone");
+            throw Error(ErrorCode::no_device,
+                        "code for the CPU can be loaded where Halocline's compiler is alone");
         return std::make_unique<HostModule>(loader_(code, name));
     }
 

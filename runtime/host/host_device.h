@@ -36,8 +36,8 @@ std::unique_ptr<Module> make_host_module(std::unique_ptr<HostCode> code);
 using HostLoader = std::function<std::unique_ptr<HostCode>(std::string_view code, const std::string& name)>;
 
 // threads: 0 for as many as the machine has cores, or HALO_NUM_THREADS. Without a loader, load() throws
-// Error (no_device), and modules come from make_host_module() alone. Throws Error: bad_argument for a negative
-// number of threads.
+// Error (no_device), and modules come from make_host_module() alone. Throws Error: bad_argument for a
+// negative number of threads.
 std::unique_ptr<Device> make_host_device(int threads = 0, HostLoader loader = {});
 
 }  // namespace halo::rt

@@ -21,8 +21,8 @@
 #include "random_program.h"
 #include "runtime/core/session.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/host/host_memory.h"
 #include "runtime/cpu/jit.h"
+#include "runtime/host/host_memory.h"
 
 namespace {
 

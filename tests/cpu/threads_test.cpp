@@ -9,8 +9,8 @@
 
 #include "catch.h"
 #include "runtime/core/error.h"
-#include "runtime/host/host_memory.h"
 #include "runtime/cpu/jit.h"
+#include "runtime/host/host_memory.h"
 #include "runtime/host/processors.h"
 #include "runtime/host/thread_pool.h"
 

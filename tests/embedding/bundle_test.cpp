@@ -44,8 +44,9 @@ TEST_CASE("a bundle holds what was put into it") {
     CHECK(after[1].plan.axes == std::vector<std::string>{"x", "y"});
     const Program program = Program::from_memory(detail::bundle_text("thing", before));
     CHECK(program.targets() == std::vector<std::string>{"sm_80, any grid", "sm_90, grid 512 x 64"});
-    CHECK(says(refusal([&] { Simulation(program, Device::cpu(1), {8, 8}); }, ErrorCode::no_device),
-              "has no code for cpu and the grid 8 x 8; it has code for: sm_80, any grid; sm_90, grid 512 x 64"));
+    CHECK(says(
+        refusal([&] { Simulation(program, Device::cpu(1), {8, 8}); }, ErrorCode::no_device),
+        "has no code for cpu and the grid 8 x 8; it has code for: sm_80, any grid; sm_90, grid 512 x 64"));
 }
 
 TEST_CASE("code runs on later devices of its generation alone") {

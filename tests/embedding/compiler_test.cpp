@@ -63,8 +63,8 @@ TEST_CASE("mistakes in a spec come as diagnostics with their places") {
 TEST_CASE("a file finds its modules") {
     const Folder folder;
     folder.write("rules.halo", "def twice(a) = 2 * a\n");
-    const std::string path =
-        folder.write("spec.halo", "use \"rules.halo\"\nstencil s(x) {\n    field u: f32\n    u[t+1] = twice(u)\n}\n");
+    const std::string path = folder.write(
+        "spec.halo", "use \"rules.halo\"\nstencil s(x) {\n    field u: f32\n    u[t+1] = twice(u)\n}\n");
     CHECK(compile_file(path).info().name == "s");
 }
 
@@ -75,7 +75,8 @@ TEST_CASE("a program that is compiled when it is needed") {
     CHECK(says(program.targets().front(), "compiled when it is needed"));
     const Device device = Device::cpu(1);
     if (!halo::rt::cpu_available()) {
-        CHECK(says(refusal([&] { Simulation(program, device, {8, 8}); }, ErrorCode::no_device), "no CPU compiler"));
+        CHECK(says(refusal([&] { Simulation(program, device, {8, 8}); }, ErrorCode::no_device),
+                   "no CPU compiler"));
         CHECK_THROWS_AS(precompile(program, device, {{8, 8}}).get(), Error);
         return;
     }
@@ -103,15 +104,17 @@ TEST_CASE("what a bundle is made of") {
     const Program program = compile(kHeat);
     const std::string path = (folder.path / "heat.halobundle").string();
     CHECK(says(refusal([&] { write_bundle(program, path, {}); }), "one architecture or more"));
-    CHECK(says(refusal([&] { write_bundle(program, path, {.archs = {"sm_12"}}); }), "no architecture `sm_12`"));
-    CHECK(says(refusal([&] { write_bundle(program, path, {.archs = {"sm_90"}, .grids = {{8}}}); }), "2 numbers"));
+    CHECK(
+        says(refusal([&] { write_bundle(program, path, {.archs = {"sm_12"}}); }), "no architecture `sm_12`"));
+    CHECK(says(refusal([&] { write_bundle(program, path, {.archs = {"sm_90"}, .grids = {{8}}}); }),
+               "2 numbers"));
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("the same for C") {
     halo_program* program = nullptr;
-    CHECK(halo_compile("stencil heat(x) {\n    field heat: f32\n    heat[t+1] = haet\n}", "mine.halo", nullptr, &program) ==
-          HALO_SPEC);
+    CHECK(halo_compile("stencil heat(x) {\n    field heat: f32\n    heat[t+1] = haet\n}", "mine.halo",
+                       nullptr, &program) == HALO_SPEC);
     CHECK(program == nullptr);
     CHECK(says(halo_message(), "mine.halo:3:17: error:"));
     halo_diagnostic_info mistake{};

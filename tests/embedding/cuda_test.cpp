@@ -1,5 +1,5 @@
-// Host programs on a GPU, as far as a driver that is made up of host memory can tell: whose context and stream work
-// goes to, which code is taken, and that nothing leaks.
+// Host programs on a GPU, as far as a driver that is made up of host memory can tell: whose context and
+// stream work goes to, which code is taken, and that nothing leaks.
 #include "common.h"
 #include "fake_driver.h"
 #include "runtime/api/bundle.h"
@@ -50,7 +50,8 @@ Program program_of(const std::vector<Variant>& variants) {
 
 std::vector<int> held() {
     const FakeLibcuda& f = fake();
-    return {f.live_allocations, f.live_modules, f.live_graphs, f.live_streams, f.live_events, f.retained_contexts};
+    return {f.live_allocations, f.live_modules, f.live_graphs,
+            f.live_streams,     f.live_events,  f.retained_contexts};
 }
 
 std::vector<double> ring(std::vector<double> u, double rate, int steps) {
@@ -92,12 +93,14 @@ TEST_CASE("work goes to the caller's context and stream, and the thread's contex
 
 TEST_CASE("of a bundle the code for the device and the grid is taken") {
     fake();
-    const Program program = program_of({heat("sm_80", {}, 0.5), heat("sm_90", {}, 0.25), heat("sm_90", {6}, 0.125)});
+    const Program program =
+        program_of({heat("sm_80", {}, 0.5), heat("sm_90", {}, 0.25), heat("sm_90", {6}, 0.125)});
     const Device device = Device::cuda();
     CHECK(Simulation(program, device, {8}).get("rate") == 0.25);
     CHECK(Simulation(program, device, {6}).get("rate") == 0.125);
-    CHECK(says(refusal([&] { Simulation(program_of({heat("sm_80", {}, 0.5)}), device, {8}); }, ErrorCode::no_device),
-              "has no code for sm_90 and the grid 8; it has code for: sm_80, any grid"));
+    CHECK(says(
+        refusal([&] { Simulation(program_of({heat("sm_80", {}, 0.5)}), device, {8}); }, ErrorCode::no_device),
+        "has no code for sm_90 and the grid 8; it has code for: sm_80, any grid"));
 }
 
 TEST_CASE("fields of the caller's device memory, and what they must be") {
@@ -123,7 +126,7 @@ TEST_CASE("fields of the caller's device memory, and what they must be") {
     view.pitch = other_view.pitch = 72;
     Simulation third(program, device, {8});
     CHECK(says(refusal([&] { third.bind("u", Field::of_views(device, Type::f64, {8}, {view, other_view})); }),
-              "the pitch must be 64 or more and a multiple of 32"));
+               "the pitch must be 64 or more and a multiple of 32"));
     Layout roomy = layout;
     roomy.elements += 32;
     const Field wide(device, Type::f64, roomy), wide_too(device, Type::f64, roomy);

@@ -1,5 +1,5 @@
-// Host programs on a GPU: compiled there or before, in the caller's stream and on the caller's memory, against the same
-// programs on the CPU, bit by bit.
+// Host programs on a GPU: compiled there or before, in the caller's stream and on the caller's memory,
+// against the same programs on the CPU, bit by bit.
 #include <unistd.h>
 
 #include <filesystem>
@@ -58,7 +58,8 @@ TEST_CASE("a GPU computes what the CPU does, compiled with and without waiting")
         heat.step(1);
         CHECK(read_f32(heat, "u") == expected_heat(158));
     }
-    Simulation wave(compiled("wave"), device, {40, 30, 20}), on_cpu(wave_program(), Device::cpu(1), {40, 30, 20});
+    Simulation wave(compiled("wave"), device, {40, 30, 20}),
+        on_cpu(wave_program(), Device::cpu(1), {40, 30, 20});
     for (Simulation* each : {&wave, &on_cpu}) {
         each->write("p", some_values(40 * 30 * 20));
         each->write("p", some_values(40 * 30 * 20, 7), -1);
@@ -70,7 +71,8 @@ TEST_CASE("a GPU computes what the CPU does, compiled with and without waiting")
 
 TEST_CASE("a bundle runs as what it was made of") {
     const Device device = Device::cuda();
-    const auto path = (std::filesystem::temp_directory_path() / ("gpu_test_" + std::to_string(::getpid()))).string();
+    const auto path =
+        (std::filesystem::temp_directory_path() / ("gpu_test_" + std::to_string(::getpid()))).string();
     for (const bool any_grid : {true, false}) {
         BundleOptions options;
         options.archs = {device.arch()};

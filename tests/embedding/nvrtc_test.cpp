@@ -31,7 +31,9 @@ TEST_CASE("a bundle has code for each architecture and grid that it is made for"
     const std::string bytes = detail::read_bundle_file(path);
     for (const detail::Variant& variant : detail::parse_bundle(bytes, path)) {
         REQUIRE_FALSE(variant.code.empty());
-        CHECK(variant.code.front().starts_with("\x7f" "ELF"));
+        CHECK(
+            variant.code.front().starts_with("\x7f"
+                                             "ELF"));
         CHECK_FALSE(variant.plan.kernels.empty());
     }
     write_bundle(program, path, {.archs = {"sm_80", "sm_90"}, .grids = {{64, 64}}});

@@ -95,8 +95,9 @@ TEST_CASE("programs that mean different things past a face cannot share a field"
     const Field field = heat.field("u");
     Simulation mirrored(mirrored_program(), device, kGrid, options);
     CHECK(says(refusal([&] { mirrored.bind("u", field); }),
-              "'u' of 'mirrored' and 'u' of 'heat' cannot share their arrays: they have different boundaries past the low "
-              "face of y"));
+               "'u' of 'mirrored' and 'u' of 'heat' cannot share their arrays: they have different "
+               "boundaries past the low "
+               "face of y"));
 
     Simulation smooth(smooth_program(), device, kGrid, options);
     smooth.bind("u", field);
@@ -108,5 +109,6 @@ TEST_CASE("programs that mean different things past a face cannot share a field"
     smooth.step();
 
     Simulation narrow = heat_on(device), wide(smooth_program(), device, kGrid);
-    CHECK(says(refusal([&] { wide.bind("u", narrow.field("u")); }), "need room for halos: 82 elements before cell (0,0,0)"));
+    CHECK(says(refusal([&] { wide.bind("u", narrow.field("u")); }),
+               "need room for halos: 82 elements before cell (0,0,0)"));
 }

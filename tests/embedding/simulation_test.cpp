@@ -18,9 +18,9 @@ const Device& cpu() {
     return device;
 }
 
-std::unique_ptr<halo::driver::Engine> interpreted(const std::string& spec, const halo::driver::Extent& extent) {
-    const auto checked =
-        halo::driver::check_spec(HALO_SOURCE_DIR "/tests/embedding/specs/" + spec + ".halo");
+std::unique_ptr<halo::driver::Engine> interpreted(const std::string& spec,
+                                                  const halo::driver::Extent& extent) {
+    const auto checked = halo::driver::check_spec(HALO_SOURCE_DIR "/tests/embedding/specs/" + spec + ".halo");
     REQUIRE(checked.ok);
     return halo::driver::make_interpreter_engine(
         halo::driver::optimize(checked.analysis.stencils.front().program, {}), extent);
@@ -97,23 +97,26 @@ TEST_CASE("a program says what it has") {
 
 TEST_CASE("mistakes of the caller's are refused in the caller's words") {
     CHECK(says(refusal([] { Simulation(heat_program(), cpu(), {8, 8, 8}); }),
-              "the grid of 'heat' has 2 numbers, cells along x, y; 3 were given"));
+               "the grid of 'heat' has 2 numbers, cells along x, y; 3 were given"));
     CHECK(says(refusal([] { Simulation(heat_program(), cpu(), {8, 0}); }), "less than 1 cell along y"));
     CHECK(says(refusal([] { Device::cpu(-1); }), "negative number of threads"));
     Simulation heat(heat_program(), cpu(), {8, 8});
-    CHECK(says(refusal([&] { heat.set("dtt", 1); }), "has no parameter 'dtt'; it has 'lambda', 'dt', 'wall'"));
+    CHECK(
+        says(refusal([&] { heat.set("dtt", 1); }), "has no parameter 'dtt'; it has 'lambda', 'dt', 'wall'"));
     CHECK(says(refusal([&] { heat.get("dt"); }), "'dt' has no default"));
     CHECK(heat.get("wall") == 2);
     heat.set("wall", 3);
     CHECK(heat.get("wall") == 3);
     CHECK(says(refusal([&] { heat.read("v"); }), "has no field 'v'; it has 'u'"));
-    CHECK(says(refusal([&] { heat.write("u", some_values(63)); }), "8 x 8 = 64 values, but the array holds 63"));
+    CHECK(says(refusal([&] { heat.write("u", some_values(63)); }),
+               "8 x 8 = 64 values, but the array holds 63"));
     CHECK(says(refusal([&] { heat.write("u", some_values(64), -1); }), "no level but the present"));
     CHECK(says(refusal([&] { heat.step(); }), "'dt' of 'heat' has no default"));
     CHECK(says(refusal([&] { heat.step(-1); }), "-1 steps"));
     CHECK(says(refusal([&] { heat.reduce("change"); }), "no value before the first step"));
     CHECK(says(refusal([&] { heat.reduce("total"); }), "has no reduction 'total'; it has 'change'"));
-    CHECK(says(refusal([&] { heat.set_weights("w", std::vector<double>(3)); }), "has no launch-time coefficient"));
+    CHECK(says(refusal([&] { heat.set_weights("w", std::vector<double>(3)); }),
+               "has no launch-time coefficient"));
     heat.set("dt", 0.1);
     heat.step();  // all of it left the simulation as it was
     CHECK(heat.steps_done() == 1);

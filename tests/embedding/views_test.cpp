@@ -16,7 +16,8 @@ constexpr float kUntouched = 777;
 struct Array {
     std::vector<float> values = std::vector<float>(kPitch * kRows, kUntouched);
     View view() {
-        return {values.data(), static_cast<std::int64_t>(values.size() * sizeof(float)), 2 * kPitch + kLeft, kPitch, 0};
+        return {values.data(), static_cast<std::int64_t>(values.size() * sizeof(float)), 2 * kPitch + kLeft,
+                kPitch, 0};
     }
     float& cell(std::int64_t x, std::int64_t y) {
         return values[static_cast<std::size_t>((2 + y) * kPitch + kLeft + x)];
@@ -50,7 +51,8 @@ TEST_CASE("a simulation runs on the caller's arrays, and touches nothing around 
 
     const View now = field.view();
     CHECK(now.pitch == kPitch);
-    CHECK(static_cast<float*>(now.memory)[now.first_cell + 3 + 4 * kPitch] == read_f32(own, "u")[3 + 4 * kNx]);
+    CHECK(static_cast<float*>(now.memory)[now.first_cell + 3 + 4 * kPitch] ==
+          read_f32(own, "u")[3 + 4 * kNx]);
     CHECK((now.memory == one.values.data() || now.memory == other.values.data()));
     for (Array* array : {&one, &other})
         for (std::int64_t y = -2; y < kNy + 2; ++y)
@@ -96,7 +98,8 @@ TEST_CASE("arrays that do not fit are refused with what they must be") {
         return Field::of_views(device, Type::f32, {kNx, kNy}, views);
     };
     View view = one.view(), second = other.view();
-    CHECK(says(refusal([&] { bind(of({view})); }), "needs 2 arrays: 1 for t and the past, 1 that steps write next; there are 1"));
+    CHECK(says(refusal([&] { bind(of({view})); }),
+               "needs 2 arrays: 1 for t and the past, 1 that steps write next; there are 1"));
     view.first_cell = kPitch - 1;
     CHECK(says(refusal([&] { bind(of({view, second})); }), "41 elements before cell (0,0,0)"));
     view = one.view();
@@ -114,12 +117,16 @@ TEST_CASE("arrays that do not fit are refused with what they must be") {
     view.first_cell = 10000;
     CHECK(says(refusal([&] { of({view, second}); }), "is not within its 2240 bytes (560 elements)"));
     CHECK(says(refusal([&] { of({one.view(), one.view()}); }), "array of its own"));
-    CHECK(says(refusal([&] { Field::of_views(device, Type::f32, {kNx, kNy}, {}); }), "needs 1 arrays or more"));
-    CHECK(says(refusal([&] { bind(Field::of_views(device, Type::f32, {kNx, kNy - 1}, {one.view(), second})); }),
-              "21 x 10 cells, and the arrays for 'u' 21 x 9"));
-    CHECK(says(refusal([&] { bind(Field::of_views(device, Type::f64, {kNx, kNy}, {one.view(), second})); }), "bytes"));
-    CHECK(says(refusal([&] { bind(Field::of_views(Device::cpu(1), Type::f32, {kNx, kNy}, {one.view(), second})); }),
-              "another Device"));
+    CHECK(
+        says(refusal([&] { Field::of_views(device, Type::f32, {kNx, kNy}, {}); }), "needs 1 arrays or more"));
+    CHECK(
+        says(refusal([&] { bind(Field::of_views(device, Type::f32, {kNx, kNy - 1}, {one.view(), second})); }),
+             "21 x 10 cells, and the arrays for 'u' 21 x 9"));
+    CHECK(says(refusal([&] { bind(Field::of_views(device, Type::f64, {kNx, kNy}, {one.view(), second})); }),
+               "bytes"));
+    CHECK(says(
+        refusal([&] { bind(Field::of_views(Device::cpu(1), Type::f32, {kNx, kNy}, {one.view(), second})); }),
+        "another Device"));
     const Field good = field_of(device, one, other);
     CHECK(says(refusal([&] { good.view(-1); }), "there is no level -1"));
 
@@ -128,7 +135,8 @@ TEST_CASE("arrays that do not fit are refused with what they must be") {
     CHECK(says(refusal([&] { heat.bind("u", good); }), "bind fields before anything else is done"));
     Simulation wave(wave_program(), device, {4, 4, 4});
     CHECK(says(refusal([&] {
-                  wave.bind("p", Field(device, Type::f64, common_layout({wave_program()}, device, {4, 4, 4})));
-              }),
-              "keeps 1 past levels, and the arrays that it is to be bound to are of a field with 0"));
+                   wave.bind("p",
+                             Field(device, Type::f64, common_layout({wave_program()}, device, {4, 4, 4})));
+               }),
+               "keeps 1 past levels, and the arrays that it is to be bound to are of a field with 0"));
 }

@@ -49,7 +49,8 @@ private:
     double* first_element(std::vector<double>& array) const {
         constexpr std::int64_t kAlignment = 32;
         double* element = array.data();
-        while ((reinterpret_cast<std::uintptr_t>(element + geometry_.origin) / sizeof(double)) % kAlignment != 0)
+        while ((reinterpret_cast<std::uintptr_t>(element + geometry_.origin) / sizeof(double)) % kAlignment !=
+               0)
             ++element;
         return element;
     }
@@ -162,7 +163,8 @@ TEST_CASE("levels of the past keep their order when arrays are bound") {
 TEST_CASE("cells that the caller changed get their halos before the next step") {
     FakeDevice device;
     Session session = open_heat(device), expected = open_heat(device);
-    const std::vector<double> before = start_values(session.cells(), 0), after = start_values(session.cells(), 9);
+    const std::vector<double> before = start_values(session.cells(), 0),
+                              after = start_values(session.cells(), 9);
     session.upload("u", 0, std::span<const double>(before));
     session.step(3);
     device.upload_cells(session.level_arrays("u")[0], session.geometry(), ElementType::f64, after.data());
