@@ -1,6 +1,6 @@
 // A stand-in for libcuda.so.1 on host memory. "GPU code" is a word that names one of the modules below;
 // kernels are functions here. Work of a stream is done at once, except while it is captured.
-#include "fake_libcuda.h"
+#include "fake_kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +13,10 @@
 
 #include "runtime/cuda/driver.h"
 
+using namespace fake_gpu;
 using namespace halo::rt::cuda;
 
 namespace {
-
-FakeLibcuda state;
 
 constexpr int kNoContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
 constexpr int kInvalidValue = 1;  // CUDA_ERROR_INVALID_VALUE
@@ -27,7 +26,6 @@ thread_local Context current_context = nullptr;
 bool capturing = false;
 Stream capturing_stream = nullptr;
 std::vector<std::function<void()>> captured;
-std::size_t last_blocks = 0;  // of the kernel that runs, along its first axis
 
 int told(const char* name) {
     const auto found = state.fail_next.find(name);
@@ -49,92 +47,6 @@ int in_stream(Stream stream, std::function<void()> work) {
     else
         work();
     return kSuccess;
-}
-
-// ---- kernels: the sizes of their parameters, and what all their threads do together
-// ------------------------------
-
-struct Kernel {
-    std::vector<std::size_t> sizes;
-    std::function<void(void* const*)> run;
-    int shared_bytes = 0;
-};
-
-template <class Value>
-Value get(void* const* arguments, int index) {
-    Value value;
-    std::memcpy(&value, arguments[index], sizeof value);
-    return value;
-}
-
-template <class Element>
-void halo_layer(void* const* a) {
-    const auto array = get<Element*>(a, 0);
-    const auto destination = get<std::int64_t>(a, 1), source = get<std::int64_t>(a, 2);
-    const auto value = get<Element>(a, 3);
-    const bool constant = get<std::uint32_t>(a, 4) != 0;
-    const auto row = get<std::int64_t>(a, 5), inner = get<std::int64_t>(a, 6);
-    const auto inner_stride = get<std::int64_t>(a, 7), outer_stride = get<std::int64_t>(a, 8);
-    for (std::int64_t i = 0; i < get<std::int64_t>(a, 9); ++i) {
-        const std::int64_t unit = i / row;
-        Element* base = array + unit % inner * inner_stride + unit / inner * outer_stride + i % row;
-        base[destination] = constant ? value : base[source];
-    }
-}
-
-template <class Element>
-void compare_cells(void* const* a) {
-    const auto first = get<const Element*>(a, 0), second = get<const Element*>(a, 1);
-    const auto nx = get<std::int64_t>(a, 3), ny = get<std::int64_t>(a, 4);
-    const auto counts = get<std::int64_t*>(a, 10);
-    for (std::int64_t i = 0; i < get<std::int64_t>(a, 7); ++i) {
-        const std::int64_t row = i / nx;
-        const std::int64_t at = get<std::int64_t>(a, 2) + i % nx + row % ny * get<std::int64_t>(a, 5) +
-                                row / ny * get<std::int64_t>(a, 6);
-        counts[0] += first[at] != second[at] ? 1 : 0;
-        counts[1] += (first[at] & get<std::uint64_t>(a, 8)) <= get<std::uint64_t>(a, 9) ? 1 : 0;
-    }
-}
-
-enum class Finish { sum, min, max };
-template <Finish kOp>
-void finish_reductions(void* const* a) {
-    const auto count = get<std::int64_t>(a, 1);
-    for (std::int64_t row = 0; row < static_cast<std::int64_t>(last_blocks); ++row) {
-        const double* const partials = get<const double*>(a, 0) + row * count;
-        double result = kOp == Finish::sum ? 0 : kOp == Finish::max ? -INFINITY : INFINITY;
-        for (std::int64_t i = 0; i < count; ++i) {
-            const double next = partials[i];
-            const bool keeps = std::isnan(result) || (kOp == Finish::max ? result > next : result < next);
-            result = kOp == Finish::sum ? result + next : keeps ? result : next;
-        }
-        get<double*>(a, 2)[row] = result;
-    }
-}
-
-// next, now, cells, rate: periodic along a line.
-void heat_line(void* const* a) {
-    const auto next = get<double*>(a, 0);
-    const auto now = get<const double*>(a, 1);
-    const auto n = get<std::int32_t>(a, 2);
-    const auto rate = get<double>(a, 3);
-    for (int x = 0; x < n; ++x)
-        next[x] = now[x] + rate * (now[x - 1] - 2 * now[x] + now[x + 1]);
-}
-
-// Those of runtime/limits/kernels.cu.
-void copy_limits(void* const* a, std::size_t bytes) {
-    std::memset(get<void*>(a, 0), 0, bytes);
-    if (!state.copies_are_wrong) std::memcpy(get<void*>(a, 0), get<const void*>(a, 1), bytes);
-}
-void copy_vectors(void* const* a) {
-    copy_limits(a, static_cast<std::size_t>(get<std::int64_t>(a, 2)) * 16);
-}
-void copy_in_l2(void* const* a) {
-    copy_limits(a, last_blocks * 256 * 4 * 16);
-}
-void grid_barriers(void* const* a) {
-    *get<std::uint32_t*>(a, 1) = state.barriers_hang ? 1 : 0;
 }
 
 struct FakeModule {
