@@ -95,6 +95,18 @@ rt::Geometry SimulationState::checked_place(const rt::FieldPlan& known, const Fi
     return wanted;
 }
 
+// Kernels take it that what they read and what they write are different arrays.
+void SimulationState::check_apart(const std::string& name, const FieldState& field) const {
+    for (const auto& [other, binding] : bindings) {
+        if (other == name) continue;
+        for (const void* const cell : field.cells)
+            if (std::find(binding.field->cells.begin(), binding.field->cells.end(), cell) !=
+                binding.field->cells.end())
+                refuse(fmt::format("'{}' and '{}' of '{}' cannot be bound to the same array", other, name,
+                                   plan.name));
+    }
+}
+
 void SimulationState::check_users(int index, const FieldState& field) const {
     const rt::FieldPlan& mine = plan.fields[static_cast<std::size_t>(index)];
     for (const FieldState::User& user : field.users) {
@@ -134,6 +146,7 @@ void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldS
                            grid_text(field->grid)));
     const bool enough = check_levels(known, *field);
     const rt::Geometry place = checked_place(known, *field);
+    check_apart(name, *field);
     check_users(index, *field);
     geometry = place;
     if (!enough) {
@@ -143,8 +156,14 @@ void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldS
     }
     Binding binding{field, index, field->version};
     if (session) session->bind_levels(name, arrays_of(binding));
+    const auto is_gone = [this](const FieldState::User& user) {
+        const auto known = user.simulation.lock();
+        return known == nullptr || known.get() == this;
+    };
+    if (const auto before = bindings.find(name); before != bindings.end())
+        std::erase_if(before->second.field->users, is_gone);
+    std::erase_if(field->users, is_gone);
     bindings.insert_or_assign(name, binding);
-    std::erase_if(field->users, [](const FieldState::User& user) { return user.simulation.expired(); });
     field->users.push_back({weak_from_this(), index});
 }
 

@@ -56,6 +56,7 @@ struct SimulationState : std::enable_shared_from_this<SimulationState> {
 private:
     bool check_levels(const halo::rt::FieldPlan& known, const FieldState& field) const;
     halo::rt::Geometry checked_place(const halo::rt::FieldPlan& known, const FieldState& field) const;
+    void check_apart(const std::string& name, const FieldState& field) const;
     void check_users(int index, const FieldState& field) const;
 };
 

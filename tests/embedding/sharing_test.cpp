@@ -71,6 +71,21 @@ TEST_CASE("two programs step one field in turns") {
     }
 }
 
+TEST_CASE("one array is no two fields of a program") {
+    const Device device = Device::cpu(1);
+    Simulation smooth(smooth_program(), device, kGrid);
+    const Field field(device, Type::f32, common_layout({smooth_program()}, device, kGrid));
+    smooth.bind("u", field);
+    CHECK(says(refusal([&] { smooth.bind("v", field); }),
+               "'u' and 'v' of 'smooth' cannot be bound to the same array"));
+    // Another field in its place is fine, and the first one is free again.
+    smooth.bind("u", Field(device, Type::f32, common_layout({smooth_program()}, device, kGrid)));
+    smooth.bind("v", field);
+    smooth.write("u", std::vector<float>(kCells, 1.0f));
+    smooth.step();
+    CHECK(read_f32(smooth, "v")[3] == 1);
+}
+
 TEST_CASE("a field outlives the simulation that made it") {
     const Device device = Device::cpu(1);
     std::optional<Field> field;
