@@ -157,8 +157,8 @@ void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldS
     Binding binding{field, index, field->version};
     if (session) session->bind_levels(name, arrays_of(binding));
     const auto is_gone = [this](const FieldState::User& user) {
-        const auto known = user.simulation.lock();
-        return known == nullptr || known.get() == this;
+        const auto simulation = user.simulation.lock();
+        return simulation == nullptr || simulation.get() == this;
     };
     if (const auto before = bindings.find(name); before != bindings.end())
         std::erase_if(before->second.field->users, is_gone);
