@@ -89,6 +89,16 @@ struct FormatOptions {
 };
 ExitCode format(const FormatOptions& options, const Console& console);
 
+struct LiftOptions {
+    std::string file, function;
+    std::string build_folder;            // with compile_commands.json
+    std::string output;                  // empty: standard output
+    std::string name;                    // of the stencil; empty: that of the function
+    std::vector<std::string> arguments;  // of clang
+    bool verify = false, no_alias = false, equal_rims = false;
+};
+ExitCode lift(const LiftOptions& options, const Console& console);
+
 struct DoctorOptions {
     bool json = false;
     bool measure = false;  // the figures of the device that schedules are chosen by

@@ -66,6 +66,13 @@ constexpr const char* kBundleFooter =
   haloc bundle heat3d.halo -o heat3d.cpp
 See docs/embedding.md; in CMake, halo_add_stencil() calls it.)";
 
+constexpr const char* kLiftFooter =
+    R"(  haloc lift solver.c --function step --no-alias -o step.halo
+  haloc lift solver.c --function step --verify -- -Iinclude -DN=512
+  haloc lift heat.cu --function heat_kernel --verify
+What is no stencil, or what cannot be proved to be one, is refused with the place and the reason: exit code 1. So is a
+lift whose --verify finds a difference. See docs/lift.md.)";
+
 constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
@@ -85,6 +92,7 @@ public:
         add_bench();
         add_tune();
         add_format();
+        add_lift();
         add_doctor();
         add_about();
     }
@@ -285,6 +293,24 @@ private:
             ->excludes(in_place);
         sub->callback([this] { chosen_ = [this] { return format(format_, console_); }; });
     }
+    void add_lift() {
+        CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
+        sub->footer(kLiftFooter);
+        sub->add_option("FILE", lift_.file, "source file; .cu is CUDA")->required();
+        sub->add_option("--function", lift_.function, "the function (or kernel) to lift")->required();
+        sub->add_option("-o,--output", lift_.output, "file to write; standard output where it is not given");
+        sub->add_flag("--verify", lift_.verify,
+                      "compile the function, run it beside the spec on random data, and say how they differ");
+        sub->add_flag("--no-alias", lift_.no_alias, "arrays that are reached by pointers never overlap");
+        sub->add_flag("--equal-rims", lift_.equal_rims,
+                      "arrays that take turns hold the same values in the cells that no loop writes");
+        sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
+        sub->add_option("-p", lift_.build_folder,
+                        "folder with compile_commands.json; the file's folder and those above where it is not given")
+            ->option_text("DIR");
+        sub->add_option("ARGUMENTS", lift_.arguments, "clang's arguments, behind --")->option_text("");
+        sub->callback([this] { chosen_ = [this] { return lift(lift_, console_); }; });
+    }
     void add_doctor() {
         CLI::App* sub =
             command("doctor", "Say what is found on this machine, what is missing and how to get it");
@@ -359,6 +385,7 @@ private:
     bench::BenchOptions bench_;
     TuneArguments tune_;
     FormatOptions format_;
+    LiftOptions lift_;
     DoctorOptions doctor_;
     std::string about_;
     std::map<std::string, EmitStyle> styles_{{"launcher", EmitStyle::launcher},

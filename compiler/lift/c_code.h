@@ -1,0 +1,126 @@
+// A function of C, C++ or CUDA as plain data: what the lifter reads, without a Clang header.
+//
+// Types, variables, expressions, statements and functions live in arenas of one Unit and are named by index; -1 is
+// none. What the lifter does not know becomes an `unknown` node that says what it is in the user's words; it is
+// refused only where it matters. Macros are expanded; places are those in the file as the user sees it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/support/source.h"
+
+namespace halo::lift::c {
+
+enum class Number : std::uint8_t { none, boolean, i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 };
+
+inline bool is_real(Number number) {
+    return number == Number::f32 || number == Number::f64;
+}
+inline bool is_integer(Number number) {
+    return number != Number::none && !is_real(number);
+}
+
+struct Type {
+    enum class Kind : std::uint8_t { number, pointer, array, other };
+    Kind kind = Kind::other;
+    Number number = Number::none;       // of a number
+    int element = -1;                   // of a pointer (or reference) and an array
+    std::optional<std::int64_t> count;  // of an array of known length
+    int count_expr = -1;                // of an array whose length is an expression
+    bool is_const = false, is_restrict = false, is_reference = false;
+    std::string text;  // as the compiler writes it
+};
+
+struct Variable {
+    std::string name;
+    int type = -1;
+    enum class Storage : std::uint8_t { parameter, local, global } storage = Storage::local;
+    bool is_const = false;
+    bool is_extern = false;  // of a global: defined elsewhere
+    bool is_shared = false;  // __shared__ of CUDA
+    bool is_static = false;  // of a local
+    int init = -1;           // expression
+    SourceRange where;
+};
+
+struct Expr {
+    enum class Kind : std::uint8_t {
+        integer,      // `integer`; of booleans, too
+        real,         // `real`
+        variable,     // `variable`
+        unary,        // text: - + ! ~
+        binary,       // text: + - * / % < <= > >= == != && || & | ^ << >>
+        conditional,  // condition, then, otherwise
+        convert,      // to `type`
+        subscript,    // base, index
+        dereference,
+        address,
+        member,   // text: its name
+        call,     // text: the name; function: the callee where its body is known
+        invoke,   // of a closure: the closure, then the arguments
+        assign,   // text: = += -= …; target, value
+        step,     // text: ++x, --x, x++, x--
+        comma,
+        list,     // { … }: one operand an element; those left out are zero
+        closure,  // function: its body; operands: none; captured: what it copies
+        unknown   // text: what it is
+    };
+    Kind kind = Kind::unknown;
+    int type = -1;
+    std::string text;
+    std::int64_t integer = 0;
+    double real = 0;
+    int variable = -1;
+    int function = -1;
+    std::vector<int> operands;
+    std::vector<int> captured;  // variables that a closure copies
+    SourceRange where;
+};
+
+struct Statement {
+    enum class Kind : std::uint8_t {
+        none,
+        block,       // statements
+        expression,  // expr
+        declare,     // variables
+        branch,      // expr; statements: then, otherwise (or one alone)
+        loop,        // statements: start (or -1), body; expr: condition (or -1); step (or -1)
+        leave,       // return: expr (or -1)
+        skip,        // continue
+        unknown      // text
+    };
+    Kind kind = Kind::none;
+    std::vector<int> statements;
+    std::vector<int> variables;
+    int expr = -1;
+    int step = -1;
+    std::string text;
+    SourceRange where;
+};
+
+struct Function {
+    std::string name;
+    std::vector<int> parameters;
+    int result = -1;  // type
+    int body = -1;    // statement; -1: not in this file
+    bool is_kernel = false;  // __global__
+    bool is_plain = true;    // no template and no member: can be called by its name
+    SourceRange where;       // its head
+};
+
+struct Unit {
+    SourceFile source{"", ""};  // the main file, and further files that places are in
+    std::vector<Type> types;
+    std::vector<Variable> variables;
+    std::vector<Expr> exprs;
+    std::vector<Statement> statements;
+    std::vector<Function> functions;
+    int function = -1;  // the one that is lifted
+    bool is_cxx = false, is_cuda = false;
+    bool fast_math = false;  // the file is compiled with -ffast-math or the like
+};
+
+}  // namespace halo::lift::c

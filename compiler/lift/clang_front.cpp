@@ -1,0 +1,358 @@
+#include "compiler/lift/clang_front.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/DiagnosticOptions.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Frontend/Utils.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <clang/Tooling/ArgumentsAdjusters.h>
+#include <clang/Tooling/CompilationDatabase.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+#include "compiler/lift/clang_translate.h"
+#include "compiler/lift/cuda_prelude.h"
+
+namespace halo::lift {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool ends_with(const std::string& text, const std::string& tail) {
+    return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
+}
+
+bool is_cuda(const SourceRequest& request) {
+    return ends_with(request.file, ".cu");
+}
+
+// As in compile_commands.json, without compiler, input and output; else nothing.
+std::vector<std::string> database_arguments(const SourceRequest& request, std::string& folder) {
+    std::string trouble;
+    std::unique_ptr<clang::tooling::CompilationDatabase> database =
+        request.build_folder.empty()
+            ? clang::tooling::CompilationDatabase::autoDetectFromSource(request.file, trouble)
+            : clang::tooling::CompilationDatabase::autoDetectFromDirectory(request.build_folder, trouble);
+    if (!database) {
+        if (request.build_folder.empty()) return {};
+        throw SourceError("there is no compile_commands.json in " + request.build_folder, true);
+    }
+    const std::string path = fs::absolute(request.file).lexically_normal().string();
+    std::vector<clang::tooling::CompileCommand> commands = database->getCompileCommands(path);
+    if (commands.empty()) return {};
+    folder = commands.front().Directory;
+    auto words = clang::tooling::getClangStripOutputAdjuster()(commands.front().CommandLine, path);
+    std::vector<std::string> arguments;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const bool is_input = ends_with(path, fs::path(words[i]).filename().string()) &&
+                              fs::path(words[i]).extension() == fs::path(path).extension();
+        if (words[i] == "-c" || words[i] == "--" || is_input) continue;
+        arguments.push_back(words[i]);
+    }
+    return arguments;
+}
+
+// Pragmas of OpenMP say how a loop is to be run and not what it computes; warnings are not this tool's matter.
+bool is_dropped(const std::string& argument) {
+    return argument.rfind("-fopenmp", 0) == 0 || argument.rfind("-fopenacc", 0) == 0 ||
+           argument.rfind("-W", 0) == 0 || argument.rfind("-O", 0) == 0 || argument.rfind("-g", 0) == 0 ||
+           argument == "-c" || argument.rfind("-march", 0) == 0 || argument.rfind("--expt", 0) == 0 ||
+           argument.rfind("-arch", 0) == 0;
+}
+
+constexpr char kCudaFolder[] = "/halo-lift-cuda";
+
+struct Command {
+    std::vector<std::string> words;  // of clang's driver
+    std::string folder;
+};
+
+enum class Mode { read, compile };
+
+Command command_of(const SourceRequest& request, Mode mode) {
+    Command command;
+    std::vector<std::string> arguments = request.arguments;
+    if (arguments.empty()) arguments = database_arguments(request, command.folder);
+    command.words = {"clang", "-fsyntax-only", "-resource-dir", HALO_CLANG_RESOURCES, "-w"};
+    if (is_cuda(request)) {
+        if (mode == Mode::read)
+            command.words.insert(command.words.end(), {"-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
+                                                       "--no-cuda-version-check"});
+        else
+            command.words.insert(command.words.end(), {"-x", "c++", "-DHALO_LIFT_HOST=1"});
+        command.words.insert(command.words.end(), {"-include", std::string(kCudaFolder) + "/prelude.h", "-isystem",
+                                                   kCudaFolder});
+    }
+    for (const std::string& argument : arguments) {
+        if (!is_dropped(argument)) command.words.push_back(argument);
+    }
+    // The arithmetic that the text states: nothing contracted.
+    command.words.insert(command.words.end(), {"-ffp-contract=off", fs::absolute(request.file).string()});
+    return command;
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& request, const Command& command,
+                                                         const std::string* replacement) {
+    auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+    if (replacement)
+        memory->addFile(fs::absolute(request.file).string(), 0, llvm::MemoryBuffer::getMemBufferCopy(*replacement));
+    if (is_cuda(request)) {
+        const std::string folder = kCudaFolder;
+        memory->addFile(folder + "/prelude.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kCudaPrelude));
+        for (const char* name : {"cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"})
+            memory->addFile(folder + "/" + name, 0, llvm::MemoryBuffer::getMemBufferCopy("#pragma once\n"));
+    }
+    auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+        llvm::vfs::createPhysicalFileSystem());
+    overlay->pushOverlay(memory);
+    if (!command.folder.empty()) overlay->setCurrentWorkingDirectory(command.folder);
+    return overlay;
+}
+
+// A compiler that is ready to run an action; its messages go to `messages`.
+std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& request, Mode mode,
+                                                       const std::string* replacement,
+                                                       llvm::raw_string_ostream& messages) {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        llvm::InitializeNativeTarget();
+        llvm::InitializeNativeTargetAsmPrinter();
+        llvm::InitializeNativeTargetAsmParser();
+    });
+    const Command command = command_of(request, mode);
+    auto files = files_of(request, command, replacement);
+    std::vector<const char*> words;
+    for (const std::string& word : command.words)
+        words.push_back(word.c_str());
+
+    auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+    options->ShowCarets = true;
+    auto diagnostics = clang::CompilerInstance::createDiagnostics(
+        options.get(), new clang::TextDiagnosticPrinter(messages, options.get()));
+    clang::CreateInvocationOptions how;
+    how.Diags = diagnostics;
+    how.VFS = files;
+    std::shared_ptr<clang::CompilerInvocation> invocation = clang::createInvocation(words, how);
+    if (!invocation) {
+        messages.flush();
+        throw SourceError("the arguments behind -- are not understood by clang\n" + messages.str());
+    }
+    auto compiler = std::make_unique<clang::CompilerInstance>();
+    compiler->setInvocation(invocation);
+    compiler->createDiagnostics(new clang::TextDiagnosticPrinter(messages, &compiler->getDiagnosticOpts()));
+    compiler->createFileManager(files);
+    compiler->setVerboseOutputStream(llvm::nulls());
+    return compiler;
+}
+
+class FunctionFinder : public clang::RecursiveASTVisitor<FunctionFinder> {
+public:
+    explicit FunctionFinder(const std::string& name) : name_(name) {}
+    bool VisitFunctionDecl(clang::FunctionDecl* function) {
+        if (!function->getDeclName().isIdentifier()) return true;
+        const bool is_wanted = function->getQualifiedNameAsString() == name_ || function->getName() == name_;
+        if (!is_wanted) {
+            if (function->isThisDeclarationADefinition()) note(*function);
+            return true;
+        }
+        if (!function->doesThisDeclarationHaveABody()) return true;
+        if (function->isTemplated()) {
+            for (clang::FunctionDecl* each : instances_of(*function)) found.push_back(each);
+            is_template = true;
+        } else {
+            found.push_back(function);
+        }
+        return true;
+    }
+    std::vector<clang::FunctionDecl*> found;
+    std::vector<std::string> others;  // of the main file
+    bool is_template = false;
+
+private:
+    void note(const clang::FunctionDecl& function) {
+        const clang::SourceManager& sources = function.getASTContext().getSourceManager();
+        if (sources.isInMainFile(sources.getExpansionLoc(function.getLocation())))
+            others.push_back(function.getNameAsString());
+    }
+    static std::vector<clang::FunctionDecl*> instances_of(clang::FunctionDecl& function) {
+        std::vector<clang::FunctionDecl*> all;
+        if (clang::FunctionTemplateDecl* made = function.getDescribedFunctionTemplate()) {
+            for (clang::FunctionDecl* each : made->specializations()) {
+                if (each->hasBody()) all.push_back(each);
+            }
+        }
+        return all;
+    }
+    std::string name_;
+};
+
+class Reader : public clang::ASTConsumer {
+public:
+    Reader(const SourceRequest& request, c::Unit& unit, std::string& trouble)
+        : request_(request), unit_(unit), trouble_(trouble) {}
+    void HandleTranslationUnit(clang::ASTContext& context) override {
+        FunctionFinder finder(request_.function);
+        finder.TraverseDecl(context.getTranslationUnitDecl());
+        if (finder.found.size() == 1) {
+            if (finder.found.front()->isInvalidDecl() || finder.found.front()->willHaveBody()) {
+                trouble_ = "`" + request_.function + "` does not compile";
+                return;
+            }
+            unit_ = translate(context, *finder.found.front());
+        } else if (finder.found.empty()) {
+            trouble_ = finder.is_template ? "`" + request_.function + "` is a template that the file never uses"
+                                          : "there is no function `" + request_.function + "` with a body in " +
+                                                request_.file;
+            if (!finder.others.empty() && !finder.is_template) {
+                trouble_ += "; it has ";
+                for (std::size_t i = 0; i < finder.others.size() && i < 12; ++i)
+                    trouble_ += (i ? ", " : "") + finder.others[i];
+            }
+        } else {
+            trouble_ = "there are " + std::to_string(finder.found.size()) + " functions `" + request_.function +
+                       "` in " + request_.file;
+        }
+    }
+
+private:
+    const SourceRequest& request_;
+    c::Unit& unit_;
+    std::string& trouble_;
+};
+
+class ReadAction : public clang::ASTFrontendAction {
+public:
+    ReadAction(const SourceRequest& request, c::Unit& unit, std::string& trouble)
+        : request_(request), unit_(unit), trouble_(trouble) {}
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+        return std::make_unique<Reader>(request_, unit_, trouble_);
+    }
+
+private:
+    const SourceRequest& request_;
+    c::Unit& unit_;
+    std::string& trouble_;
+};
+
+// Where the bodies of functions that launch kernels stand in the main file.
+class LaunchFinder : public clang::RecursiveASTVisitor<LaunchFinder> {
+public:
+    explicit LaunchFinder(clang::ASTContext& context) : context_(context) {}
+    bool TraverseFunctionDecl(clang::FunctionDecl* function) {
+        has_launch_ = false;
+        const bool goes_on = RecursiveASTVisitor::TraverseFunctionDecl(function);
+        const clang::SourceManager& sources = context_.getSourceManager();
+        const bool in_main = sources.isInMainFile(sources.getExpansionLoc(function->getLocation()));
+        if (has_launch_ && in_main && function->doesThisDeclarationHaveABody()) {
+            const clang::SourceRange range = function->getBody()->getSourceRange();
+            bodies.emplace_back(sources.getFileOffset(sources.getExpansionLoc(range.getBegin())),
+                                sources.getFileOffset(sources.getExpansionLoc(range.getEnd())) + 1);
+        }
+        return goes_on;
+    }
+    bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr*) {
+        has_launch_ = true;
+        return true;
+    }
+    std::vector<std::pair<unsigned, unsigned>> bodies;
+
+private:
+    clang::ASTContext& context_;
+    bool has_launch_ = false;
+};
+
+class LaunchAction : public clang::ASTFrontendAction {
+public:
+    explicit LaunchAction(std::string& text) : text_(text) {}
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+        struct Consumer : clang::ASTConsumer {
+            explicit Consumer(std::string& all) : text(all) {}
+            void HandleTranslationUnit(clang::ASTContext& context) override {
+                LaunchFinder finder(context);
+                finder.TraverseDecl(context.getTranslationUnitDecl());
+                std::sort(finder.bodies.rbegin(), finder.bodies.rend());
+                for (const auto& [begin, end] : finder.bodies) {
+                    if (end <= text.size()) text.replace(begin, end - begin, ";");
+                }
+            }
+            std::string& text;
+        };
+        return std::make_unique<Consumer>(text_);
+    }
+
+private:
+    std::string& text_;
+};
+
+std::string read_file(const std::string& path) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer) throw SourceError("cannot read " + path + ": " + buffer.getError().message(), true);
+    return (*buffer)->getBuffer().str();
+}
+
+}  // namespace
+
+c::Unit read_function(const SourceRequest& request) {
+    read_file(request.file);
+    std::string text, trouble;
+    llvm::raw_string_ostream messages(text);
+    c::Unit unit;
+    auto compiler = make_compiler(request, Mode::read, nullptr, messages);
+    ReadAction action(request, unit, trouble);
+    const bool done = compiler->ExecuteAction(action);
+    messages.flush();
+    // A program that does not compile means nothing. Of CUDA, the host's part needs headers that are not read.
+    const bool must_compile = !is_cuda(request) || unit.function < 0;
+    if ((!done || compiler->getDiagnostics().hasErrorOccurred()) && must_compile)
+        throw SourceError(request.file + " does not compile; give clang's arguments behind --\n" + text);
+    if (!trouble.empty()) throw SourceError(trouble);
+    if (unit.function < 0) throw SourceError("`" + request.function + "` could not be read");
+    unit.is_cuda = is_cuda(request);
+    unit.is_cxx = compiler->getLangOpts().CPlusPlus;
+    unit.fast_math = compiler->getLangOpts().FastMath || compiler->getLangOpts().AllowFPReassoc ||
+                     compiler->getLangOpts().UnsafeFPMath;
+    return unit;
+}
+
+std::string compile_with(const SourceRequest& request, const std::string& text) {
+    std::string source = read_file(request.file);
+    std::string said;
+    llvm::raw_string_ostream messages(said);
+    if (is_cuda(request)) {
+        auto compiler = make_compiler(request, Mode::read, nullptr, messages);
+        LaunchAction action(source);
+        compiler->ExecuteAction(action);
+        said.clear();
+    }
+    source += "\n" + text;
+    auto compiler = make_compiler(request, Mode::compile, &source, messages);
+    compiler->getFrontendOpts().ProgramAction = clang::frontend::EmitObj;
+    compiler->getCodeGenOpts().OptimizationLevel = 0;
+    compiler->getCodeGenOpts().RelocationModel = llvm::Reloc::PIC_;
+    compiler->getLangOpts().PICLevel = 2;
+    llvm::SmallVector<char, 0> object;
+    compiler->setOutputStream(std::make_unique<llvm::raw_svector_ostream>(object));
+    clang::EmitObjAction action;
+    const bool done = compiler->ExecuteAction(action);
+    messages.flush();
+    if (!done || object.empty())
+        throw SourceError("the file could not be compiled to be run beside the spec\n" + said);
+    return std::string(object.data(), object.size());
+}
+
+}  // namespace halo::lift

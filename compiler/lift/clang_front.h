@@ -1,0 +1,42 @@
+// The place that knows which version of Clang this is: from a command line to the code of one function, and to an
+// object file. Everything else in this room sees plain data.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/lift/c_code.h"
+
+namespace clang {
+class ASTContext;
+}
+
+namespace halo::lift {
+
+struct SourceRequest {
+    std::string file;
+    std::string function;
+    std::string build_folder;            // with compile_commands.json; empty: the file's folder and those above
+    std::vector<std::string> arguments;  // of clang, as behind `--`; where given, no database is asked
+};
+
+// What the compiler says about the file, or why there is no such function; lines as a compiler prints them.
+class SourceError : public std::runtime_error {
+public:
+    explicit SourceError(const std::string& text, bool is_missing_file = false)
+        : std::runtime_error(text), missing_file(is_missing_file) {}
+    bool missing_file;
+};
+
+// Throws SourceError.
+c::Unit read_function(const SourceRequest& request);
+
+// The file compiled for this machine, with `text` behind its last line, to an ELF object. Of a CUDA file: as C++ in
+// which a kernel is a plain function and blockIdx and its like are variables, and without the functions that launch
+// kernels. Throws SourceError.
+std::string compile_with(const SourceRequest& request, const std::string& text);
+
+}  // namespace halo::lift

@@ -1,0 +1,498 @@
+#include "compiler/lift/clang_translate.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtVisitor.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+#include <map>
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+
+class Translator : public clang::ConstStmtVisitor<Translator, int> {
+public:
+    explicit Translator(clang::ASTContext& context) : context_(context), sources_(context.getSourceManager()) {
+        const clang::FileID main = sources_.getMainFileID();
+        const auto entry = sources_.getFileEntryRefForID(main);
+        unit.source = SourceFile(entry ? entry->getName().str() : "input", sources_.getBufferData(main).str());
+        files_[main] = 0;
+    }
+
+    c::Unit unit;
+
+    int function(const clang::FunctionDecl& wanted) {
+        const clang::FunctionDecl* definition = nullptr;
+        const clang::FunctionDecl& decl = wanted.hasBody(definition) ? *definition : wanted;
+        if (const auto found = functions_.find(&decl); found != functions_.end()) return found->second;
+        const int id = static_cast<int>(unit.functions.size());
+        functions_[&decl] = id;
+        c::Function made;
+        made.name = decl.getNameAsString();
+        made.where = place(clang::SourceRange(decl.getBeginLoc(), decl.getLocation()));
+        made.result = type(decl.getReturnType());
+        made.is_kernel = decl.hasAttr<clang::CUDAGlobalAttr>();
+        made.is_plain = !decl.isTemplateInstantiation() && !clang::isa<clang::CXXMethodDecl>(decl);
+        unit.functions.push_back(made);
+        for (const clang::ParmVarDecl* parameter : decl.parameters()) {
+            const int variable_id = variable(*parameter);
+            unit.functions[static_cast<std::size_t>(id)].parameters.push_back(variable_id);
+        }
+        if (definition && definition->getBody()) {
+            const int body = statement(definition->getBody());
+            unit.functions[static_cast<std::size_t>(id)].body = body;
+        }
+        return id;
+    }
+
+private:
+    // ---- places
+
+    std::uint32_t file_begin(clang::FileID file) {
+        if (const auto found = files_.find(file); found != files_.end()) return found->second;
+        const auto entry = sources_.getFileEntryRefForID(file);
+        const std::uint32_t begin =
+            unit.source.add(entry ? entry->getName().str() : "", sources_.getBufferData(file).str());
+        files_[file] = begin;
+        return begin;
+    }
+
+    SourceRange place(clang::SourceRange range) {
+        const clang::SourceLocation begin = sources_.getExpansionLoc(range.getBegin());
+        const clang::SourceLocation last = sources_.getExpansionRange(range.getEnd()).getEnd();
+        if (begin.isInvalid() || last.isInvalid()) return {};
+        const auto [file, offset] = sources_.getDecomposedLoc(begin);
+        const auto [end_file, end] = sources_.getDecomposedLoc(last);
+        const unsigned length = clang::Lexer::MeasureTokenLength(last, sources_, context_.getLangOpts());
+        const std::uint32_t start = file_begin(file);
+        if (end_file != file || end < offset) return {start + offset, start + offset + 1};
+        return {start + offset, start + end + length};
+    }
+
+    // ---- types
+
+    static Number number_of(const clang::Type& type, const clang::ASTContext& context) {
+        const auto* builtin = type.getAs<clang::BuiltinType>();
+        if (const auto* enumeration = type.getAs<clang::EnumType>())
+            builtin = enumeration->getDecl()->getIntegerType()->getAs<clang::BuiltinType>();
+        if (!builtin) return Number::none;
+        if (builtin->getKind() == clang::BuiltinType::Float) return Number::f32;
+        if (builtin->getKind() == clang::BuiltinType::Double) return Number::f64;
+        if (builtin->isBooleanType()) return Number::boolean;
+        if (!builtin->isInteger()) return Number::none;
+        const bool is_signed = builtin->isSignedInteger();
+        switch (context.getTypeSize(builtin)) {
+            case 8:
+                return is_signed ? Number::i8 : Number::u8;
+            case 16:
+                return is_signed ? Number::i16 : Number::u16;
+            case 32:
+                return is_signed ? Number::i32 : Number::u32;
+            case 64:
+                return is_signed ? Number::i64 : Number::u64;
+            default:
+                return Number::none;
+        }
+    }
+
+    int type(clang::QualType wanted) {
+        const void* key = wanted.getAsOpaquePtr();
+        if (const auto found = types_.find(key); found != types_.end()) return found->second;
+        c::Type made;
+        made.text = wanted.getAsString(context_.getPrintingPolicy());
+        made.is_const = wanted.isConstQualified();
+        made.is_restrict = wanted.isRestrictQualified();
+        const clang::Type& canonical = *wanted.getCanonicalType();
+        if (const auto* decayed = wanted->getAs<clang::DecayedType>())
+            made.element = type(decayed->getPointeeType());  // keeps what the user wrote
+        if (const auto* reference = wanted->getAs<clang::ReferenceType>()) {
+            made.kind = c::Type::Kind::pointer;
+            made.is_reference = true;
+            made.element = type(reference->getPointeeType());
+        } else if (const auto* pointer = wanted->getAs<clang::PointerType>()) {
+            made.kind = c::Type::Kind::pointer;
+            made.element = type(pointer->getPointeeType());
+        } else if (const clang::ArrayType* array = context_.getAsArrayType(wanted)) {
+            made.kind = c::Type::Kind::array;
+            made.element = type(array->getElementType());
+            made.is_const = array->getElementType().isConstQualified();
+            if (const auto* constant = clang::dyn_cast<clang::ConstantArrayType>(array))
+                made.count = static_cast<std::int64_t>(constant->getZExtSize());
+            else if (const auto* variable = clang::dyn_cast<clang::VariableArrayType>(array);
+                     variable && variable->getSizeExpr())
+                made.count_expr = expr(variable->getSizeExpr());
+        } else if ((made.number = number_of(canonical, context_)) != Number::none) {
+            made.kind = c::Type::Kind::number;
+        }
+        const int id = static_cast<int>(unit.types.size());
+        unit.types.push_back(made);
+        types_[key] = id;
+        return id;
+    }
+
+    // ---- variables
+
+    int variable(const clang::VarDecl& wanted) {
+        const clang::VarDecl* key = wanted.getCanonicalDecl();
+        if (const auto found = variables_.find(key); found != variables_.end()) return found->second;
+        const int id = static_cast<int>(unit.variables.size());
+        variables_[key] = id;
+        c::Variable made;
+        made.name = wanted.getNameAsString();
+        made.where = place(clang::SourceRange(wanted.getLocation(), wanted.getLocation()));
+        const clang::QualType written = wanted.getType();
+        made.is_const = written.isConstQualified() ||
+                        (written->isReferenceType() && written->getPointeeType().isConstQualified());
+        const clang::VarDecl* defined = wanted.getDefinition();
+        if (clang::isa<clang::ParmVarDecl>(wanted)) {
+            made.storage = c::Variable::Storage::parameter;
+        } else if (wanted.hasGlobalStorage()) {
+            made.storage = wanted.isStaticLocal() ? c::Variable::Storage::local : c::Variable::Storage::global;
+            made.is_static = wanted.isStaticLocal();
+            made.is_extern = wanted.hasDefinition() == clang::VarDecl::DeclarationOnly;
+        }
+        made.is_shared = wanted.hasAttr<clang::CUDASharedAttr>();
+        unit.variables.push_back(made);
+        const int type_id = type(written);
+        unit.variables[static_cast<std::size_t>(id)].type = type_id;
+        const clang::VarDecl& initialised = defined ? *defined : wanted;
+        if (initialised.getInit() && !clang::isa<clang::ParmVarDecl>(wanted)) {
+            const int init = expr(initialised.getInit());
+            unit.variables[static_cast<std::size_t>(id)].init = init;
+        }
+        return id;
+    }
+
+    // ---- expressions
+
+    int add(c::Expr::Kind kind, const clang::Expr& from, std::vector<int> operands = {}, std::string text = {}) {
+        c::Expr made;
+        made.kind = kind;
+        made.type = type(from.getType());
+        made.where = place(from.getSourceRange());
+        made.operands = std::move(operands);
+        made.text = std::move(text);
+        unit.exprs.push_back(std::move(made));
+        return static_cast<int>(unit.exprs.size()) - 1;
+    }
+    c::Expr& at(int id) { return unit.exprs[static_cast<std::size_t>(id)]; }
+    int unknown(const clang::Expr& from, const std::string& what) {
+        return add(c::Expr::Kind::unknown, from, {}, what);
+    }
+
+public:
+    int expr(const clang::Expr* from) { return Visit(from); }
+
+    int VisitStmt(const clang::Stmt* from) {
+        const auto* expression = clang::dyn_cast<clang::Expr>(from);
+        if (!expression) return -1;
+        return unknown(*expression, "this is an expression that is not understood (" +
+                                        std::string(from->getStmtClassName()) + ")");
+    }
+    int VisitParenExpr(const clang::ParenExpr* from) { return expr(from->getSubExpr()); }
+    int VisitConstantExpr(const clang::ConstantExpr* from) { return expr(from->getSubExpr()); }
+    int VisitExprWithCleanups(const clang::ExprWithCleanups* from) { return expr(from->getSubExpr()); }
+    int VisitMaterializeTemporaryExpr(const clang::MaterializeTemporaryExpr* from) {
+        return expr(from->getSubExpr());
+    }
+    int VisitCXXBindTemporaryExpr(const clang::CXXBindTemporaryExpr* from) { return expr(from->getSubExpr()); }
+    int VisitSubstNonTypeTemplateParmExpr(const clang::SubstNonTypeTemplateParmExpr* from) {
+        return expr(from->getReplacement());
+    }
+    int VisitCXXDefaultArgExpr(const clang::CXXDefaultArgExpr* from) { return expr(from->getExpr()); }
+    int VisitIntegerLiteral(const clang::IntegerLiteral* from) {
+        const int id = add(c::Expr::Kind::integer, *from);
+        at(id).integer = static_cast<std::int64_t>(from->getValue().getLimitedValue());
+        return id;
+    }
+    int VisitCharacterLiteral(const clang::CharacterLiteral* from) {
+        const int id = add(c::Expr::Kind::integer, *from);
+        at(id).integer = from->getValue();
+        return id;
+    }
+    int VisitCXXBoolLiteralExpr(const clang::CXXBoolLiteralExpr* from) {
+        const int id = add(c::Expr::Kind::integer, *from);
+        at(id).integer = from->getValue();
+        return id;
+    }
+    int VisitFloatingLiteral(const clang::FloatingLiteral* from) {
+        const int id = add(c::Expr::Kind::real, *from);
+        at(id).real = from->getValueAsApproximateDouble();
+        return id;
+    }
+    int VisitUnaryExprOrTypeTraitExpr(const clang::UnaryExprOrTypeTraitExpr* from) {
+        clang::Expr::EvalResult value;
+        if (!from->EvaluateAsInt(value, context_)) return unknown(*from, "the size of this is not known");
+        const int id = add(c::Expr::Kind::integer, *from);
+        at(id).integer = value.Val.getInt().getExtValue();
+        return id;
+    }
+    int VisitDeclRefExpr(const clang::DeclRefExpr* from) {
+        if (const auto* constant = clang::dyn_cast<clang::EnumConstantDecl>(from->getDecl())) {
+            const int id = add(c::Expr::Kind::integer, *from);
+            at(id).integer = constant->getInitVal().getExtValue();
+            return id;
+        }
+        if (const auto* named = clang::dyn_cast<clang::VarDecl>(from->getDecl())) {
+            const int which = variable(*named);
+            const int id = add(c::Expr::Kind::variable, *from);
+            at(id).variable = which;
+            at(id).text = named->getNameAsString();
+            return id;
+        }
+        return unknown(*from, "`" + from->getDecl()->getNameAsString() + "` is not a variable");
+    }
+    int VisitCastExpr(const clang::CastExpr* from) {
+        const int inner = expr(from->getSubExpr());
+        switch (from->getCastKind()) {
+            case clang::CK_LValueToRValue:
+            case clang::CK_NoOp:
+            case clang::CK_FunctionToPointerDecay:
+            case clang::CK_BuiltinFnToFnPtr:
+            case clang::CK_ConstructorConversion:
+            case clang::CK_UserDefinedConversion:
+            case clang::CK_UncheckedDerivedToBase:
+            case clang::CK_DerivedToBase:
+                return inner;
+            case clang::CK_ArrayToPointerDecay:
+            case clang::CK_BitCast:
+            case clang::CK_IntegralCast:
+            case clang::CK_IntegralToBoolean:
+            case clang::CK_IntegralToFloating:
+            case clang::CK_FloatingToIntegral:
+            case clang::CK_FloatingToBoolean:
+            case clang::CK_FloatingCast:
+            case clang::CK_BooleanToSignedIntegral:
+            case clang::CK_PointerToBoolean:
+                return add(c::Expr::Kind::convert, *from, {inner});
+            case clang::CK_ToVoid:
+                return inner;
+            default:
+                return unknown(*from, std::string("this conversion is not understood (") + from->getCastKindName() +
+                                          ")");
+        }
+    }
+    int VisitUnaryOperator(const clang::UnaryOperator* from) {
+        const int inner = expr(from->getSubExpr());
+        switch (from->getOpcode()) {
+            case clang::UO_Plus:
+            case clang::UO_Minus:
+            case clang::UO_LNot:
+            case clang::UO_Not:
+                return add(c::Expr::Kind::unary, *from, {inner},
+                           clang::UnaryOperator::getOpcodeStr(from->getOpcode()).str());
+            case clang::UO_Deref:
+                return add(c::Expr::Kind::dereference, *from, {inner});
+            case clang::UO_AddrOf:
+                return add(c::Expr::Kind::address, *from, {inner});
+            case clang::UO_PreInc:
+                return add(c::Expr::Kind::step, *from, {inner}, "++x");
+            case clang::UO_PreDec:
+                return add(c::Expr::Kind::step, *from, {inner}, "--x");
+            case clang::UO_PostInc:
+                return add(c::Expr::Kind::step, *from, {inner}, "x++");
+            case clang::UO_PostDec:
+                return add(c::Expr::Kind::step, *from, {inner}, "x--");
+            case clang::UO_Extension:
+                return inner;
+            default:
+                return unknown(*from, "this operator is not understood");
+        }
+    }
+    int VisitBinaryOperator(const clang::BinaryOperator* from) {
+        const int left = expr(from->getLHS());
+        const int right = expr(from->getRHS());
+        const std::string text = from->getOpcodeStr().str();
+        if (from->getOpcode() == clang::BO_Comma) return add(c::Expr::Kind::comma, *from, {left, right});
+        if (from->isAssignmentOp()) {
+            const int id = add(c::Expr::Kind::assign, *from, {left, right}, text);
+            if (const auto* compound = clang::dyn_cast<clang::CompoundAssignOperator>(from))
+                at(id).type = type(compound->getComputationResultType());  // what x + y is computed in
+            return id;
+        }
+        return add(c::Expr::Kind::binary, *from, {left, right}, text);
+    }
+    int VisitConditionalOperator(const clang::ConditionalOperator* from) {
+        const int condition = expr(from->getCond());
+        const int then = expr(from->getTrueExpr());
+        const int otherwise = expr(from->getFalseExpr());
+        return add(c::Expr::Kind::conditional, *from, {condition, then, otherwise});
+    }
+    int VisitArraySubscriptExpr(const clang::ArraySubscriptExpr* from) {
+        const int base = expr(from->getBase());
+        const int index = expr(from->getIdx());
+        return add(c::Expr::Kind::subscript, *from, {base, index});
+    }
+    int VisitMemberExpr(const clang::MemberExpr* from) {
+        const int base = expr(from->getBase());
+        const int id = add(c::Expr::Kind::member, *from, {base}, from->getMemberDecl()->getNameAsString());
+        return id;
+    }
+    int VisitInitListExpr(const clang::InitListExpr* from) {
+        std::vector<int> elements;
+        for (const clang::Expr* each : from->inits())
+            elements.push_back(expr(each));
+        return add(c::Expr::Kind::list, *from, elements);
+    }
+    int VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr* from) {
+        return add(c::Expr::Kind::integer, *from);
+    }
+    int VisitLambdaExpr(const clang::LambdaExpr* from) {
+        const int id = add(c::Expr::Kind::closure, *from);
+        for (const clang::LambdaCapture& capture : from->captures()) {
+            if (!capture.capturesVariable() || capture.getCaptureKind() != clang::LCK_ByCopy) continue;
+            if (const auto* copied = clang::dyn_cast<clang::VarDecl>(capture.getCapturedVar())) {
+                const int which = variable(*copied);
+                at(id).captured.push_back(which);
+            }
+        }
+        const int called = function(*from->getCallOperator());
+        at(id).function = called;
+        return id;
+    }
+    int VisitCXXConstructExpr(const clang::CXXConstructExpr* from) {
+        if (from->getNumArgs() == 1 && from->getConstructor()->isCopyOrMoveConstructor())
+            return expr(from->getArg(0));
+        return unknown(*from, "objects of type `" + from->getType().getAsString() + "` are not understood");
+    }
+    int VisitCXXOperatorCallExpr(const clang::CXXOperatorCallExpr* from) {
+        const auto* method = clang::dyn_cast_or_null<clang::CXXMethodDecl>(from->getDirectCallee());
+        if (from->getOperator() == clang::OO_Call && method && method->getParent()->isLambda()) {
+            std::vector<int> operands;
+            for (const clang::Expr* each : from->arguments())
+                operands.push_back(expr(each));
+            const int called = function(*method);
+            const int id = add(c::Expr::Kind::invoke, *from, operands);
+            at(id).function = called;
+            return id;
+        }
+        return unknown(*from, "operators of classes are not understood");
+    }
+    int VisitCXXMemberCallExpr(const clang::CXXMemberCallExpr* from) {
+        return unknown(*from, "calls of member functions are not understood");
+    }
+    int VisitCXXNewExpr(const clang::CXXNewExpr* from) {
+        if (!from->isArray()) return unknown(*from, "`new` of one object is not understood");
+        return add(c::Expr::Kind::call, *from, {}, "new[]");
+    }
+    int VisitCXXDeleteExpr(const clang::CXXDeleteExpr* from) {
+        return add(c::Expr::Kind::call, *from, {}, "delete[]");
+    }
+    int VisitCallExpr(const clang::CallExpr* from) {
+        const clang::FunctionDecl* callee = from->getDirectCallee();
+        if (!callee) return unknown(*from, "this calls a function by a pointer: it may do anything");
+        std::vector<int> operands;
+        for (const clang::Expr* each : from->arguments())
+            operands.push_back(expr(each));
+        const clang::FunctionDecl* definition = nullptr;
+        const int called = callee->hasBody(definition) ? function(*callee) : -1;
+        const int id = add(c::Expr::Kind::call, *from, operands, callee->getQualifiedNameAsString());
+        at(id).function = called;
+        return id;
+    }
+
+    // ---- statements
+
+    int statement(const clang::Stmt* from) {
+        c::Statement made;
+        if (!from) return -1;
+        made.where = place(from->getSourceRange());
+        fill(made, *from);
+        unit.statements.push_back(std::move(made));
+        return static_cast<int>(unit.statements.size()) - 1;
+    }
+
+private:
+    using Kind = c::Statement::Kind;
+
+    void fill(c::Statement& made, const clang::Stmt& from) {
+        if (const auto* expression = clang::dyn_cast<clang::Expr>(&from)) {
+            made.kind = Kind::expression;
+            made.expr = expr(expression);
+        } else if (const auto* block = clang::dyn_cast<clang::CompoundStmt>(&from)) {
+            made.kind = Kind::block;
+            for (const clang::Stmt* each : block->body())
+                made.statements.push_back(statement(each));
+        } else if (const auto* declared = clang::dyn_cast<clang::DeclStmt>(&from)) {
+            fill_declaration(made, *declared);
+        } else if (const auto* branch = clang::dyn_cast<clang::IfStmt>(&from)) {
+            fill_branch(made, *branch);
+        } else if (const auto* loop = clang::dyn_cast<clang::ForStmt>(&from)) {
+            made.kind = Kind::loop;
+            made.statements.push_back(statement(loop->getInit()));
+            made.statements.push_back(statement(loop->getBody()));
+            if (loop->getCond()) made.expr = expr(loop->getCond());
+            if (loop->getInc()) made.step = expr(loop->getInc());
+        } else if (const auto* leave = clang::dyn_cast<clang::ReturnStmt>(&from)) {
+            made.kind = Kind::leave;
+            if (leave->getRetValue()) made.expr = expr(leave->getRetValue());
+        } else if (const auto* attributed = clang::dyn_cast<clang::AttributedStmt>(&from)) {
+            fill(made, *attributed->getSubStmt());
+        } else if (clang::isa<clang::ContinueStmt>(from)) {
+            made.kind = Kind::skip;
+        } else if (clang::isa<clang::NullStmt>(from)) {
+            made.kind = Kind::none;
+        } else {
+            made.kind = Kind::unknown;
+            made.text = words_for(from);
+        }
+    }
+    void fill_declaration(c::Statement& made, const clang::DeclStmt& declared) {
+        made.kind = Kind::declare;
+        for (const clang::Decl* each : declared.decls()) {
+            if (const auto* named = clang::dyn_cast<clang::VarDecl>(each)) {
+                made.variables.push_back(variable(*named));
+            } else if (!clang::isa<clang::TypedefNameDecl>(each) && !clang::isa<clang::TagDecl>(each) &&
+                       !clang::isa<clang::StaticAssertDecl>(each) && !clang::isa<clang::UsingDecl>(each)) {
+                made.kind = Kind::unknown;
+                made.text = "this declaration is not understood";
+            }
+        }
+    }
+    void fill_branch(c::Statement& made, const clang::IfStmt& branch) {
+        made.kind = Kind::branch;
+        if (branch.getInit() || branch.getConditionVariable()) {
+            made.kind = Kind::unknown;
+            made.text = "a variable in the condition of an `if` is not understood";
+            return;
+        }
+        made.expr = expr(branch.getCond());
+        made.statements.push_back(statement(branch.getThen()));
+        if (branch.getElse()) made.statements.push_back(statement(branch.getElse()));
+    }
+    static std::string words_for(const clang::Stmt& from) {
+        if (clang::isa<clang::WhileStmt>(from) || clang::isa<clang::DoStmt>(from))
+            return "how often this loop runs is not known before: only `for` loops are lifted";
+        if (clang::isa<clang::BreakStmt>(from)) return "`break` ends the loop at a cell that is not known before";
+        if (clang::isa<clang::GotoStmt>(from)) return "`goto` is not lifted";
+        if (clang::isa<clang::SwitchStmt>(from)) return "`switch` is not lifted; write it with `if`";
+        if (clang::isa<clang::CXXForRangeStmt>(from)) return "a loop over a range has no index to see offsets by";
+        return std::string("this statement is not understood (") + from.getStmtClassName() + ")";
+    }
+
+    clang::ASTContext& context_;
+    const clang::SourceManager& sources_;
+    std::map<clang::FileID, std::uint32_t> files_;
+    std::map<const clang::FunctionDecl*, int> functions_;
+    std::map<const clang::VarDecl*, int> variables_;
+    std::map<const void*, int> types_;
+};
+
+}  // namespace
+
+c::Unit translate(clang::ASTContext& context, const clang::FunctionDecl& function) {
+    Translator translator(context);
+    const int id = translator.function(function);
+    translator.unit.function = id;
+    return std::move(translator.unit);
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,447 @@
+// Statements, and what stands before and behind the walk.
+#include <algorithm>
+#include <set>
+
+#include "compiler/lift/executor.h"
+
+namespace halo::lift {
+
+namespace {
+using c::Number;
+using Kind = c::Statement::Kind;
+}  // namespace
+
+int Executor::symbol(Symbol::Kind kind, const std::string& name) {
+    if (kind == Symbol::Kind::builtin) {
+        if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second;
+        symbols_[name] = static_cast<int>(model_.symbols.size());
+    }
+    model_.symbols.push_back({kind, name, -1});
+    return static_cast<int>(model_.symbols.size()) - 1;
+}
+
+// A thread's place in the launch is the index of a loop over all threads, in no order.
+Polynomial Executor::in_threads(Polynomial poly) {
+    for (const std::string axis : {"x", "y", "z"}) {
+        const auto block = symbols_.find("blockIdx." + axis), size = symbols_.find("blockDim." + axis),
+                   thread = symbols_.find("threadIdx." + axis);
+        if (block == symbols_.end() || size == symbols_.end() || thread == symbols_.end()) continue;
+        Polynomial::Monomial product{block->second, size->second};
+        std::sort(product.begin(), product.end());
+        for (;;) {  // a monomial with the product in it has a partner with the thread in it
+            std::optional<Polynomial> factor;
+            for (const auto& [monomial, times] : poly.terms()) {
+                Polynomial one, pair;
+                one.add(monomial, times);
+                pair.add(product, 1);
+                const auto rest = one.divided_by(pair);
+                if (!rest) continue;
+                const auto partner = *rest * Polynomial::symbol(thread->second);
+                const bool has = std::all_of(partner.terms().begin(), partner.terms().end(), [&](const auto& term) {
+                    return poly.of(term.first) == term.second;
+                });
+                if (has) factor = *rest;
+            }
+            if (!factor) break;
+            Polynomial launch;
+            launch.add(product, 1);
+            launch = launch + Polynomial::symbol(thread->second);
+            poly = poly - *factor * launch + *factor * Polynomial::symbol(model_.loop(thread_loop(axis)).symbol);
+        }
+    }
+    return poly;
+}
+
+int Executor::thread_loop(const std::string& axis) {
+    if (const auto found = threads_.find(axis); found != threads_.end()) return found->second;
+    Loop made;
+    made.name = "thread " + axis;
+    made.symbol = symbol(Symbol::Kind::index, "thread." + axis);
+    made.lower = 0;
+    made.parallel = true;
+    made.where = unit_.functions[static_cast<std::size_t>(unit_.function)].where;
+    const int id = static_cast<int>(model_.loops.size());
+    model_.loops.push_back(made);
+    threads_[axis] = id;
+    state_.loops.push_back(id);
+    state_.bounds[id].lower.push_back(0);
+    return id;
+}
+
+Model Executor::run() {
+    const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
+    active_.push_back(unit_.function);
+    bind_parameters();
+    run_statement(function.body);
+    finish();
+    return std::move(model_);
+}
+
+void Executor::bind_parameters() {
+    const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
+    for (const int parameter : function.parameters) {
+        const c::Variable& named = variable(parameter);
+        const c::Type& of = type(named.type);
+        if (!of.is_reference) continue;
+        const c::Type& referred = type(of.element);
+        if (referred.kind == c::Type::Kind::number) {  // read alone, as load_variable() does
+            Scalar wanted;
+            wanted.name = wanted.access = named.name;
+            wanted.number = referred.number;
+            wanted.variable = parameter;
+            wanted.in_memory = true;
+            wanted.where = named.where;
+            state_.variables[parameter] = scalar(wanted);
+        } else if (referred.kind == c::Type::Kind::array) {
+            Place made;
+            made.kind = Place::Kind::element;
+            made.variable = parameter;
+            made.pointer.object = object(parameter, {}, named.type, named.where);
+            made.pointer.type = of.element;
+            state_.references[parameter] = made;
+        }
+    }
+}
+
+void Executor::finish() {
+    const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
+    model_.stores = state_.stores;
+    if (model_.stores.empty())
+        throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
+    if (state_.result && state_.result->kind == Value::Kind::term) {
+        const Term& given = model_.term(state_.result->term);
+        const bool is_plain = given.kind == Term::Kind::number || given.kind == Term::Kind::integer;
+        if (!is_plain)
+            throw Refusal(given.where, "the function's result is computed, and a spec has none",
+                          {"let it return nothing; a spec's `reduce` can compute such numbers"});
+        model_.remarks.push_back("The function's result is the same in every call and is left out.");
+    } else if (state_.result && !state_.result->reason.empty()) {
+        throw Refusal(function.where, "the function's result depends on more than a spec can say: " +
+                                          state_.result->reason);
+    }
+    if (model_.time_loop >= 0) {
+        for (const Store& store : model_.stores) {
+            const bool is_inside = !store.loops.empty() && store.loops.front() == model_.time_loop;
+            if (!is_inside)
+                throw Refusal(store.where, "this is done once, and the loop over time many times",
+                              {"lift the loop over time as a function of its own"})
+                    .label(model_.loop(model_.time_loop).where, "the loop over time");
+        }
+    }
+    name_scalars_of_arrays();
+}
+
+int Executor::object_named(const Scalar& element) const {
+    for (std::size_t i = 0; i < model_.objects.size(); ++i) {
+        if (model_.objects[i].variable == element.variable && model_.objects[i].members == element.members)
+            return static_cast<int>(i);
+    }
+    return 0;
+}
+
+// Arrays that are read at fixed places alone are lists of numbers.
+void Executor::name_scalars_of_arrays() {
+    std::set<int> grids;
+    for (const Store& store : model_.stores)
+        grids.insert(store.object);
+    const auto is_fixed = [](const PathEntry& entry) { return !entry.modulus && entry.index.constant(); };
+    for (const Term& each : model_.terms) {
+        if (each.kind != Term::Kind::read) continue;
+        const Read& read = model_.read(each.index);
+        if (!std::all_of(read.path.begin(), read.path.end(), is_fixed)) grids.insert(read.object);
+    }
+    for (std::size_t i = 0; i < model_.terms.size(); ++i) {
+        Term each = model_.terms[i];
+        if (each.kind != Term::Kind::read) continue;
+        const Read& read = model_.read(each.index);
+        const Object& list = model_.object(read.object);
+        if (grids.count(read.object) || c::is_integer(each.type) || !list.members.empty()) continue;
+        std::int64_t flat = 0;
+        for (const PathEntry& entry : read.path)
+            flat += *entry.index.constant() * entry.stride.constant().value_or(0);
+        Scalar wanted;
+        wanted.name = list.name + (flat == 0 && read.path.size() == 1 ? "" : "_" + std::to_string(flat));
+        wanted.access = list.name + "[" + std::to_string(flat) + "]";
+        wanted.number = each.type;
+        wanted.variable = list.variable;
+        wanted.element = flat;
+        wanted.in_memory = true;
+        wanted.where = each.where;
+        const Term made = model_.term(scalar(wanted).term);
+        model_.terms[i].kind = Term::Kind::scalar;
+        model_.terms[i].index = made.index;
+    }
+    for (Scalar& each : model_.scalars) {  // of several elements the first has a number, too
+        const bool has_others = std::any_of(model_.scalars.begin(), model_.scalars.end(), [&](const Scalar& other) {
+            return other.element && other.variable == each.variable && *other.element != 0;
+        });
+        if (each.element && *each.element == 0 && has_others) each.name = model_.object(object_named(each)).name + "_0";
+    }
+}
+
+void Executor::run_list(const std::vector<int>& list, std::size_t begin) {
+    for (std::size_t i = begin; i < list.size(); ++i) {
+        const c::Statement& each = statement(list[i]);
+        if (each.kind == Kind::branch && terminates(each.statements[0])) {
+            run_branch(each, list, i + 1);  // what follows is the other branch
+            return;
+        }
+        run_statement(list[i]);
+        if (state_.left) return;
+    }
+}
+
+bool Executor::terminates(int id) const {
+    const c::Statement& each = statement(id);
+    if (each.kind == Kind::leave || each.kind == Kind::skip) return true;
+    return each.kind == Kind::block && !each.statements.empty() && terminates(each.statements.back());
+}
+
+void Executor::run_statement(int id) {
+    if (id < 0) return;
+    const c::Statement& each = statement(id);
+    switch (each.kind) {
+        case Kind::none:
+            return;
+        case Kind::block:
+            run_list(each.statements);
+            return;
+        case Kind::expression: {
+            const Value made = value(each.expr);
+            const c::Expr::Kind kind = expr(each.expr).kind;
+            if (made.kind == Value::Kind::nothing && kind == c::Expr::Kind::unknown)
+                throw Refusal(each.where, made.reason);
+            return;
+        }
+        case Kind::declare:
+            run_declaration(each);
+            return;
+        case Kind::branch:
+            run_branch(each, {}, 0);
+            return;
+        case Kind::loop:
+            run_loop(each);
+            return;
+        case Kind::leave:
+            if (each.expr >= 0) state_.result = value(each.expr);
+            state_.left = true;
+            return;
+        case Kind::skip:
+            state_.left = true;
+            return;
+        case Kind::unknown:
+            throw Refusal(each.where, each.text);
+    }
+}
+
+void Executor::run_declaration(const c::Statement& declared) {
+    for (const int id : declared.variables) {
+        const c::Variable& named = variable(id);
+        const c::Type& of = type(named.type);
+        state_.references.erase(id);
+        if (named.is_static && !(named.is_const && named.init >= 0)) continue;
+        if (of.kind == c::Type::Kind::array) {
+            if (named.is_shared) continue;  // refused where it is used
+            const bool is_list = named.init >= 0 && expr(named.init).kind == c::Expr::Kind::list;
+            const auto size = of.count || of.count_expr >= 0 ? elements(named.type).constant() : std::nullopt;
+            state_.small[id] = size && *size <= 1024 && !named.is_const && (is_list || !state_.loops.empty());
+            if (!state_.small[id] || !is_list) continue;
+            const std::vector<int>& items = expr(named.init).operands;
+            for (std::int64_t i = 0; i < *size; ++i) {
+                const bool is_given = i < static_cast<std::int64_t>(items.size());
+                state_.cells[{id, i}] = is_given ? value(items[static_cast<std::size_t>(i)])
+                                                 : Value::of(number(0, number_of(of.element), named.where));
+            }
+            continue;
+        }
+        if (of.is_reference && named.init >= 0) {
+            const c::Expr::Kind kind = expr(named.init).kind;
+            if (kind == c::Expr::Kind::variable || kind == c::Expr::Kind::subscript ||
+                kind == c::Expr::Kind::dereference) {
+                state_.references[id] = place(named.init);
+                continue;
+            }
+        }
+        if (named.init < 0) {
+            state_.variables.erase(id);
+            continue;
+        }
+        Place to;
+        to.variable = id;
+        assign(to, value(named.init), named.where);
+    }
+}
+
+void Executor::run_branch(const c::Statement& branch, const std::vector<int>& rest, std::size_t rest_begin) {
+    const auto otherwise = [&] {
+        if (branch.statements.size() > 1) run_statement(branch.statements[1]);
+        if (!state_.left) run_list(rest, rest_begin);
+    };
+    const int condition = truth(term(branch.expr), branch.where);
+    const Term decided = model_.term(condition);
+    if (decided.kind == Term::Kind::integer) {
+        if (!decided.poly.is_zero()) {
+            run_statement(branch.statements[0]);
+        } else {
+            otherwise();
+        }
+        return;
+    }
+    const State before = state_;
+    add_guard(condition, true, branch.where);
+    run_statement(branch.statements[0]);
+    State then = state_;
+    const bool then_left = state_.left;
+    const std::size_t first_read = model_.reads.size();
+    state_.variables = before.variables;
+    state_.cells = before.cells;
+    state_.guards = before.guards;
+    state_.bounds = before.bounds;
+    state_.result = before.result;
+    state_.references = before.references;
+    state_.left = false;
+    add_guard(condition, false, branch.where);
+    otherwise();
+    if (then_left && !terminates(branch.statements[0]))
+        throw Refusal(branch.where, "a `return` or `continue` deep in conditions is not followed");
+    if (state_.left && !then_left && rest.empty())
+        throw Refusal(branch.where, "a `return` or `continue` deep in conditions is not followed");
+    state_.guards = before.guards;
+    state_.bounds = before.bounds;
+    join_stores(condition, before, then, first_read);
+    merge(condition, before, std::move(then));
+}
+
+// Both branches store one number at the same cell: one store of a number that is chosen. first_read: of the other
+// branch.
+bool Executor::join_stores(int condition, const State& before, const State& then, std::size_t first_read) {
+    const std::size_t at = before.stores.size();
+    if (then.stores.size() != at + 1 || state_.stores.size() != at + 2) return false;
+    const Store a = state_.stores[at], b = state_.stores[at + 1];
+    const auto guards_beyond = [&](const Store& store) { return store.guards.size() - before.guards.size(); };
+    bool is_same = a.object == b.object && a.path == b.path && a.loops == b.loops && guards_beyond(a) == 1 &&
+                   guards_beyond(b) == 1;
+    for (const auto& [loop, bounds] : a.bounds)
+        is_same = is_same && b.bounds.count(loop) && bounds.lower == b.bounds.at(loop).lower &&
+                  bounds.upper == b.bounds.at(loop).upper;
+    if (!is_same || model_.term(a.value).type != model_.term(b.value).type) return false;
+    Term made;
+    made.kind = Term::Kind::select;
+    made.type = model_.term(a.value).type;
+    made.operands = {condition, a.value, b.value};
+    made.where = a.where;
+    state_.stores.pop_back();
+    state_.stores[at].value = add(made);
+    state_.stores[at].guards = before.guards;
+    // The other branch has read before this one store, not behind it.
+    for (std::size_t i = first_read; i < model_.reads.size(); ++i)
+        model_.reads[i].sequence = std::min(model_.reads[i].sequence, static_cast<int>(at));
+    return true;
+}
+
+Value Executor::merged(int condition, const Value& then, const Value& otherwise, SourceRange where) {
+    if (then == otherwise) return then;
+    if (then.kind == Value::Kind::nothing) return then;
+    if (otherwise.kind == Value::Kind::nothing) return otherwise;
+    if (then.kind != Value::Kind::term || otherwise.kind != Value::Kind::term)
+        return Value::none("which array this is depends on a condition");
+    const Term a = model_.term(then.term), b = model_.term(otherwise.term);
+    if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer && a.poly == b.poly) return then;
+    Term made;
+    made.kind = Term::Kind::select;
+    made.type = a.type;
+    made.operands = {condition, then.term, otherwise.term};
+    made.where = where;
+    return Value::of(add(made));
+}
+
+// The state holds the other branch.
+void Executor::merge(int condition, const State& before, State then) {
+    const SourceRange where = model_.term(condition).where;
+    const auto join = [&](auto& into, const auto& from, const auto& old) {
+        for (const auto& [key, held] : from) {
+            const auto other = into.find(key);
+            if (other == into.end()) {
+                // Declared in this branch alone, or given a value by it alone.
+                into[key] = Value::none("this has a value in one branch of a condition alone");
+            } else {
+                other->second = merged(condition, held, other->second, where);
+            }
+        }
+        for (auto& [key, held] : into) {
+            if (!from.count(key) && !old.count(key))
+                held = Value::none("this has a value in one branch of a condition alone");
+        }
+    };
+    join(state_.variables, then.variables, before.variables);
+    join(state_.cells, then.cells, before.cells);
+    if (then.result && state_.result) {
+        state_.result = merged(condition, *then.result, *state_.result, where);
+    } else if (then.result || state_.result) {
+        const bool returns = state_.left || then.left;
+        state_.result = returns ? Value::none("it is returned in some cases alone") : Value::none("");
+    }
+    state_.left = state_.left && then.left;
+}
+
+void Executor::add_guard(int id, bool holds, SourceRange where) {
+    const Term guard = model_.term(id);
+    if (guard.kind == Term::Kind::unary && guard.text == "not") return add_guard(guard.operands[0], !holds, where);
+    const bool splits = guard.kind == Term::Kind::binary && guard.text == (holds ? "and" : "or");
+    if (splits) {
+        add_guard(guard.operands[0], holds, where);
+        add_guard(guard.operands[1], holds, where);
+        return;
+    }
+    if (guard.kind == Term::Kind::integer) return;  // decided
+    if (guard.kind == Term::Kind::binary && c::is_integer(model_.term(guard.operands[0]).type)) {
+        guard_by_comparison(guard, holds, id, where);
+        return;
+    }
+    state_.guards.push_back(holds ? id : negation(id, where));
+}
+
+// i + c < n narrows the loop over i.
+void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, SourceRange where) {
+    const auto give_up = [&] { state_.guards.push_back(holds ? id : negation(id, where)); };
+    const Term left = model_.term(comparison.operands[0]);
+    const Term right = comparison.operands.size() > 1 ? model_.term(comparison.operands[1]) : left;
+    const std::string op = comparison.text;
+    const bool is_order = op == "<" || op == "<=" || op == ">" || op == ">=";
+    if (left.kind != Term::Kind::integer || right.kind != Term::Kind::integer || (!is_order && op != "=="))
+        return give_up();
+    if (op == "==" && !holds) return give_up();
+    const Polynomial apart = left.poly - right.poly;
+    int loop = -1;
+    for (const int each : state_.loops) {
+        if (!apart.has(model_.loop(each).symbol)) continue;
+        if (loop >= 0) return give_up();
+        loop = each;
+    }
+    if (loop < 0) return give_up();
+    const auto factor = apart.coefficient(model_.loop(loop).symbol);
+    const auto sign = factor ? factor->constant() : std::nullopt;
+    if (!sign || (*sign != 1 && *sign != -1)) return give_up();
+    // sign * i + rest OP 0
+    const Polynomial rest = apart.without(model_.loop(loop).symbol) * Polynomial(*sign);
+    Bounds& bounds = state_.bounds[loop];
+    if (op == "==") {
+        bounds.lower.push_back(rest * Polynomial(-1));
+        bounds.upper.push_back(rest * Polynomial(-1) + 1);
+        return;
+    }
+    const bool is_less = (op == "<" || op == "<=") == holds;  // after a negation the other way round
+    const bool is_strict = (op == "<" || op == ">") == holds;
+    const bool from_above = is_less == (*sign == 1);
+    const Polynomial at = rest * Polynomial(-1);  // i < at, i <= at, i > at, i >= at
+    if (from_above)
+        bounds.upper.push_back(is_strict ? at : at + 1);
+    else
+        bounds.lower.push_back(is_strict ? at + 1 : at);
+}
+
+Model execute(const c::Unit& unit) {
+    return Executor(unit).run();
+}
+
+}  // namespace halo::lift

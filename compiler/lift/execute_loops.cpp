@@ -1,0 +1,348 @@
+// for loops: over an axis, over time, or turns to be written out.
+#include <algorithm>
+#include <set>
+
+#include "compiler/lift/executor.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using Kind = c::Expr::Kind;
+
+constexpr std::int64_t kMaxTurns = 1024;  // of loops that are written out
+
+}  // namespace
+
+Executor::Header Executor::read_header(const c::Statement& loop) {
+    Header header;
+    header.where = {loop.where.begin, loop.where.begin};
+    if (loop.statements[1] >= 0) header.where.end = statement(loop.statements[1]).where.begin;
+    if (header.where.end > header.where.begin) --header.where.end;
+    Polynomial start;
+    bool is_grid_stride = false;
+    read_start(loop, header, start);
+    read_step(loop, header, start, is_grid_stride);
+    if (is_grid_stride) start = 0;
+    read_condition(loop, header, start);
+    header.name = variable(header.variable).name;
+    return header;
+}
+
+void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& start) {
+    if (loop.statements[0] < 0) throw Refusal(header.where, "where this loop starts is not said in it");
+    const c::Statement& init = statement(loop.statements[0]);
+    if (init.kind == c::Statement::Kind::declare && init.variables.size() == 1) {
+        header.variable = init.variables[0];
+        const int from = variable(header.variable).init;
+        if (from < 0) throw Refusal(header.where, "where this loop starts is not said in it");
+        start = known_integer(from, "where the loop starts");
+    } else if (init.kind == c::Statement::Kind::expression && expr(init.expr).kind == Kind::assign &&
+               expr(init.expr).text == "=" && expr(expr(init.expr).operands[0]).kind == Kind::variable) {
+        header.variable = expr(expr(init.expr).operands[0]).variable;
+        start = known_integer(expr(init.expr).operands[1], "where the loop starts");
+    } else {
+        throw Refusal(header.where, "this loop counts several variables, or none");
+    }
+    if (!is_integer_type(variable(header.variable).type))
+        throw Refusal(header.where, "the variable of this loop is no integer");
+}
+
+void Executor::read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride) {
+    if (loop.step < 0) throw Refusal(header.where, "by how much this loop counts is not said in it");
+    const c::Expr& step = expr(loop.step);
+    const bool counts = !step.operands.empty() && expr(step.operands[0]).kind == Kind::variable &&
+                        expr(step.operands[0]).variable == header.variable;
+    if (!counts) throw Refusal(step.where, "this loop counts another variable than it starts with");
+    if (step.kind == Kind::step) {
+        header.step = step.text.find("++") != std::string::npos ? 1 : -1;
+        return;
+    }
+    std::optional<Polynomial> by;
+    if (step.kind == Kind::assign && (step.text == "+=" || step.text == "-=")) by = integer(step.operands[1]);
+    if (!by) throw Refusal(step.where, "by how much this loop counts is not known");
+    if (unit_.is_cuda) {  // for (i = thread; i < n; i += threads): each cell once, in no order
+        for (const auto& [axis, id] : threads_) {
+            const auto size = symbols_.find("blockDim." + axis), grid = symbols_.find("gridDim." + axis);
+            if (size == symbols_.end() || grid == symbols_.end()) continue;
+            const Polynomial all = Polynomial::symbol(size->second) * Polynomial::symbol(grid->second);
+            if (*by == all && start == Polynomial::symbol(model_.loop(id).symbol)) {
+                is_grid_stride = header.parallel = true;
+                header.step = 1;
+                // The threads are not a loop of their own then.
+                state_.loops.erase(std::remove(state_.loops.begin(), state_.loops.end(), id), state_.loops.end());
+                return;
+            }
+        }
+    }
+    if (!by->constant()) throw Refusal(step.where, "by how much this loop counts is not known");
+    header.step = step.text == "+=" ? *by->constant() : -*by->constant();
+    if (header.step == 0) throw Refusal(step.where, "this loop never ends");
+}
+
+void Executor::read_condition(const c::Statement& loop, Header& header, const Polynomial& start) {
+    if (loop.expr < 0) throw Refusal(header.where, "where this loop ends is not said in it");
+    const c::Expr* condition = &expr(loop.expr);
+    while (condition->kind == Kind::convert)
+        condition = &expr(condition->operands[0]);
+    if (condition->kind != Kind::binary) throw Refusal(condition->where, "where this loop ends is not a comparison");
+    const auto names_it = [&](int id) {
+        while (expr(id).kind == Kind::convert)
+            id = expr(id).operands[0];
+        return expr(id).kind == Kind::variable && expr(id).variable == header.variable;
+    };
+    std::string op = condition->text;
+    const bool is_left = names_it(condition->operands[0]);
+    if (!is_left && !names_it(condition->operands[1]))
+        throw Refusal(condition->where, "where this loop ends is not a comparison of its variable with a number");
+    if (!is_left) op = op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op;
+    const Polynomial bound = known_integer(condition->operands[is_left ? 1 : 0], "where the loop ends");
+    header.descending = header.step < 0;
+    if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
+        header.lower = start;
+        header.upper = op == "<=" ? bound + 1 : bound;
+    } else if (header.descending && (op == ">" || op == ">=" || op == "!=")) {
+        header.lower = op == ">=" ? bound : bound + 1;
+        header.upper = start + 1;
+    } else {
+        throw Refusal(condition->where, "this loop counts away from where it ends");
+    }
+    if (op == "!=" && header.step != 1 && header.step != -1)
+        throw Refusal(condition->where, "this loop may count past where it ends");
+    for (const int each : state_.loops) {
+        const Loop& around = model_.loop(each);
+        const bool depends = header.lower.has(around.symbol) || header.upper.has(around.symbol);
+        if (depends)
+            throw Refusal(condition->where, "how far this loop goes depends on `" + around.name +
+                                                "`: what is computed is no box of cells");
+    }
+}
+
+int Executor::add_loop(const Header& header) {
+    Loop made;
+    made.symbol = symbol(Symbol::Kind::index, header.name);
+    made.name = header.name;
+    made.lower = header.lower;
+    made.upper = header.upper;
+    made.descending = header.descending;
+    made.parallel = header.parallel;
+    made.where = header.where;
+    model_.loops.push_back(made);
+    return static_cast<int>(model_.loops.size()) - 1;
+}
+
+void Executor::run_body(const c::Statement& loop, const Header& header, int loop_id) {
+    const Polynomial index = Polynomial::symbol(model_.loop(loop_id).symbol);
+    const Value counter = Value::of(whole(index, number_of(variable(header.variable).type), header.where));
+    state_.variables[header.variable] = counter;
+    state_.loops.push_back(loop_id);
+    state_.bounds[loop_id] = {{header.lower}, {header.upper}};
+    const std::optional<Value> result = state_.result;
+    run_statement(loop.statements[1]);
+    if (state_.result != result) throw Refusal(header.where, "the function is left from within this loop");
+    state_.left = false;
+    if (state_.variables[header.variable] != counter)
+        throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
+    state_.loops.erase(std::find(state_.loops.begin(), state_.loops.end(), loop_id));
+    state_.bounds.erase(loop_id);
+    state_.variables[header.variable] = Value::none("`" + header.name + "` is what its loop left in it");
+}
+
+Executor::Body Executor::look_at(const State& before, int loop_id) const {
+    Body body;
+    const int symbol = model_.loop(loop_id).symbol;
+    for (std::size_t i = before.stores.size(); i < state_.stores.size(); ++i) {
+        const Store& store = state_.stores[i];
+        body.stores = true;
+        const bool moves = std::any_of(store.path.begin(), store.path.end(),
+                                       [&](const PathEntry& entry) { return entry.index.has(symbol); });
+        body.moves = body.moves || moves;
+        if (!moves && !body.stays) body.staying = store.where;
+        body.stays = body.stays || !moves;
+    }
+    for (const auto& [id, held] : before.variables) {
+        const auto after = state_.variables.find(id);
+        if (after == state_.variables.end() || !(after->second == held)) body.changed.push_back(id);
+    }
+    for (const auto& [id, held] : state_.variables) {
+        if (!before.variables.count(id) && held.kind != Value::Kind::nothing) body.changed.push_back(id);
+    }
+    return body;
+}
+
+void Executor::run_loop(const c::Statement& loop) {
+    const Header header = read_header(loop);
+    const State before = state_;
+    const auto turns = (header.upper - header.lower).constant();
+    const bool can_unroll = turns && *turns / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxTurns;
+    const int loop_id = add_loop(header);
+    Body body;
+    try {
+        run_body(loop, header, loop_id);
+        body = look_at(before, loop_id);
+    } catch (const Refusal& refusal) {
+        if (!refusal.unrolling_may_help || !can_unroll) throw;
+        state_ = before;
+        run_turns(loop, header);
+        return;
+    }
+    const bool changes_cells = state_.cells != before.cells;
+    if (!body.stores) {
+        const bool is_idle = body.changed.empty() && !changes_cells;
+        if (is_idle) return;
+        const bool only_itself = !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
+        if (only_itself) return;
+        if (!can_unroll)
+            throw Refusal(header.where,
+                          "this loop gathers something over cells, and how many they are is not known before",
+                          {"a spec's `reduce` computes sums and largest values of the grid; lift the rest as a function "
+                           "of its own"});
+        state_ = before;
+        run_turns(loop, header);
+        return;
+    }
+    if (!body.moves) {
+        run_time_loop(loop, header, before, loop_id, body);
+        return;
+    }
+    if (body.stays)
+        throw Refusal(body.staying, "this is stored at the same cell in every turn of the loop over `" + header.name +
+                                        "`");
+    if (header.step != 1 && header.step != -1)
+        throw Refusal(header.where, "this loop leaves out cells: it counts by " + std::to_string(header.step));
+    std::vector<int> carried = body.changed;
+    carried.erase(std::remove(carried.begin(), carried.end(), header.variable), carried.end());
+    if (carried.empty() && !changes_cells) return;
+    // Again, with nothing in what changes: what reads it before it is set carries it from cell to cell.
+    state_ = before;
+    for (const int id : carried)
+        state_.variables[id] = Value::none("`" + variable(id).name + "` has a value from the turn of the loop over `" +
+                                           header.name + "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+    if (changes_cells) state_.cells.clear();
+    run_body(loop, header, loop_id);
+    for (const int id : carried)
+        state_.variables[id] = Value::none("`" + variable(id).name + "` is what the loop over `" + header.name +
+                                           "` left in it");
+    if (changes_cells) state_.cells.clear();
+}
+
+void Executor::run_turns(const c::Statement& loop, const Header& header) {
+    const std::int64_t count = *(header.upper - header.lower).constant();
+    const std::int64_t step = std::abs(header.step);
+    for (std::int64_t k = 0; k < count; k += step) {
+        if (++turns_ > 20'000) throw Refusal(header.where, "written out, these loops are too long to be lifted");
+        const Polynomial at = header.descending ? header.upper - 1 - k : header.lower + k;
+        const Value counter = Value::of(whole(at, number_of(variable(header.variable).type), header.where));
+        state_.variables[header.variable] = counter;
+        const std::optional<Value> result = state_.result;
+        run_statement(loop.statements[1]);
+        if (state_.result != result) throw Refusal(header.where, "the function is left from within this loop");
+        state_.left = false;
+        const Value after = state_.variables[header.variable];
+        if (after != counter)
+            throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
+    }
+    state_.variables[header.variable] = Value::none("`" + header.name + "` is what its loop left in it");
+}
+
+// Stores that do not move with the loop are done anew in every turn: a loop over time steps.
+void Executor::run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
+                             const Body& body) {
+    if (!before.loops.empty())
+        throw Refusal(body.staying, "this is stored at the same cell in every turn of the loop over `" + header.name +
+                                        "`")
+            .label(header.where, "the loop");
+    if (model_.time_loop >= 0)
+        throw Refusal(header.where, "there are two loops over time; lift each as a function of its own")
+            .label(model_.loop(model_.time_loop).where, "the other one");
+    if (header.step != 1)
+        throw Refusal(header.where, "this loop over time does not count up by one");
+    state_ = before;
+    std::map<int, int> roles;  // of variables: the array that each stands for
+    for (const int id : body.changed) {
+        if (id == header.variable) continue;
+        const auto held = before.variables.find(id);
+        const bool is_array = (held == before.variables.end() && variable(id).storage == c::Variable::Storage::parameter &&
+                               type(variable(id).type).kind == c::Type::Kind::pointer) ||
+                              (held != before.variables.end() && held->second.kind == Value::Kind::pointer);
+        if (!is_array) {
+            state_.variables[id] = Value::none("`" + variable(id).name +
+                                               "` has a value from the step before, which a spec keeps in fields alone");
+            continue;
+        }
+        Pointer at = load_variable(id, header.where).pointer;
+        if (!at.path.empty())
+            throw Refusal(header.where, "`" + variable(id).name + "` points into an array and is moved from step to step");
+        Object role = model_.object(at.object);
+        role.role_of = at.object;
+        role.name = variable(id).name;
+        model_.objects.push_back(role);
+        roles[id] = static_cast<int>(model_.objects.size()) - 1;
+        at.object = roles[id];
+        state_.variables[id] = Value::of(at);
+    }
+    model_.loops[static_cast<std::size_t>(loop_id)].is_time = true;
+    run_body(loop, header, loop_id);
+    model_.time_loop = loop_id;
+    settle_roles(roles);
+    for (const int id : body.changed)
+        state_.variables[id] = Value::none("`" + variable(id).name + "` is what the loop over time left in it");
+}
+
+// The arrays that the stores so far write and read.
+std::set<int> Executor::touched_objects() const {
+    std::set<int> objects;
+    std::set<int> seen;
+    std::vector<int> waiting;
+    for (const Store& store : state_.stores) {
+        objects.insert(store.object);
+        waiting.push_back(store.value);
+        waiting.insert(waiting.end(), store.guards.begin(), store.guards.end());
+    }
+    while (!waiting.empty()) {
+        const Term& next = model_.term(waiting.back());
+        const bool is_new = seen.insert(waiting.back()).second;
+        waiting.pop_back();
+        if (!is_new) continue;
+        if (next.kind == Term::Kind::read) objects.insert(model_.read(next.index).object);
+        waiting.insert(waiting.end(), next.operands.begin(), next.operands.end());
+    }
+    return objects;
+}
+
+// What each array is called after a step: the same arrays in another order, or the loop is refused.
+void Executor::settle_roles(const std::map<int, int>& roles) {
+    const SourceRange where = model_.loop(model_.time_loop).where;
+    const std::set<int> touched = touched_objects();
+    std::map<int, int> after;  // by role
+    std::vector<int> waiting;
+    for (const auto& [id, role] : roles) {
+        const Value& held = state_.variables.at(id);
+        after[role] = held.kind == Value::Kind::pointer && held.pointer.path.empty() ? held.pointer.object : -1;
+        if (touched.count(role)) waiting.push_back(role);
+    }
+    while (!waiting.empty()) {
+        const int role = waiting.back();
+        waiting.pop_back();
+        if (model_.after_step.count(role)) continue;
+        if (after[role] < 0 || model_.object(after[role]).role_of < 0)
+            throw Refusal(where, "what `" + model_.object(role).name +
+                                     "` points to after a step is none of the arrays that take turns");
+        model_.after_step[role] = after[role];
+        waiting.push_back(after[role]);
+    }
+    std::set<int> reached, arrays;
+    for (const auto& [from, to] : model_.after_step) {
+        const bool is_new = reached.insert(to).second && arrays.insert(model_.object(from).role_of).second;
+        if (!is_new || touched.count(model_.object(from).role_of))
+            throw Refusal(where, "two names of one array are used in this loop over time, and one of them moves on to "
+                                 "another array");
+    }
+    for (const auto& [from, to] : model_.after_step) {
+        if (!model_.after_step.count(to))
+            throw Refusal(where, "after a step the pointers are not the same arrays in another order");
+    }
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,562 @@
+// What expressions name: variables, cells of arrays, members; and calls.
+#include <algorithm>
+#include <set>
+
+#include "compiler/lift/executor.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using Kind = c::Expr::Kind;
+using Storage = c::Variable::Storage;
+
+const std::map<std::string, std::string>& library() {
+    static const std::map<std::string, std::string> names{
+        {"sqrt", "sqrt"},   {"cbrt", "cbrt"},   {"exp", "exp"},     {"log", "log"},     {"sin", "sin"},
+        {"cos", "cos"},     {"tan", "tan"},     {"asin", "asin"},   {"acos", "acos"},   {"atan", "atan"},
+        {"sinh", "sinh"},   {"cosh", "cosh"},   {"tanh", "tanh"},   {"fabs", "abs"},    {"floor", "floor"},
+        {"ceil", "ceil"},   {"pow", "pow"},     {"atan2", "atan2"}, {"trunc", "trunc"}, {"fmin", "min"},
+        {"fmax", "max"},    {"rint", "round"},  {"nearbyint", "round"}};
+    return names;
+}
+
+// The function of the language, of a C name with or without `std::`, `__builtin_` and `f`.
+std::string library_function(std::string name) {
+    for (const std::string prefix : {"std::", "__builtin_"}) {
+        if (name.rfind(prefix, 0) == 0) name = name.substr(prefix.size());
+    }
+    if (const auto found = library().find(name); found != library().end()) return found->second;
+    if (!name.empty() && name.back() == 'f') {
+        if (const auto found = library().find(name.substr(0, name.size() - 1)); found != library().end())
+            return found->second;
+    }
+    return "";
+}
+
+bool is_allocation(const std::string& name) {
+    return name == "malloc" || name == "calloc" || name == "new[]" || name == "aligned_alloc" ||
+           name == "std::malloc" || name == "std::calloc";
+}
+
+std::string joined(const std::string& first, const std::vector<std::string>& members, const std::string& with) {
+    std::string text = first;
+    for (const std::string& member : members)
+        text += with + member;
+    return text;
+}
+
+}  // namespace
+
+bool Executor::is_small(int id) const {
+    const auto found = state_.small.find(id);
+    return found != state_.small.end() && found->second;
+}
+
+Polynomial Executor::elements(int type_id) {
+    if (const auto found = element_counts_.find(type_id); found != element_counts_.end()) return found->second;
+    const c::Type& of = type(type_id);
+    Polynomial count = 1;
+    if (of.kind == c::Type::Kind::array) {
+        if (of.count)
+            count = Polynomial(*of.count) * elements(of.element);
+        else if (of.count_expr >= 0)
+            count = known_integer(of.count_expr, "the length of this array") * elements(of.element);
+        else
+            throw Refusal({}, "the length of an array is not known here");
+    }
+    element_counts_[type_id] = count;
+    return count;
+}
+
+int Executor::object(int variable_id, const std::vector<std::string>& members, int type_id, SourceRange where) {
+    const c::Variable& named = variable(variable_id);
+    const std::string key = joined(std::to_string(variable_id), members, ".");
+    if (const auto found = objects_.find(key); found != objects_.end()) return found->second;
+    Object made;
+    made.name = joined(named.name, members, "_");
+    made.variable = variable_id;
+    made.members = members;
+    made.where = where;
+    const c::Type& of = type(type_id);
+    made.is_restrict = of.is_restrict;
+    if (of.kind == c::Type::Kind::array && members.empty() && named.storage != Storage::parameter)
+        made.origin = named.storage == Storage::global || named.is_static ? Object::Origin::global
+                                                                          : Object::Origin::local;
+    int element = type_id, pointers = 0;
+    while (type(element).kind == c::Type::Kind::pointer || type(element).kind == c::Type::Kind::array) {
+        pointers += type(element).kind == c::Type::Kind::pointer ? 1 : 0;
+        element = type(element).element;
+    }
+    made.rows_by_pointers = pointers > (of.kind == c::Type::Kind::pointer ? 1 : 0);
+    made.number = number_of(element);
+    const int id = static_cast<int>(model_.objects.size());
+    model_.objects.push_back(made);
+    objects_[key] = id;
+    return id;
+}
+
+Value Executor::scalar(Scalar wanted) {
+    std::string key = joined(std::to_string(wanted.variable), wanted.members, ".");
+    if (wanted.element) key += "[" + std::to_string(*wanted.element) + "]";
+    auto found = scalars_.find(key);
+    if (found == scalars_.end()) {
+        if (c::is_integer(wanted.number)) {
+            wanted.symbol = symbol(Symbol::Kind::size, wanted.name);
+            model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar = static_cast<int>(model_.scalars.size());
+        }
+        model_.scalars.push_back(wanted);
+        found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
+    }
+    const Scalar& known = model_.scalars[static_cast<std::size_t>(found->second)];
+    if (known.symbol >= 0) return Value::of(whole(Polynomial::symbol(known.symbol), known.number, wanted.where));
+    Term made;
+    made.kind = Term::Kind::scalar;
+    made.type = known.number;
+    made.index = found->second;
+    made.where = wanted.where;
+    return Value::of(add(made));
+}
+
+Place Executor::place(int id) {
+    const c::Expr& from = expr(id);
+    switch (from.kind) {
+        case Kind::variable: {
+            if (const auto bound = state_.references.find(from.variable); bound != state_.references.end())
+                return bound->second;
+            Place made;
+            made.variable = from.variable;
+            const c::Variable& named = variable(from.variable);
+            if (type(named.type).kind != c::Type::Kind::array) return made;
+            if (is_small(from.variable)) {
+                made.kind = Place::Kind::cell;
+            } else if (named.is_const && named.init >= 0) {
+                made.kind = Place::Kind::constant;
+            } else {
+                made.kind = Place::Kind::element;
+                made.pointer.object = object(from.variable, {}, named.type, named.where);
+            }
+            if (named.is_shared)
+                throw Refusal(from.where, "`" + named.name + "` is shared by the threads of a block",
+                              {"kernels that compute one cell a thread are lifted; this one exchanges cells through "
+                               "shared memory, which is what the compiler adds by itself"});
+            made.pointer.type = named.type;
+            return made;
+        }
+        case Kind::subscript:
+            return subscript(from);
+        case Kind::dereference: {
+            Place made;
+            made.kind = Place::Kind::element;
+            made.pointer = pointer(from.operands[0]);
+            if (made.pointer.path.empty())
+                made.pointer = move(made.pointer, made.pointer.type, 0).pointer;
+            return made;
+        }
+        case Kind::member:
+            return member(from);
+        case Kind::convert:
+            return place(from.operands[0]);
+        case Kind::conditional: {
+            const Term decided = model_.term(truth(term(from.operands[0]), from.where));
+            if (decided.kind == Term::Kind::integer) return place(from.operands[decided.poly.is_zero() ? 2 : 1]);
+            break;
+        }
+        default:
+            break;
+    }
+    throw Refusal(from.where, from.kind == Kind::unknown ? from.text : "what this names is not known");
+}
+
+Place Executor::subscript(const c::Expr& from) {
+    const c::Expr* base = &expr(from.operands[0]);
+    Place made;
+    // A step from an array to its first element keeps what it is.
+    const bool decays = base->kind == Kind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
+    Pointer at;
+    if (decays) {
+        made = place(base->operands[0]);
+        at = made.pointer;
+        at.type = type(at.type).element;
+    } else {
+        made.kind = Place::Kind::element;
+        at = pointer(from.operands[0]);
+    }
+    const Value index = value(from.operands[1]);
+    if (index.kind != Value::Kind::term)
+        throw Refusal(expr(from.operands[1]).where, index.reason.empty() ? "this is no index" : index.reason);
+    const Term& by = model_.term(index.term);
+    if (by.kind == Term::Kind::integer) {
+        made.pointer = move(at, at.type, by.poly).pointer;
+    } else {
+        // a[(t + 1) % 2]: one of several arrays that take turns
+        const bool is_turn = by.kind == Term::Kind::binary && by.text == "mod";
+        const Term counted = is_turn ? model_.term(by.operands[0]) : by;
+        const auto modulus = is_turn ? model_.term(by.operands[1]).poly.constant() : std::nullopt;
+        if (reads_array(index.term))
+            throw Refusal(expr(from.operands[1]).where,
+                          "the index is itself read from an array: which neighbour it is differs from cell to cell",
+                          {"indirect accesses are no stencil"});
+        if (!modulus || counted.kind != Term::Kind::integer || state_.loops.empty())
+            throw Refusal(expr(from.operands[1]).where,
+                          "which cell this is depends on more than the loops: the index is not a sum of loop indices "
+                          "and numbers");
+        const int time = model_.loop(state_.loops.front()).symbol;
+        const Polynomial rest = counted.poly - Polynomial::symbol(time);
+        if (!rest.constant())
+            throw Refusal(expr(from.operands[1]).where, "a remainder as an index is lifted where it counts the steps "
+                                                        "of a loop over time, as in `[t % 2]`");
+        PathEntry entry;
+        entry.level = at.level;
+        entry.stride = elements(at.type);
+        entry.modulus = static_cast<int>(*modulus);
+        entry.phase = static_cast<int>(((*rest.constant() % *modulus) + *modulus) % *modulus);
+        at.path.push_back(entry);
+        made.pointer = at;
+    }
+    if (made.kind == Place::Kind::cell && type(made.pointer.type).kind == c::Type::Kind::number)
+        made.index = flat_index(made.pointer, from.where);
+    return made;
+}
+
+bool Executor::reads_array(int id) const {
+    const Term& from = model_.term(id);
+    return from.kind == Term::Kind::read || std::any_of(from.operands.begin(), from.operands.end(),
+                                                        [this](int operand) { return reads_array(operand); });
+}
+
+std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
+    Polynomial sum;
+    for (const PathEntry& entry : at.path)
+        sum = sum + entry.index * entry.stride;
+    if (const auto fixed = sum.constant()) return *fixed;
+    Refusal refusal(where, "which element of this small array is meant is not known before the loops");
+    refusal.unrolling_may_help = true;
+    throw refusal;
+}
+
+// Of a struct: a number, or a pointer to an array.
+Place Executor::member(const c::Expr& from) {
+    std::vector<std::string> members;
+    const c::Expr* at = &from;
+    for (; at->kind == Kind::member; at = &expr(at->operands[0]))
+        members.insert(members.begin(), at->text);
+    while (at->kind == Kind::convert || at->kind == Kind::dereference)
+        at = &expr(at->operands[0]);
+    if (at->kind != Kind::variable)
+        throw Refusal(from.where, "which member this is cannot be followed");
+    Place made;
+    made.variable = at->variable;
+    const c::Variable& named = variable(at->variable);
+    if (unit_.is_cuda && (named.name == "threadIdx" || named.name == "blockIdx" || named.name == "blockDim" ||
+                          named.name == "gridDim")) {
+        made.kind = Place::Kind::constant;
+        made.pointer.object = -1;
+        made.index = symbol(Symbol::Kind::builtin, named.name + "." + members[0]);
+        return made;
+    }
+    if (named.storage == Storage::local)
+        throw Refusal(from.where, "members of a struct that is made here are not followed");
+    const c::Type& of = type(from.type);
+    if (of.kind == c::Type::Kind::number) {
+        Scalar wanted;
+        wanted.name = joined(named.name, members, "_");
+        const bool by_pointer = type(named.type).kind == c::Type::Kind::pointer;
+        wanted.access = joined(named.name + (by_pointer && !type(named.type).is_reference ? "->" : "."), {}, "");
+        wanted.access += joined(members[0], {members.begin() + 1, members.end()}, ".");
+        wanted.number = of.number;
+        wanted.variable = at->variable;
+        wanted.members = members;
+        wanted.in_memory = by_pointer || named.storage == Storage::global;
+        wanted.where = from.where;
+        made.kind = Place::Kind::constant;
+        made.index = -1 - scalar(wanted).term;
+        return made;
+    }
+    if (of.kind == c::Type::Kind::other) throw Refusal(from.where, "a struct is used as a whole here");
+    made.kind = Place::Kind::element;
+    made.pointer.object = object(at->variable, members, from.type, from.where);
+    made.pointer.type = of.kind == c::Type::Kind::pointer ? from.type : from.type;
+    if (of.kind == c::Type::Kind::pointer) made.pointer.level = -1;  // load() follows the pointer
+    return made;
+}
+
+Value Executor::load(const Place& from, SourceRange where) {
+    switch (from.kind) {
+        case Place::Kind::variable:
+            return load_variable(from.variable, where);
+        case Place::Kind::cell: {
+            if (type(from.pointer.type).kind != c::Type::Kind::number)
+                return Value::none("an array is used as a whole here");
+            const auto found = state_.cells.find({from.variable, from.index});
+            if (found == state_.cells.end()) return Value::none("this has no value yet");
+            return found->second;
+        }
+        case Place::Kind::constant:
+            if (from.pointer.object == -1 && from.pointer.type < 0) {
+                if (from.index < 0) return Value::of(static_cast<int>(-1 - from.index));
+                return Value::of(whole(Polynomial::symbol(static_cast<int>(from.index)), Number::u32, where));
+            }
+            return constant_element(from.variable, from.pointer, where);
+        case Place::Kind::element:
+            return load_element(from.pointer, where);
+    }
+    return Value::none("this is not understood");
+}
+
+Value Executor::load_variable(int id, SourceRange where) {
+    const c::Variable& named = variable(id);
+    if (const auto found = state_.variables.find(id); found != state_.variables.end()) return found->second;
+    const c::Type& of = type(named.type);
+    if (named.storage == Storage::local && !(named.is_static && named.is_const))
+        return Value::none("`" + named.name + "` has no value yet" +
+                           (named.is_static ? ", or one of an earlier call" : ""));
+    if (named.is_const && named.init >= 0 && of.kind == c::Type::Kind::number) {
+        const Value init = value(named.init);
+        if (init.kind == Value::Kind::term) return convert(init.term, of.number, where);
+        return init;
+    }
+    if (of.kind == c::Type::Kind::number) {
+        Scalar wanted;
+        wanted.name = wanted.access = named.name;
+        wanted.number = of.number;
+        wanted.variable = id;
+        wanted.in_memory = named.storage == Storage::global && !named.is_const && !unit_.is_cuda;
+        wanted.where = where;
+        return scalar(wanted);
+    }
+    if (of.kind == c::Type::Kind::pointer) {
+        Pointer made;
+        made.object = object(id, {}, named.type, named.where);
+        made.type = of.element;
+        return Value::of(made);
+    }
+    return Value::none("`" + named.name + "` is of a type that is not followed");
+}
+
+Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
+    std::int64_t flat = flat_index(at, where);
+    int list = variable(id).init;
+    int of = variable(id).type;
+    while (type(of).kind == c::Type::Kind::array) {
+        const auto size = elements(type(of).element).constant();
+        if (list < 0 || expr(list).kind != Kind::list || !size || flat < 0) break;
+        const std::int64_t which = flat / *size;
+        flat %= *size;
+        of = type(of).element;
+        if (which >= static_cast<std::int64_t>(expr(list).operands.size())) {
+            return Value::of(c::is_real(number_of(at.type)) ? number(0, number_of(at.type), where)
+                                                           : whole(0, number_of(at.type), where));
+        }
+        list = expr(list).operands[static_cast<std::size_t>(which)];
+    }
+    if (list < 0 || type(of).kind != c::Type::Kind::number) return Value::none("this constant cannot be read");
+    return value(list);
+}
+
+Value Executor::load_element(const Pointer& at, SourceRange where) {
+    const c::Type& of = type(at.type);
+    if (of.kind == c::Type::Kind::pointer) {  // the pointer that lies there
+        Pointer next = at;
+        next.level = at.level + 1;
+        next.type = of.element;
+        return Value::of(next);
+    }
+    if (of.kind == c::Type::Kind::array) return Value::of(at);
+    if (of.kind != c::Type::Kind::number) return Value::none("this is of a type that is not followed");
+    Read made;
+    made.object = at.object;
+    made.path = at.path;
+    made.sequence = static_cast<int>(state_.stores.size());
+    made.loops = state_.loops;
+    made.where = where;
+    Term read;
+    read.kind = Term::Kind::read;
+    read.type = of.number;
+    read.where = where;
+    read.index = static_cast<int>(model_.reads.size());
+    model_.reads.push_back(made);
+    return Value::of(add(read));
+}
+
+// An array from malloc is called like the first variable that points to it.
+void Executor::name_heap(const Value& given, const std::string& name) {
+    if (given.kind != Value::Kind::pointer) return;
+    Object& held = model_.objects[static_cast<std::size_t>(given.pointer.object)];
+    if (held.name.empty()) held.name = name;
+}
+
+void Executor::assign(const Place& to, Value given, SourceRange where) {
+    if (to.kind == Place::Kind::constant) throw Refusal(where, "what is assigned here belongs to a struct or is constant");
+    if (to.kind == Place::Kind::element) {
+        const c::Type& of = type(to.pointer.type);
+        if (of.kind != c::Type::Kind::number)
+            throw Refusal(where, "a pointer that lies in memory is changed here",
+                          {"pointers that are variables of the function may be swapped"});
+        if (given.kind != Value::Kind::term)
+            throw Refusal(where, given.reason.empty() ? "this is no number" : given.reason);
+        if (of.is_const) throw Refusal(where, "this array is constant");
+        Store made;
+        made.object = to.pointer.object;
+        made.path = to.pointer.path;
+        made.value = given.term;
+        made.guards = state_.guards;
+        made.loops = state_.loops;
+        made.bounds = state_.bounds;
+        made.where = where;
+        state_.stores.push_back(made);
+        return;
+    }
+    const c::Variable& named = variable(to.variable);
+    if (to.kind == Place::Kind::cell) {
+        state_.cells[{to.variable, to.index}] = given;
+        return;
+    }
+    if (named.storage == Storage::global)
+        throw Refusal(where, "`" + named.name + "` is a global variable: changing it is a side effect");
+    name_heap(given, named.name);
+    if (given.kind == Value::Kind::term) {
+        Term& held = model_.terms[static_cast<std::size_t>(given.term)];
+        const bool is_leaf = held.kind == Term::Kind::number || held.kind == Term::Kind::integer ||
+                             held.kind == Term::Kind::scalar || held.kind == Term::Kind::read;
+        if (!is_leaf && held.hint.empty()) held.hint = named.name;
+    }
+    state_.variables[to.variable] = std::move(given);
+}
+
+Value Executor::assignment(const c::Expr& from) {
+    const Place to = place(from.operands[0]);
+    if (from.text == "=") {
+        Value given = value(from.operands[1]);
+        assign(to, given, from.where);
+        return given;
+    }
+    const Value before = load(to, expr(from.operands[0]).where);
+    if (before.kind == Value::Kind::pointer) {
+        const Polynomial by = known_integer(from.operands[1], "what the pointer is moved by");
+        Value moved = move(before.pointer, before.pointer.type, from.text == "+=" ? by : by * Polynomial(-1));
+        assign(to, moved, from.where);
+        return moved;
+    }
+    if (before.kind != Value::Kind::term)
+        throw Refusal(from.where, before.reason.empty() ? "this has no value yet" : before.reason);
+    const Number computed = number_of(from.type);
+    const Value left = convert(before.term, computed, from.where);
+    const Value right = convert(term(from.operands[1]), computed, from.where);
+    if (left.kind != Value::Kind::term) throw Refusal(from.where, left.reason);
+    if (right.kind != Value::Kind::term) throw Refusal(from.where, right.reason);
+    Value made = arithmetic(from.text.substr(0, from.text.size() - 1), left.term, right.term, computed, from.where);
+    if (made.kind == Value::Kind::term)
+        made = convert(made.term, number_of(expr(from.operands[0]).type), from.where);
+    assign(to, made, from.where);
+    return made;
+}
+
+Value Executor::step(const c::Expr& from) {
+    const Place to = place(from.operands[0]);
+    const Value before = load(to, from.where);
+    const std::int64_t by = from.text.find("++") != std::string::npos ? 1 : -1;
+    Value after;
+    if (before.kind == Value::Kind::pointer)
+        after = move(before.pointer, before.pointer.type, by);
+    else if (before.kind == Value::Kind::term && c::is_integer(model_.term(before.term).type))
+        after = arithmetic("+", before.term, whole(by, model_.term(before.term).type),
+                           model_.term(before.term).type, from.where);
+    else
+        throw Refusal(from.where, before.reason.empty() ? "this is not counted up" : before.reason);
+    assign(to, after, from.where);
+    return from.text[0] == 'x' ? before : after;
+}
+
+Value Executor::call(const c::Expr& from) {
+    if (from.kind == Kind::invoke) {
+        const Value callee = value(from.operands[0]);
+        if (callee.kind != Value::Kind::closure) return Value::none("which function this calls is not known");
+        // What it copied is what it sees.
+        std::map<int, Value> kept;
+        for (const auto& [copied, held] : callee.closure->copies) {
+            kept[copied] = state_.variables[copied];
+            state_.variables[copied] = held;
+        }
+        Value result = call_known(from, from.function, {from.operands.begin() + 1, from.operands.end()});
+        for (const auto& [copied, held] : kept)
+            state_.variables[copied] = held;
+        return result;
+    }
+    if (std::optional<Value> made = call_library(from)) return *made;
+    const bool has_body = from.function >= 0 && unit_.functions[static_cast<std::size_t>(from.function)].body >= 0;
+    if (!has_body)
+        throw Refusal(from.where, "`" + from.text + "` is called here, and its body is not in this file",
+                      {"a call may have side effects; functions whose bodies are known are looked into, and so are "
+                       "the functions of <math.h> that the language has"});
+    return call_known(from, from.function, from.operands);
+}
+
+std::optional<Value> Executor::call_library(const c::Expr& from) {
+    if (is_allocation(from.text)) {
+        Object made;
+        made.origin = Object::Origin::local;
+        made.where = from.where;
+        model_.objects.push_back(made);
+        Pointer at;
+        at.object = static_cast<int>(model_.objects.size()) - 1;
+        at.type = type(from.type).kind == c::Type::Kind::pointer ? type(from.type).element : -1;
+        return Value::of(at);
+    }
+    if (from.text == "free" || from.text == "delete[]" || from.text == "std::free") return Value::none("");
+    if (from.text == "__syncthreads") return Value::none("");
+    const std::string known = library_function(from.text);
+    if (known.empty()) return std::nullopt;
+    Term made;
+    made.kind = Term::Kind::call;
+    made.text = known;
+    made.where = from.where;
+    made.type = number_of(from.type);
+    if (!c::is_real(made.type)) return std::nullopt;
+    for (const int argument : from.operands)
+        made.operands.push_back(term(argument));
+    for (const int operand : made.operands) {
+        if (model_.term(operand).type != made.type) return std::nullopt;
+    }
+    return Value::of(add(made));
+}
+
+Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& arguments) {
+    const c::Function& called = unit_.functions[static_cast<std::size_t>(id)];
+    if (std::find(active_.begin(), active_.end(), id) != active_.end())
+        throw Refusal(from.where, "`" + called.name + "` calls itself");
+    if (called.parameters.size() != arguments.size())
+        throw Refusal(from.where, "`" + called.name + "` is called with another number of arguments than it has");
+    // All arguments are computed before the function begins.
+    std::vector<std::pair<int, Value>> values;
+    std::vector<std::pair<int, Place>> references;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const int parameter = called.parameters[i];
+        const c::Type& of = type(variable(parameter).type);
+        const Kind kind = expr(arguments[i]).kind;
+        const bool names = kind == Kind::variable || kind == Kind::subscript || kind == Kind::dereference ||
+                           kind == Kind::member;
+        if (of.is_reference && names)
+            references.emplace_back(parameter, place(arguments[i]));
+        else
+            values.emplace_back(parameter, value(arguments[i]));
+    }
+    for (const auto& [parameter, given] : references)
+        state_.references[parameter] = given;
+    for (const auto& [parameter, given] : values) {
+        state_.references.erase(parameter);
+        state_.variables[parameter] = given;
+    }
+    const std::optional<Value> outer = std::exchange(state_.result, std::nullopt);
+    const bool outer_left = std::exchange(state_.left, false);
+    active_.push_back(id);
+    run_statement(called.body);
+    active_.pop_back();
+    Value result = state_.result.value_or(Value::none("`" + called.name + "` gives no number"));
+    state_.result = outer;
+    state_.left = outer_left;
+    return result;
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,479 @@
+// Expressions to Terms.
+#include <cmath>
+
+#include "compiler/lift/executor.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using Kind = c::Expr::Kind;
+
+double rounded(double value, Number type) {
+    return type == Number::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+std::string opposite(const std::string& op) {
+    if (op == "<") return ">=";
+    if (op == "<=") return ">";
+    if (op == ">") return "<=";
+    if (op == ">=") return "<";
+    return op == "==" ? "!=" : "==";
+}
+
+}  // namespace
+
+Value Value::of(int term) {
+    Value made;
+    made.kind = Kind::term;
+    made.term = term;
+    return made;
+}
+Value Value::of(Pointer pointer) {
+    Value made;
+    made.kind = Kind::pointer;
+    made.pointer = std::move(pointer);
+    return made;
+}
+Value Value::none(std::string reason) {
+    Value made;
+    made.reason = std::move(reason);
+    return made;
+}
+
+int Executor::add(Term term) {
+    constexpr std::size_t kMaxTerms = 100'000;
+    if (model_.terms.size() >= kMaxTerms)
+        throw Refusal(term.where, "this function is too long to be lifted, written out");
+    model_.terms.push_back(std::move(term));
+    return static_cast<int>(model_.terms.size()) - 1;
+}
+
+int Executor::number(double value, Number type, SourceRange where) {
+    Term made;
+    made.kind = Term::Kind::number;
+    made.type = type;
+    made.number = rounded(value, type);
+    made.where = where;
+    return add(made);
+}
+
+int Executor::whole(const Polynomial& poly, Number type, SourceRange where) {
+    Term made;
+    made.kind = Term::Kind::integer;
+    made.type = type;
+    made.poly = unit_.is_cuda ? in_threads(poly) : poly;
+    made.where = where;
+    return add(made);
+}
+
+int Executor::term(int id) {
+    const Value found = value(id);
+    if (found.kind == Value::Kind::term) return found.term;
+    if (found.kind == Value::Kind::nothing && !found.reason.empty())
+        throw Refusal(expr(id).where, found.reason);
+    throw Refusal(expr(id).where, "this is no number");
+}
+
+std::optional<Polynomial> Executor::integer(int id) {
+    const Value found = value(id);
+    if (found.kind == Value::Kind::nothing && !found.reason.empty())
+        throw Refusal(expr(id).where, found.reason);
+    if (found.kind != Value::Kind::term) return std::nullopt;
+    const Term& made = model_.term(found.term);
+    if (made.kind != Term::Kind::integer) return std::nullopt;
+    return made.poly;
+}
+
+Polynomial Executor::known_integer(int id, const std::string& what) {
+    const std::optional<Polynomial> found = integer(id);
+    if (!found) throw Refusal(expr(id).where, what + " is not made of whole numbers that are known before the loops");
+    return *found;
+}
+
+Pointer Executor::pointer(int id) {
+    const Value found = value(id);
+    if (found.kind == Value::Kind::pointer) return found.pointer;
+    if (found.kind == Value::Kind::nothing && !found.reason.empty())
+        throw Refusal(expr(id).where, found.reason);
+    throw Refusal(expr(id).where, "which array this points into is not known");
+}
+
+Value Executor::value(int id) {
+    if (++work_ > 4'000'000) throw Refusal(expr(id).where, "this function is too long to be lifted, written out");
+    const c::Expr& from = expr(id);
+    switch (from.kind) {
+        case Kind::integer:
+            return Value::of(c::is_real(number_of(from.type))
+                                 ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
+                                 : whole(from.integer, number_of(from.type), from.where));
+        case Kind::real:
+            return Value::of(number(from.real, number_of(from.type), from.where));
+        case Kind::variable:
+        case Kind::subscript:
+        case Kind::dereference:
+        case Kind::member:
+            return load(place(id), from.where);
+        case Kind::unary:
+            return unary(from);
+        case Kind::binary:
+            return binary(from);
+        case Kind::conditional:
+            return conditional(from);
+        case Kind::convert: {
+            if (type(from.type).kind == c::Type::Kind::pointer) {
+                const Value inner = value(from.operands[0]);
+                if (inner.kind != Value::Kind::pointer) return inner;
+                Pointer moved = inner.pointer;
+                moved.type = type(from.type).element;
+                int element = moved.type;
+                while (type(element).element >= 0)
+                    element = type(element).element;
+                Object& held = model_.objects[static_cast<std::size_t>(moved.object)];
+                const Number number = type(element).number;
+                if (held.number == Number::none) held.number = number;
+                if (held.number != number && number != Number::none)
+                    return Value::none("an array is read as one of another type here");
+                return Value::of(moved);
+            }
+            const Value inner = value(from.operands[0]);
+            if (inner.kind != Value::Kind::term) return inner;
+            return convert(inner.term, number_of(from.type), from.where);
+        }
+        case Kind::address: {
+            const Place named = place(from.operands[0]);
+            if (named.kind == Place::Kind::element) return Value::of(named.pointer);
+            return Value::none("the address of a variable is taken here; it may be changed from anywhere");
+        }
+        case Kind::call:
+        case Kind::invoke:
+            return call(from);
+        case Kind::assign:
+            return assignment(from);
+        case Kind::step:
+            return step(from);
+        case Kind::comma:
+            value(from.operands[0]);
+            return value(from.operands[1]);
+        case Kind::closure: {
+            auto closure = std::make_shared<Closure>();
+            closure->expr = id;
+            for (const int copied : from.captured) {
+                if (const auto found = state_.variables.find(copied); found != state_.variables.end())
+                    closure->copies[copied] = found->second;
+            }
+            Value made;
+            made.kind = Value::Kind::closure;
+            made.closure = closure;
+            return made;
+        }
+        case Kind::list:
+            if (from.operands.size() == 1) return value(from.operands[0]);
+            return Value::none("a list is no number");
+        case Kind::unknown:
+            return Value::none(from.text);
+    }
+    return Value::none("this is not understood");
+}
+
+Value Executor::unary(const c::Expr& from) {
+    const int operand = term(from.operands[0]);
+    const Term inner = model_.term(operand);
+    if (from.text == "+") return Value::of(operand);
+    if (from.text == "!")
+        return convert(negation(truth(operand, from.where), from.where), number_of(from.type), from.where);
+    if (from.text == "~") return Value::none("arithmetic on bits is not lifted");
+    if (inner.kind == Term::Kind::number) return Value::of(number(-inner.number, inner.type, from.where));
+    if (inner.kind == Term::Kind::integer)
+        return Value::of(whole(inner.poly * Polynomial(-1), number_of(from.type), from.where));
+    Term made;
+    made.kind = Term::Kind::unary;
+    made.type = number_of(from.type);
+    made.text = "-";
+    made.operands = {operand};
+    made.where = from.where;
+    return Value::of(add(made));
+}
+
+Value Executor::move(Pointer from, int pointed_type, const Polynomial& by) {
+    const Polynomial stride = elements(pointed_type);
+    for (PathEntry& entry : from.path) {
+        if (entry.level == from.level && entry.stride == stride && !entry.modulus) {
+            entry.index = entry.index + by;
+            return Value::of(from);
+        }
+    }
+    PathEntry entry;
+    entry.level = from.level;
+    entry.stride = stride;
+    entry.index = by;
+    from.path.push_back(entry);
+    return Value::of(from);
+}
+
+Value Executor::binary(const c::Expr& from) {
+    const Value left = value(from.operands[0]);
+    if (left.kind == Value::Kind::pointer) {
+        if (from.text != "+" && from.text != "-") return Value::none("pointers are compared here");
+        const std::optional<Polynomial> by = integer(from.operands[1]);
+        if (!by) return Value::none("a pointer is moved by a number that is not known before the loops");
+        return move(left.pointer, left.pointer.type, from.text == "+" ? *by : *by * Polynomial(-1));
+    }
+    const Value right = value(from.operands[1]);
+    if (right.kind == Value::Kind::pointer && from.text == "+") {
+        const std::optional<Polynomial> by = integer(from.operands[0]);
+        if (by) return move(right.pointer, right.pointer.type, *by);
+    }
+    if (left.kind != Value::Kind::term) return left;
+    if (right.kind != Value::Kind::term) return right;
+    if (from.text == "&&" || from.text == "||") {
+        const int a = truth(left.term, from.where), b = truth(right.term, from.where);
+        for (const auto& [known, other] : {std::pair(a, b), std::pair(b, a)}) {
+            const auto fixed = model_.term(known).kind == Term::Kind::integer
+                                   ? model_.term(known).poly.constant()
+                                   : std::nullopt;
+            if (!fixed) continue;
+            return convert((*fixed != 0) == (from.text == "&&") ? other : known, number_of(from.type), from.where);
+        }
+        Term made;
+        made.kind = Term::Kind::binary;
+        made.type = Number::boolean;
+        made.text = from.text == "&&" ? "and" : "or";
+        made.operands = {a, b};
+        made.where = from.where;
+        return convert(add(made), number_of(from.type), from.where);  // an int in C
+    }
+    const bool compares = from.text == "<" || from.text == "<=" || from.text == ">" || from.text == ">=" ||
+                          from.text == "==" || from.text == "!=";
+    if (compares)
+        return convert(compare(from.text, left.term, right.term, from.where), number_of(from.type), from.where);
+    return arithmetic(from.text, left.term, right.term, number_of(from.type), from.where);
+}
+
+// Whether an index minus something is unsigned: below zero it is a large number.
+bool Executor::may_wrap(const Term& term) const {
+    const bool is_unsigned = term.type == Number::u8 || term.type == Number::u16 || term.type == Number::u32 ||
+                             term.type == Number::u64;
+    if (!is_unsigned || term.kind != Term::Kind::integer) return false;
+    bool has_index = false, has_negative = false;
+    for (const auto& [monomial, factor] : term.poly.terms()) {
+        has_negative = has_negative || factor < 0;
+        for (const int each : monomial)
+            has_index = has_index || model_.symbols[static_cast<std::size_t>(each)].kind != Symbol::Kind::size;
+    }
+    return has_index && has_negative;
+}
+
+int Executor::compare(const std::string& op, int left, int right, SourceRange where) {
+    const Term a = model_.term(left), b = model_.term(right);
+    if (may_wrap(a) || may_wrap(b))
+        throw Refusal(where, "unsigned numbers are compared here, of which one may go below zero and become large",
+                      {"with signed indices this can be lifted"});
+    if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
+        if (const auto apart = (a.poly - b.poly).constant()) {
+            const std::int64_t d = *apart;
+            const bool holds = op == "<"    ? d < 0
+                               : op == "<=" ? d <= 0
+                               : op == ">"  ? d > 0
+                               : op == ">=" ? d >= 0
+                               : op == "==" ? d == 0
+                                            : d != 0;
+            return whole(holds ? 1 : 0, Number::boolean, where);
+        }
+    }
+    Term made;
+    made.kind = Term::Kind::binary;
+    made.type = Number::boolean;
+    made.text = op;
+    made.operands = {left, right};
+    made.where = where;
+    return add(made);
+}
+
+Value Executor::arithmetic(const std::string& op, int left, int right, Number result, SourceRange where) {
+    const Term a = model_.term(left), b = model_.term(right);
+    if (c::is_integer(result)) {
+        if (op == "/" || op == "%" || op == "&") return whole_division(op, left, right, result, where);
+        if (op != "+" && op != "-" && op != "*") {
+            const bool is_shift = op == "<<" && b.kind == Term::Kind::integer && b.poly.constant();
+            if (!is_shift || a.kind != Term::Kind::integer)
+                return Value::none("arithmetic on bits is not lifted");
+            return Value::of(whole(a.poly * Polynomial(std::int64_t{1} << *b.poly.constant()), result, where));
+        }
+        if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
+            const Polynomial made = op == "+" ? a.poly + b.poly : op == "-" ? a.poly - b.poly : a.poly * b.poly;
+            return Value::of(whole(made, result, where));
+        }
+    } else if (a.kind == Term::Kind::number && b.kind == Term::Kind::number) {
+        const double x = a.number, y = b.number;
+        return Value::of(number(op == "+"   ? x + y
+                                : op == "-" ? x - y
+                                : op == "*" ? x * y
+                                            : x / y,
+                                result, where));
+    }
+    if (op != "+" && op != "-" && op != "*" && op != "/") return Value::none("`" + op + "` is not lifted");
+    Term made;
+    made.kind = Term::Kind::binary;
+    made.type = result;
+    made.text = op;
+    made.operands = {left, right};
+    made.where = where;
+    return Value::of(add(made));
+}
+
+// Of C, which rounds towards zero: where that is no other result than rounding down.
+Value Executor::whole_division(const std::string& op, int left, int right, Number result, SourceRange where) {
+    const Term a = model_.term(left), b = model_.term(right);
+    std::optional<std::int64_t> by =
+        b.kind == Term::Kind::integer ? b.poly.constant() : std::optional<std::int64_t>{};
+    if (op == "&") {
+        if (by != 1) return Value::none("arithmetic on bits is not lifted");
+        by = 2;
+    }
+    if (op == "%" && !by)
+        return Value::none("which cell this is depends on more than the loops: `%` goes around an edge, where a spec has "
+                           "`boundary periodic`");
+    if (a.kind != Term::Kind::integer || !by || *by <= 0)
+        return Value::none("whole numbers are divided here, which rounds towards zero in C");
+    if (const auto fixed = a.poly.constant()) {
+        const std::int64_t value = op == "/" ? *fixed / *by : op == "%" ? *fixed % *by : *fixed & 1;
+        return Value::of(whole(value, result, where));
+    }
+    if (op == "/") {
+        if (const auto exact = a.poly.divided_by(Polynomial(*by))) return Value::of(whole(*exact, result, where));
+        return Value::none("whole numbers are divided here, which rounds towards zero in C");
+    }
+    // No index is negative where the loops begin at 0 or later.
+    for (const auto& [monomial, factor] : a.poly.terms()) {
+        if (monomial.empty()) continue;
+        bool is_natural = factor > 0 && monomial.size() == 1 &&
+                          model_.symbols[static_cast<std::size_t>(monomial[0])].kind == Symbol::Kind::index;
+        for (const Loop& loop : model_.loops) {
+            if (is_natural && loop.symbol == monomial[0])
+                is_natural = loop.lower.constant() && *loop.lower.constant() >= 0;
+        }
+        if (!is_natural || a.poly.of({}) < 0)
+            return Value::none("the remainder of what may be negative has the sign of it in C");
+    }
+    Term made;
+    made.kind = Term::Kind::binary;
+    made.type = result;
+    made.text = "mod";
+    made.operands = {left, whole(*by, result, where)};
+    made.where = where;
+    return Value::of(add(made));
+}
+
+int Executor::truth(int id, SourceRange where) {
+    const Term inner = model_.term(id);
+    if (inner.type == Number::boolean) return id;
+    // (c ? 1 : 0) is c.
+    if (inner.kind == Term::Kind::select) {
+        const Term &one = model_.term(inner.operands[1]), &other = model_.term(inner.operands[2]);
+        if (one.kind == Term::Kind::integer && other.kind == Term::Kind::integer && one.poly == Polynomial(1) &&
+            other.poly == Polynomial(0))
+            return inner.operands[0];
+    }
+    const int zero = c::is_real(inner.type) ? number(0, inner.type, where) : whole(0, inner.type, where);
+    return compare("!=", id, zero, where);
+}
+
+int Executor::negation(int id, SourceRange where) {
+    const Term inner = model_.term(id);
+    if (inner.kind == Term::Kind::integer) return whole(inner.poly.is_zero() ? 1 : 0, Number::boolean, where);
+    if (inner.kind == Term::Kind::unary && inner.text == "not") return inner.operands[0];
+    const bool is_comparison = inner.kind == Term::Kind::binary && inner.text != "and" && inner.text != "or" &&
+                               inner.text != "mod";
+    if (is_comparison && c::is_integer(model_.term(inner.operands[0]).type))
+        return compare(opposite(inner.text), inner.operands[0], inner.operands[1], where);
+    Term made;
+    made.kind = Term::Kind::unary;
+    made.type = Number::boolean;
+    made.text = "not";
+    made.operands = {id};
+    made.where = where;
+    return add(made);
+}
+
+Value Executor::convert(int id, Number to, SourceRange where) {
+    const Term inner = model_.term(id);
+    if (inner.type == to || to == Number::none) return Value::of(id);
+    if (to == Number::boolean) return Value::of(truth(id, where));
+    if (inner.type == Number::boolean) {
+        if (inner.kind == Term::Kind::integer)
+            return Value::of(c::is_real(to) ? number(inner.poly.is_zero() ? 0 : 1, to, where)
+                                            : whole(inner.poly, to, where));
+        Term made;
+        made.kind = Term::Kind::select;
+        made.type = to;
+        made.where = where;
+        const int one = c::is_real(to) ? number(1, to, where) : whole(1, to, where);
+        const int zero = c::is_real(to) ? number(0, to, where) : whole(0, to, where);
+        made.operands = {id, one, zero};
+        return Value::of(add(made));
+    }
+    if (inner.kind == Term::Kind::number) {
+        if (c::is_real(to)) return Value::of(number(inner.number, to, where));
+        if (std::abs(inner.number) > 1e15) return Value::none("this number does not fit into an integer");
+        return Value::of(whole(static_cast<std::int64_t>(inner.number), to, where));
+    }
+    if (inner.kind == Term::Kind::integer) {
+        if (c::is_real(to) && may_wrap(inner)) return Value::none("an unsigned number may go below zero here");
+        if (const auto fixed = inner.poly.constant(); fixed && c::is_real(to))
+            return Value::of(number(static_cast<double>(*fixed), to, where));
+        if (c::is_integer(to)) {
+            if (to == Number::i8 || to == Number::u8 || to == Number::i16 || to == Number::u16) {
+                const auto fixed = inner.poly.constant();
+                const bool fits = fixed && *fixed >= 0 && *fixed <= 127;
+                if (!fits) return Value::none("a number may be cut off here to fit into a small integer");
+            }
+            return Value::of(whole(inner.poly, to, where));
+        }
+    }
+    if (c::is_integer(to) && c::is_real(inner.type))
+        return Value::none("a number is cut off to a whole one here, which rounds towards zero in C");
+    const auto bits = [](Number n) {
+        return n == Number::i8 || n == Number::u8     ? 8
+               : n == Number::i16 || n == Number::u16 ? 16
+               : n == Number::i32 || n == Number::u32 ? 32
+                                                      : 64;
+    };
+    if (c::is_integer(to) && c::is_integer(inner.type)) {
+        const bool is_chosen = inner.kind == Term::Kind::select;  // of numbers that fit, each
+        if (is_chosen) {
+            const Value then = convert(inner.operands[1], to, where), other = convert(inner.operands[2], to, where);
+            if (then.kind != Value::Kind::term) return then;
+            if (other.kind != Value::Kind::term) return other;
+            Term made = inner;
+            made.type = to;
+            made.operands = {inner.operands[0], then.term, other.term};
+            return Value::of(add(made));
+        }
+        if (bits(to) < bits(inner.type))
+            return Value::none("a number may be cut off here to fit into a small integer");
+        if (bits(to) == bits(inner.type) && to != inner.type)
+            return Value::none("signed and unsigned numbers are mixed here");
+    }
+    Term made;
+    made.kind = Term::Kind::convert;
+    made.type = to;
+    made.operands = {id};
+    made.where = where;
+    return Value::of(add(made));
+}
+
+Value Executor::conditional(const c::Expr& from) {
+    const int condition = truth(term(from.operands[0]), from.where);
+    const Term decided = model_.term(condition);
+    if (decided.kind == Term::Kind::integer) return value(from.operands[decided.poly.is_zero() ? 2 : 1]);
+    const State before = state_;
+    const Value then = value(from.operands[1]);
+    const Value otherwise = value(from.operands[2]);
+    if (state_.variables != before.variables || state_.stores.size() != before.stores.size())
+        return Value::none("something is changed in one branch of a condition");
+    return merged(condition, then, otherwise, from.where);
+}
+
+}  // namespace halo::lift

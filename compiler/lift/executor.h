@@ -1,0 +1,196 @@
+// The walk through a function, for execute*.cpp alone.
+//
+// Integers are polynomials over symbols as long as they are made by + - *; numbers of cells are Terms. A variable
+// holds a Term, a pointer (an array and the subscripts so far), a closure, or `nothing` with the reason why it has
+// no value here. What is run for a guess (a loop's body, before it is known which kind of loop it is) is run on a
+// copy of the State.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/lift/c_code.h"
+#include "compiler/lift/model.h"
+
+namespace halo::lift {
+
+struct Pointer {
+    int object = -1;
+    std::vector<PathEntry> path;
+    int level = 0;
+    int type = -1;  // pointed to
+    friend bool operator==(const Pointer&, const Pointer&) = default;
+};
+
+struct Value;
+struct Closure {
+    int expr = -1;
+    std::map<int, Value> copies;
+};
+
+struct Value {
+    enum class Kind : std::uint8_t { nothing, term, pointer, closure };
+    Kind kind = Kind::nothing;
+    int term = -1;
+    Pointer pointer;
+    std::shared_ptr<const Closure> closure;
+    std::string reason;  // of nothing
+
+    static Value of(int term);
+    static Value of(Pointer pointer);
+    static Value none(std::string reason);
+    friend bool operator==(const Value& a, const Value& b) {
+        return a.kind == b.kind && a.term == b.term && a.pointer == b.pointer && a.closure == b.closure;
+    }
+};
+
+// What an expression names.
+struct Place {
+    enum class Kind : std::uint8_t {
+        variable,
+        element,  // of an array, or a part of one: pointer.type says what lies there
+        cell,     // of a small array that is the function's own: variable, index
+        constant  // of an array of constants: variable; pointer.path says which
+    };
+    Kind kind = Kind::variable;
+    int variable = -1;
+    std::int64_t index = 0;
+    Pointer pointer;
+};
+
+class Executor {
+public:
+    explicit Executor(const c::Unit& unit) : unit_(unit) {}
+    Model run();
+
+private:
+    struct State {
+        std::map<int, Value> variables;
+        std::map<std::pair<int, std::int64_t>, Value> cells;  // of small arrays
+        std::map<int, Place> references;
+        std::map<int, bool> small;  // local arrays: whether they are small
+        std::vector<Store> stores;
+        std::vector<int> loops;
+        std::map<int, Bounds> bounds;  // by loop
+        std::vector<int> guards;
+        std::optional<Value> result;
+        bool left = false;  // by return or continue
+    };
+    struct Header {  // of a for loop
+        int variable = -1;
+        Polynomial lower, upper;
+        std::int64_t step = 1;
+        bool descending = false, parallel = false;
+        std::string name;
+        SourceRange where;
+    };
+    struct Body {  // what one turn of a loop did
+        std::vector<int> changed;  // variables of before
+        bool stores = false;  // to arrays
+        bool moves = false;   // some store is at a cell that the loop's index says
+        bool stays = false;   // some is not
+        SourceRange staying;
+    };
+
+    // statements (execute.cpp)
+    void run_statement(int id);
+    void run_list(const std::vector<int>& list, std::size_t begin = 0);
+    void run_branch(const c::Statement& branch, const std::vector<int>& rest, std::size_t rest_begin);
+    void run_declaration(const c::Statement& declared);
+    bool terminates(int statement) const;
+    void bind_parameters();
+    void finish();
+    void name_scalars_of_arrays();
+    int object_named(const Scalar& element) const;
+    bool join_stores(int condition, const State& before, const State& then, std::size_t first_read);
+    void merge(int condition, const State& before, State then);
+    Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
+    void add_guard(int term, bool holds, SourceRange where);
+    void guard_by_comparison(const Term& comparison, bool holds, int term, SourceRange where);
+
+    // loops (execute_loops.cpp)
+    void run_loop(const c::Statement& loop);
+    Header read_header(const c::Statement& loop);
+    void read_start(const c::Statement& loop, Header& header, Polynomial& start);
+    void read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride);
+    void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
+    void run_turns(const c::Statement& loop, const Header& header);
+    void run_body(const c::Statement& loop, const Header& header, int loop_id);
+    int add_loop(const Header& header);
+    Body look_at(const State& before, int loop_id) const;
+    void run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
+                       const Body& body);
+    void settle_roles(const std::map<int, int>& roles);
+    std::set<int> touched_objects() const;
+
+    // expressions (execute_values.cpp)
+    Value value(int expr);
+    int term(int expr);  // a number, else refused
+    std::optional<Polynomial> integer(int expr);
+    Polynomial known_integer(int expr, const std::string& what);
+    Pointer pointer(int expr);
+    Value binary(const c::Expr& expr);
+    Value arithmetic(const std::string& op, int left, int right, c::Number type, SourceRange where);
+    Value whole_division(const std::string& op, int left, int right, c::Number type, SourceRange where);
+    int compare(const std::string& op, int left, int right, SourceRange where);
+    Value convert(int term, c::Number type, SourceRange where);
+    Value conditional(const c::Expr& expr);
+    Value unary(const c::Expr& expr);
+    Value move(Pointer pointer, int type, const Polynomial& by);
+    bool may_wrap(const Term& term) const;
+    int truth(int term, SourceRange where);
+    int negation(int term, SourceRange where);
+
+    // places, calls (execute_places.cpp)
+    Place place(int expr);
+    Value load(const Place& place, SourceRange where);
+    void assign(const Place& place, Value value, SourceRange where);
+    bool reads_array(int term) const;
+    void name_heap(const Value& given, const std::string& name);
+    Value assignment(const c::Expr& expr);
+    Value step(const c::Expr& expr);
+    Value load_variable(int variable, SourceRange where);
+    Value load_element(const Pointer& pointer, SourceRange where);
+    Value constant_element(int variable, const Pointer& pointer, SourceRange where);
+    Place subscript(const c::Expr& expr);
+    Place member(const c::Expr& expr);
+    Value call(const c::Expr& expr);
+    Value call_known(const c::Expr& expr, int function, const std::vector<int>& arguments);
+    std::optional<Value> call_library(const c::Expr& expr);
+    Value scalar(Scalar wanted);
+    int object(int variable, const std::vector<std::string>& members, int type, SourceRange where);
+    Polynomial elements(int type);  // numbers in a value of the type
+    std::int64_t flat_index(const Pointer& pointer, SourceRange where) const;
+    bool is_small(int variable) const;
+
+    // terms
+    int add(Term term);
+    int number(double value, c::Number type, SourceRange where = {});
+    int whole(const Polynomial& poly, c::Number type, SourceRange where = {});
+    Polynomial in_threads(Polynomial poly);  // blockIdx.x*blockDim.x + threadIdx.x as one index
+    int thread_loop(const std::string& axis);
+    int symbol(Symbol::Kind kind, const std::string& name);
+
+    const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
+    const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
+    const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
+    const c::Statement& statement(int id) const { return unit_.statements[static_cast<std::size_t>(id)]; }
+    c::Number number_of(int type_id) const { return type(type_id).number; }
+    bool is_integer_type(int type_id) const { return c::is_integer(type(type_id).number); }
+
+    const c::Unit& unit_;
+    Model model_;
+    State state_;
+    std::map<std::string, int> symbols_, objects_, scalars_;
+    std::map<int, Polynomial> element_counts_;
+    std::vector<int> active_;  // functions being walked through
+    std::map<std::string, int> threads_;  // loop of x, y, z
+    int turns_ = 0, work_ = 0;
+};
+
+}  // namespace halo::lift

@@ -1,0 +1,553 @@
+#include "compiler/lift/form.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/lift/form_axes.h"
+
+namespace halo::lift {
+
+namespace {
+
+class FormFinder {
+public:
+    FormFinder(const Model& model, const FormOptions& options)
+        : model_(model), options_(options), axes_(model) {}
+
+    Form find() {
+        exclude_aliases();
+        collect();
+        resolve_all();
+        find_regions();
+        find_extents();
+        find_versions();
+        find_roles();
+        check_coverage();
+        return std::move(form_);
+    }
+
+private:
+    struct Touch {  // an access of a statement
+        int field = -1;
+        std::vector<AxisIndex> axes;
+        SourceRange where;
+        int read = -1;  // -1: the store
+    };
+
+    const Store& store(std::size_t i) const { return model_.stores[i]; }
+    std::vector<int> reads_of(std::size_t i) const {
+        std::vector<int> reads;
+        for (const int id : terms_of(model_, store(i))) {
+            if (model_.term(id).kind == Term::Kind::read) reads.push_back(model_.term(id).index);
+        }
+        return reads;
+    }
+
+    // ---- arrays that may overlap
+
+    bool may_alias(const Object& a, const Object& b) const {
+        if (a.number != b.number && a.number != c::Number::u8 && a.number != c::Number::i8 &&
+            b.number != c::Number::u8 && b.number != c::Number::i8)
+            return false;
+        if (a.is_restrict || b.is_restrict) return false;
+        using Origin = Object::Origin;
+        if (a.origin == Origin::local || b.origin == Origin::local) return false;
+        return a.origin == Origin::pointer || b.origin == Origin::pointer;
+    }
+
+    void exclude_aliases() const {
+        std::map<int, SourceRange> written, touched;
+        for (std::size_t i = 0; i < model_.stores.size(); ++i) {
+            written.emplace(store(i).object, store(i).where);
+            touched.emplace(store(i).object, store(i).where);
+            for (const int read : reads_of(i))
+                touched.emplace(model_.read(read).object, model_.read(read).where);
+        }
+        if (options_.no_alias) return;
+        const std::string mend = "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
+                                 "where you know that arrays never overlap";
+        for (const auto& [object, where] : written) {
+            const Object& target = model_.object(object);
+            if (target.rows_by_pointers)
+                throw Refusal(where, "the rows of `" + target.name + "` are reached by pointers, and may overlap",
+                              {"say --no-alias where you know that they do not, or use one block of memory"});
+            for (const auto& [other, place] : touched) {
+                if (other == object || !may_alias(target, model_.object(other))) continue;
+                throw Refusal(where, "`" + target.name + "` is written here, and `" + model_.object(other).name +
+                                         "` may be the same memory",
+                              {mend})
+                    .label(place, "`" + model_.object(other).name + "` is used here");
+            }
+            for (const Scalar& scalar : model_.scalars) {
+                const bool may_change = scalar.in_memory && !target.is_restrict && is_used(scalar) &&
+                                        target.origin != Object::Origin::local && scalar.number == target.number;
+                if (may_change)
+                    throw Refusal(where, "`" + target.name + "` is written here, and `" + scalar.access +
+                                             "` may be in the same memory",
+                                  {mend});
+            }
+        }
+    }
+    bool is_used(const Scalar& scalar) const {
+        const int id = static_cast<int>(&scalar - model_.scalars.data());
+        for (std::size_t i = 0; i < model_.stores.size(); ++i) {
+            for (const int term : terms_of(model_, store(i))) {
+                if (model_.term(term).kind == Term::Kind::scalar && model_.term(term).index == id) return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- fields and axes
+
+    int field(int object, const std::vector<PathEntry>& path) {
+        Field made;
+        made.object = object;
+        made.name = model_.object(object).name;
+        for (const PathEntry& entry : path) {
+            if (!entry.modulus) continue;
+            made.modulus = entry.modulus;
+            made.phase = entry.phase;
+            made.phase_stride = entry.stride;
+            made.phase_level = entry.level;
+            if (*entry.phase == 1) made.name += "_next";
+            else if (*entry.phase == *entry.modulus - 1) made.name += "_before";
+            else if (*entry.phase != 0) made.name += "_" + std::to_string(*entry.phase);
+        }
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            const Field& known = form_.fields[i];
+            if (known.object == object && known.phase == made.phase && known.modulus == made.modulus)
+                return static_cast<int>(i);
+        }
+        form_.fields.push_back(made);
+        return static_cast<int>(form_.fields.size()) - 1;
+    }
+
+    void collect() {
+        for (std::size_t i = 0; i < model_.stores.size(); ++i) {
+            axes_.add(store(i).object, store(i).path, store(i).where);
+            for (const int read : reads_of(i))
+                axes_.add(model_.read(read).object, model_.read(read).path, model_.read(read).where);
+        }
+        axes_.settle();
+    }
+
+    static std::vector<AxisIndex> reversed(std::vector<AxisIndex> axes) {
+        std::reverse(axes.begin(), axes.end());
+        return axes;
+    }
+
+    void resolve_all() {
+        touches_.resize(model_.stores.size());
+        for (std::size_t i = 0; i < model_.stores.size(); ++i) {
+            const Store& each = store(i);
+            Statement made;
+            made.store = static_cast<int>(i);
+            made.field = field(each.object, each.path);
+            made.axes = reversed(axes_.resolve(each.object, each.path, each.where));
+            for (const int loop : each.loops) {
+                if (loop == model_.time_loop) continue;
+                made.loops.push_back(loop);
+                const bool is_axis = std::any_of(made.axes.begin(), made.axes.end(),
+                                                 [loop](const AxisIndex& axis) { return axis.loop == loop; });
+                if (!is_axis)
+                    throw Refusal(each.where, "all turns of the loop over `" + model_.loop(loop).name +
+                                                  "` store this at the same cell");
+            }
+            touches_[i].push_back({made.field, made.axes, each.where, -1});
+            for (const int read : reads_of(i)) {
+                const Read& from = model_.read(read);
+                touches_[i].push_back({field(from.object, from.path),
+                                       reversed(axes_.resolve(from.object, from.path, from.where)), from.where, read});
+            }
+            form_.statements.push_back(std::move(made));
+        }
+        const std::size_t rank = form_.statements.front().axes.size();
+        for (std::size_t i = 0; i < model_.stores.size(); ++i)
+            relate(i, rank);
+        form_.axes = {"x", "y", "z"};
+        form_.axes.resize(rank);
+        for (Field& each : form_.fields) {
+            const std::vector<Geometry::Axis>& axes = axes_.geometry(each.object).axes;
+            for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+                each.stride.push_back(axis->stride);
+                each.level.push_back(axis->level);
+            }
+        }
+    }
+
+    // How far each read is from the cell that is stored.
+    void relate(std::size_t i, std::size_t rank) {
+        Statement& made = form_.statements[i];
+        for (const Touch& touch : touches_[i]) {
+            const std::string& name = form_.fields[static_cast<std::size_t>(touch.field)].name;
+            if (touch.axes.size() != rank)
+                throw Refusal(touch.where, "`" + name + "` has " + std::to_string(touch.axes.size()) +
+                                               " axes, and `" + form_.fields[static_cast<std::size_t>(form_.statements.front().field)].name +
+                                               "` has " + std::to_string(rank) +
+                                               ": a field has a value at every cell of the grid");
+            if (touch.read < 0) continue;
+            ResolvedRead read;
+            read.field = touch.field;
+            for (std::size_t a = 0; a < rank; ++a) {
+                const AxisIndex &from = touch.axes[a], &to = made.axes[a];
+                if (from.loop != to.loop) throw_unrelated(touch, name, from, to);
+                const auto offset = (from.offset - to.offset).constant();
+                if (!offset)
+                    throw Refusal(touch.where, "how far this is from the cell that is written is not a number: " +
+                                                   model_.text(from.offset - to.offset));
+                if (*offset > 512 || *offset < -512)
+                    throw Refusal(touch.where, "this is " + std::to_string(*offset) +
+                                                   " cells away, and a stencil reaches 512 at most");
+                read.offset.push_back(static_cast<int>(*offset));
+            }
+            made.reads[touch.read] = read;
+        }
+    }
+
+    [[noreturn]] void throw_unrelated(const Touch& touch, const std::string& name, const AxisIndex& from,
+                                      const AxisIndex& to) const {
+        if (from.loop < 0 || to.loop < 0)
+            throw Refusal(touch.where, "this reads `" + name +
+                                           "` at a fixed place along an axis along which others vary: its distance is "
+                                           "not the same for all cells");
+        throw Refusal(touch.where, "the axes of `" + name + "` are in another order here: along one, `" +
+                                       model_.loop(to.loop).name + "` runs where this reads by `" +
+                                       model_.loop(from.loop).name + "`");
+    }
+
+    // ---- boxes
+
+    // The largest or smallest of bounds that all hold.
+    Polynomial tightest(const std::vector<Polynomial>& all, bool largest, SourceRange where) const {
+        Polynomial best = all.front();
+        for (const Polynomial& each : all) {
+            const auto apart = (each - best).constant();
+            if (!apart)
+                throw Refusal(where, "which of the bounds `" + model_.text(best) + "` and `" + model_.text(each) +
+                                         "` counts here is not known");
+            if ((*apart > 0) == largest) best = each;
+        }
+        return best;
+    }
+
+    void find_regions() {
+        for (Statement& each : form_.statements) {
+            const Store& from = store(static_cast<std::size_t>(each.store));
+            for (const AxisIndex& axis : each.axes) {
+                if (axis.loop < 0) {
+                    each.region.push_back({axis.offset, axis.offset + 1});
+                    continue;
+                }
+                const Bounds& bounds = from.bounds.at(axis.loop);
+                if (bounds.upper.empty())
+                    throw Refusal(from.where, "how many cells there are is not said: threads are not held back by an "
+                                              "`if` as in `if (i < n)`");
+                each.region.push_back({tightest(bounds.lower, true, from.where) + axis.offset,
+                                       tightest(bounds.upper, false, from.where) + axis.offset});
+            }
+        }
+    }
+
+    void find_extents() {
+        const std::size_t rank = form_.axes.size();
+        std::vector<std::map<int, Polynomial>> needed(rank);  // by field
+        for (std::size_t i = 0; i < form_.statements.size(); ++i) {
+            const Statement& each = form_.statements[i];
+            for (const Touch& touch : touches_[i]) {
+                for (std::size_t a = 0; a < rank; ++a)
+                    need(needed[a], each, touch, a);
+            }
+        }
+        for (std::size_t a = 0; a < rank; ++a)
+            settle_extent(a, needed[a]);
+    }
+
+    void need(std::map<int, Polynomial>& needed, const Statement& each, const Touch& touch, std::size_t a) const {
+        const Polynomial shift = touch.axes[a].offset - each.axes[a].offset;
+        const Polynomial low = each.region[a].lower + shift, high = each.region[a].upper + shift;
+        const auto first = low.constant();
+        if (first && *first < 0)
+            throw Refusal(touch.where, "this reads before the first cell: the loop begins " +
+                                           std::to_string(-*first) + (*first == -1 ? " cell" : " cells") +
+                                           " too early for it",
+                          {"where a row's first cell sees the end of the row before, no boundary of a spec is meant"});
+        const auto found = needed.find(touch.field);
+        if (found == needed.end()) {
+            needed[touch.field] = high;
+            return;
+        }
+        const auto apart = (high - found->second).constant();
+        if (apart && *apart > 0) found->second = high;
+        if (apart) return;
+        // A box at a fixed distance from the low edge says nothing about the extent, nor does one from the high.
+        if (found->second.constant()) found->second = high;
+        else if (!high.constant())
+            throw Refusal(touch.where, "how many cells there are is not clear: `" + model_.text(found->second) +
+                                           "` or `" + model_.text(high) + "`");
+    }
+
+    std::optional<Polynomial> told_extent(int field_id, std::size_t a) const {
+        const Geometry& geometry = axes_.geometry(form_.fields[static_cast<std::size_t>(field_id)].object);
+        return geometry.axes[geometry.axes.size() - 1 - a].extent;
+    }
+
+    // Arrays that take turns are of one size.
+    int group_of(int field_id) const {
+        const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
+        if (model_.after_step.count(of.object)) return -1;
+        return of.object;
+    }
+
+    // The larger of two numbers of cells; a fixed one lies within one that is not.
+    Polynomial larger(const Polynomial& a, const Polynomial& b, std::size_t axis, int field_id) const {
+        const auto apart = (a - b).constant();
+        if (apart) return *apart > 0 ? a : b;
+        if (a.constant()) return b;
+        if (b.constant()) return a;
+        const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
+        throw Refusal(model_.object(of.object).where,
+                      "the arrays have no common grid: along " + form_.axes[axis] + " there are " + model_.text(a) +
+                          " cells and " + model_.text(b));
+    }
+
+    // Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n cells when
+    // one at each end is taken away.
+    Polynomial with_rim(const Polynomial& used, std::int64_t low) const {
+        const std::int64_t apart = used.of({});
+        const bool is_less = apart < 0 && -apart <= low && used.terms().size() == 2;
+        return is_less ? used - Polynomial(apart) : used;
+    }
+
+    void settle_extent(std::size_t a, const std::map<int, Polynomial>& needed) {
+        std::map<int, Polynomial> of_group;
+        std::optional<std::int64_t> low;  // cells that nothing touches
+        for (const auto& [id, cells] : needed) {
+            const auto found = of_group.emplace(group_of(id), cells).first;
+            found->second = larger(found->second, cells, a, id);
+        }
+        for (const Statement& each : form_.statements) {
+            const std::int64_t begin = each.region[a].lower.constant().value_or(0);
+            low = std::min(low.value_or(begin), begin);
+        }
+        std::optional<Polynomial> grid, untold;
+        for (const auto& [id, own] : needed) {
+            Field& of = form_.fields[static_cast<std::size_t>(id)];
+            const Polynomial cells = of_group.at(group_of(id));
+            const std::optional<Polynomial> told = told_extent(id, a);
+            const auto spare = told ? (*told - cells).constant() : std::optional<std::int64_t>();
+            if (spare && *spare < 0)
+                throw Refusal(model_.object(of.object).where,
+                              "`" + of.name + "` has " + model_.text(*told) + " cells along " + form_.axes[a] +
+                                  ", and the loops go up to " + model_.text(cells),
+                              {"where a row's last cell sees the row after, no boundary of a spec is meant"});
+            const bool is_thin = told && !spare && cells.constant();  // a box at the low edge
+            of.extents.resize(form_.axes.size());
+            of.pitch.resize(form_.axes.size());
+            of.extents[a] = spare || is_thin ? *told : with_rim(cells, *low);
+            of.pitch[a] = told.value_or(of.extents[a]);
+            if (told && !spare && !is_thin) untold = untold ? larger(*untold, of.extents[a], a, id) : of.extents[a];
+            if (told && !spare && !is_thin) wide_ = of.pitch[a];
+            grid = grid ? larger(*grid, of.extents[a], a, id) : of.extents[a];
+        }
+        if (untold) form_.assumptions.push_back(model_.text(*untold) + " <= " + model_.text(wide_));
+        form_.grid.push_back(*grid);
+    }
+
+    // ---- what is seen
+
+    // Whether the turn of the common loops in which the store p wrote the cell comes before that of the reader:
+    // -1 before, 1 after, 0 the same.
+    int order(const Statement& p, const Statement& q, const std::vector<int>& offset, SourceRange where) const {
+        for (std::size_t l = 0; l < p.loops.size() && l < q.loops.size(); ++l) {
+            if (p.loops[l] != q.loops[l]) return 0;
+            const Loop& loop = model_.loop(p.loops[l]);
+            const auto axis_of = [&](const Statement& each) {
+                for (std::size_t a = 0; a < each.axes.size(); ++a) {
+                    if (each.axes[a].loop == p.loops[l]) return static_cast<int>(a);
+                }
+                return -1;
+            };
+            const int a = axis_of(p);
+            if (a != axis_of(q) || a < 0)
+                throw Refusal(where, "the loop over `" + loop.name + "` runs along another axis in another statement");
+            const auto at = static_cast<std::size_t>(a);
+            // iteration of the writer minus that of the reader
+            const auto apart = (q.axes[at].offset + offset[at] - p.axes[at].offset).constant();
+            if (!apart) throw Refusal(where, "how far this is from what is written is not known");
+            if (*apart == 0) continue;
+            if (loop.parallel)
+                throw Refusal(where, "another thread writes this cell in the same launch: which comes first is not "
+                                     "known");
+            return (*apart < 0) != loop.descending ? -1 : 1;
+        }
+        return 0;
+    }
+
+    void find_versions() {
+        for (std::size_t q = 0; q < form_.statements.size(); ++q) {
+            Statement& reader = form_.statements[q];
+            form_.fields[static_cast<std::size_t>(reader.field)].is_written = true;
+            check_write_order(q);
+            for (auto& [id, read] : reader.reads)
+                see(q, id, read);
+        }
+    }
+
+    void check_write_order(std::size_t q) const {
+        const Statement& later = form_.statements[q];
+        const SourceRange where = store(q).where;
+        for (std::size_t p = 0; p < q; ++p) {
+            const Statement& earlier = form_.statements[p];
+            if (earlier.field != later.field) continue;
+            const std::vector<int> here(form_.axes.size(), 0);
+            if (order(earlier, later, here, where) == 1)
+                throw Refusal(where, "what is stored here is overwritten by an earlier statement of a later turn")
+                    .label(store(p).where, "the earlier statement");
+        }
+    }
+
+    void see(std::size_t q, int id, ResolvedRead& read) {
+        const Statement& reader = form_.statements[q];
+        const Read& from = model_.read(id);
+        int seen = 0, before = 0, carried = -1;
+        bool is_prefix = true, has_unseen = false;
+        for (std::size_t p = 0; p < form_.statements.size(); ++p) {
+            const Statement& writer = form_.statements[p];
+            if (writer.field != read.field) continue;
+            if (p < q) ++before;
+            const bool shares = !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
+            const int turn = shares ? order(writer, reader, read.offset, from.where) : 0;
+            const bool is_seen = turn < 0 || (turn == 0 && static_cast<int>(p) < from.sequence);
+            if (is_seen && p >= q) carried = static_cast<int>(p);
+            if (is_seen && has_unseen) is_prefix = false;
+            has_unseen = has_unseen || !is_seen;
+            if (is_seen) ++seen;
+        }
+        Field& field = form_.fields[static_cast<std::size_t>(read.field)];
+        if (carried >= 0) throw_carried(q, static_cast<std::size_t>(carried), from, field);
+        if (!is_prefix || (seen != 0 && seen != before))
+            throw Refusal(from.where, "this sees `" + field.name +
+                                          "` between two of its changes in one step, for which a spec has no name");
+        read.is_new = seen > 0;
+        if (!read.is_new) field.is_old_read = true;
+    }
+
+    [[noreturn]] void throw_carried(std::size_t q, std::size_t p, const Read& from, const Field& field) const {
+        const std::string what = p == q ? "this reads a cell of `" + field.name +
+                                              "` that an earlier turn of the loop has already changed"
+                                        : "this reads a cell of `" + field.name +
+                                              "` that a later statement has changed in an earlier turn of the loop";
+        throw Refusal(from.where, what,
+                      {"updates in place that use new values (Gauss-Seidel) depend on the order of the cells, and a "
+                       "stencil computes all cells at once; Jacobi's iteration with a second array can be lifted"})
+            .label(store(p).where, "`" + field.name + "` is written here");
+    }
+
+    // ---- which fields are states
+
+    void find_roles() {
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            Field& each = form_.fields[i];
+            each.after_step = static_cast<int>(i);
+            for (const Statement& statement : form_.statements)
+                each.writes += statement.field == static_cast<int>(i);
+        }
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            const Field each = form_.fields[i];
+            if (each.modulus) {
+                std::vector<PathEntry> path(1);
+                path[0].modulus = each.modulus;
+                path[0].phase = (*each.phase + 1) % *each.modulus;
+                const int next = field(each.object, path);
+                copy_shape(next, each);
+                form_.fields[i].after_step = next;
+            } else if (const auto found = model_.after_step.find(each.object); found != model_.after_step.end()) {
+                const int next = field(found->second, {});
+                copy_shape(next, each);
+                form_.fields[i].after_step = next;
+            }
+        }
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            Field& each = form_.fields[i];
+            if (each.after_step != static_cast<int>(i)) each.is_state = true;
+            if (each.is_written && (each.is_old_read || reads_rim(static_cast<int>(i)))) each.is_state = true;
+        }
+    }
+
+    void copy_shape(int to, const Field& from) {
+        Field& made = form_.fields[static_cast<std::size_t>(to)];
+        if (!made.extents.empty()) return;
+        made.extents = from.extents;
+        made.pitch = from.pitch;
+        made.stride = from.stride;
+        made.level = from.level;
+        made.phase_stride = from.phase_stride;
+        made.phase_level = from.phase_level;
+        made.after_step = to;
+    }
+
+    // Whether a read of the field reaches cells that the step has not written before, for sure.
+    bool reads_rim(int id) const { return first_rim_read(id) != nullptr; }
+
+    const Read* first_rim_read(int id) const {
+        for (std::size_t q = 0; q < form_.statements.size(); ++q) {
+            for (const auto& [read_id, read] : form_.statements[q].reads) {
+                if (read.field != id) continue;
+                const bool covered = std::any_of(form_.statements.begin(), form_.statements.begin() + static_cast<std::ptrdiff_t>(q),
+                                                 [&](const Statement& writer) { return covers(writer, form_.statements[q], read); });
+                if (!covered || !read.is_new) return &model_.read(read_id);
+            }
+        }
+        return nullptr;
+    }
+
+    bool covers(const Statement& writer, const Statement& reader, const ResolvedRead& read) const {
+        if (writer.field != read.field || !store(static_cast<std::size_t>(writer.store)).guards.empty()) return false;
+        for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+            const auto low = (reader.region[a].lower + read.offset[a] - writer.region[a].lower).constant();
+            const auto high = (writer.region[a].upper - reader.region[a].upper - read.offset[a]).constant();
+            if (!low || !high || *low < 0 || *high < 0) return false;
+        }
+        return true;
+    }
+
+    void check_coverage() const {
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            const Object& object = model_.object(form_.fields[i].object);
+            if (object.origin != Object::Origin::local) continue;
+            if (const Read* read = first_rim_read(static_cast<int>(i)))
+                throw Refusal(read->where, "`" + object.name + "` has no value yet in some of the cells that are read "
+                                           "here");
+        }
+    }
+
+    const Model& model_;
+    const FormOptions& options_;
+    AxisFinder axes_;
+    Form form_;
+    Polynomial wide_;  // how far apart rows lie that are longer than what is used of them
+    std::vector<std::vector<Touch>> touches_;  // by statement
+};
+
+}  // namespace
+
+std::vector<int> terms_of(const Model& model, const Store& store) {
+    std::set<int> all;
+    std::vector<int> waiting{store.value};
+    waiting.insert(waiting.end(), store.guards.begin(), store.guards.end());
+    while (!waiting.empty()) {
+        const int id = waiting.back();
+        waiting.pop_back();
+        if (!all.insert(id).second) continue;
+        const std::vector<int>& operands = model.term(id).operands;
+        waiting.insert(waiting.end(), operands.begin(), operands.end());
+    }
+    return {all.begin(), all.end()};
+}
+
+Form find_form(const Model& model, const FormOptions& options) {
+    return FormFinder(model, options).find();
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,79 @@
+// A Model as statements on a grid: which axis each subscript is, the box of cells that each store is for, how far
+// each read reaches, and whether it sees what was there before or what the step has written. Plain data.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/lift/model.h"
+
+namespace halo::lift {
+
+// An array, or one of those that take turns as a[t % 2].
+struct Field {
+    std::string name;
+    int object = -1;
+    std::optional<int> modulus, phase;
+    std::vector<Polynomial> extents;  // of the array itself, x first; of an axis that no stride tells: cells used
+    std::vector<Polynomial> pitch;    // as told by the next stride, where one does; at least the extent
+    std::vector<Polynomial> stride;   // elements (or pointers) from cell to cell, by axis
+    std::vector<int> level;           // pointers on the way, by axis
+    Polynomial phase_stride;          // of a[t % 2]
+    int phase_level = 0;
+    bool is_written = false, is_old_read = false;
+    bool is_state = false;  // else, where written, an output
+    int after_step = -1;    // the field that is called like this one after a step; itself: no swap
+    int writes = 0;
+};
+
+struct AxisIndex {  // a subscript along one axis: the loop's index, if any, plus offset
+    int loop = -1;
+    Polynomial offset;
+};
+
+struct Access {
+    int field = -1;
+    std::vector<AxisIndex> axes;  // x first
+};
+
+struct Range {
+    Polynomial lower, upper;  // half-open
+};
+
+struct ResolvedRead {
+    int field = -1;
+    bool is_new = false;      // sees what the step has written so far
+    std::vector<int> offset;  // cells, by axis
+};
+
+struct Statement {
+    int store = -1;
+    int field = -1;
+    std::vector<AxisIndex> axes;
+    std::vector<Range> region;           // by axis
+    std::map<int, ResolvedRead> reads;   // by Model::reads
+    std::vector<int> loops;              // without a loop over time
+};
+
+struct Form {
+    std::vector<std::string> axes;  // x, y, z
+    std::vector<Polynomial> grid;   // cells along each
+    std::vector<Field> fields;
+    std::vector<Statement> statements;
+    std::vector<std::string> assumptions;  // what the source does not say: "n <= ld"
+};
+
+struct FormOptions {
+    bool no_alias = false;    // the user says: arrays do not overlap
+    bool equal_rims = false;  // the user says: arrays that take turns agree in cells that no loop writes
+};
+
+// Throws Refusal.
+Form find_form(const Model& model, const FormOptions& options);
+
+// The Terms that a store computes, its conditions too; operands first.
+std::vector<int> terms_of(const Model& model, const Store& store);
+
+}  // namespace halo::lift

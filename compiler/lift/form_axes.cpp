@@ -1,0 +1,144 @@
+#include "compiler/lift/form_axes.h"
+
+#include <algorithm>
+
+namespace halo::lift {
+
+AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) const {
+    Split result;
+    result.rest = entry.index;
+    for (std::size_t i = 0; i < model_.loops.size(); ++i) {
+        const Loop& loop = model_.loops[i];
+        if (!entry.index.has(loop.symbol)) continue;
+        if (loop.is_time)
+            throw Refusal(where, "which cell this is changes from step to step with `" + loop.name + "`");
+        const auto factor = entry.index.coefficient(loop.symbol);
+        bool is_plain = factor.has_value();
+        for (const Loop& other : model_.loops)
+            is_plain = is_plain && !factor->has(other.symbol);
+        if (!is_plain)
+            throw Refusal(where, "this subscript multiplies loop indices with each other");
+        result.loops.emplace_back(static_cast<int>(i), *factor);
+        result.rest = result.rest.without(loop.symbol);
+    }
+    for (const Symbol& symbol : model_.symbols) {
+        const bool is_thread = symbol.kind == Symbol::Kind::builtin &&
+                               result.rest.has(static_cast<int>(&symbol - model_.symbols.data()));
+        if (is_thread)
+            throw Refusal(where, "this subscript has `" + symbol.name +
+                                     "` in it other than as blockIdx*blockDim + threadIdx",
+                          {"kernels with one thread for each cell are lifted"});
+    }
+    return result;
+}
+
+void AxisFinder::add(int object, const std::vector<PathEntry>& path, SourceRange where) {
+    Geometry& geometry = geometries_[object];
+    first_.emplace(object, where);
+    const auto note = [&](int level, const Polynomial& stride) {
+        for (const Geometry::Axis& axis : geometry.axes) {
+            if (axis.level == level && axis.stride == stride) return;
+        }
+        geometry.axes.push_back({level, stride, std::nullopt});
+    };
+    for (const PathEntry& entry : path) {
+        if (entry.modulus) continue;
+        note(entry.level, entry.stride);
+        for (const auto& [loop, factor] : split(entry, where).loops)
+            note(entry.level, entry.stride * factor);
+    }
+}
+
+void AxisFinder::settle() {
+    for (auto& [object, geometry] : geometries_) {
+        const auto divides = [](const Polynomial& small, const Polynomial& large) {
+            return !(small == large) && large.divided_by(small).has_value();
+        };
+        std::vector<Geometry::Axis>& axes = geometry.axes;
+        std::stable_sort(axes.begin(), axes.end(), [&](const auto& a, const auto& b) {
+            if (a.level != b.level) return a.level < b.level;
+            return divides(b.stride, a.stride);
+        });
+        const std::string& name = model_.object(object).name;
+        for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+            if (axes[i].level != axes[i + 1].level) continue;
+            const auto ratio = axes[i].stride.divided_by(axes[i + 1].stride);
+            const auto fixed = ratio ? ratio->constant() : std::nullopt;
+            if (!ratio || (fixed && *fixed < 1))
+                throw Refusal(first_.at(object), "the strides of `" + name + "` are ambiguous: `" +
+                                                     model_.text(axes[i].stride) + "` and `" +
+                                                     model_.text(axes[i + 1].stride) +
+                                                     "`, of which none is a multiple of the other");
+            axes[i + 1].extent = *ratio;
+        }
+        if (axes.empty()) throw Refusal(first_.at(object), "`" + name + "` is no array over cells");
+        if (axes.size() > 3)
+            throw Refusal(first_.at(object), "`" + name + "` has " + std::to_string(axes.size()) +
+                                                 " axes, and a grid has three at most");
+    }
+}
+
+int AxisFinder::find_axis(int object, int level, const Polynomial& stride) const {
+    const std::vector<Geometry::Axis>& axes = geometries_.at(object).axes;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i].level == level && axes[i].stride == stride) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+// Whether each subscript is one axis: a[k][j][i].
+bool AxisFinder::is_direct(int object, const std::vector<PathEntry>& path) const {
+    std::size_t entries = 0;
+    for (const PathEntry& entry : path) {
+        if (entry.modulus) continue;
+        ++entries;
+        if (find_axis(object, entry.level, entry.stride) < 0) return false;
+    }
+    return entries == geometries_.at(object).axes.size();
+}
+
+std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEntry>& path, SourceRange where) const {
+    const std::vector<Geometry::Axis>& axes = geometries_.at(object).axes;
+    std::vector<AxisIndex> result(axes.size());
+    const bool direct = is_direct(object, path);
+    for (const PathEntry& entry : path) {
+        if (entry.modulus) continue;
+        const Split parts = split(entry, where);
+        for (const auto& [loop, factor] : parts.loops) {
+            AxisIndex& axis = result[static_cast<std::size_t>(find_axis(object, entry.level, entry.stride * factor))];
+            if (axis.loop >= 0)
+                throw Refusal(where, "the strides of `" + model_.object(object).name + "` are ambiguous: `" +
+                                         model_.loop(axis.loop).name + "` and `" + model_.loop(loop).name +
+                                         "` go along the same axis");
+            axis.loop = loop;
+        }
+    }
+    for (const PathEntry& entry : path) {
+        if (entry.modulus) continue;
+        Polynomial rest = split(entry, where).rest;
+        if (direct) {
+            AxisIndex& axis = result[static_cast<std::size_t>(find_axis(object, entry.level, entry.stride))];
+            axis.offset = axis.offset + rest;
+            continue;
+        }
+        rest = rest * entry.stride;
+        for (std::size_t i = 0; i < axes.size(); ++i) {  // larger strides first
+            if (axes[i].level != entry.level) continue;
+            auto [quotient, remainder] = rest.divide(axes[i].stride);
+            // What is left belongs to the next axis; one without a loop has no cells below 0.
+            const bool is_last = i + 1 == axes.size() || axes[i + 1].level != entry.level;
+            if (!is_last && result[i + 1].loop < 0 && remainder.is_below_zero()) {
+                quotient = quotient - 1;
+                remainder = remainder + axes[i].stride;
+            }
+            result[i].offset = result[i].offset + quotient;
+            rest = remainder;
+        }
+        if (!rest.is_zero())
+            throw Refusal(where, "the strides of `" + model_.object(object).name + "` are ambiguous: " +
+                                     model_.text(rest) + " is left of this subscript");
+    }
+    return result;
+}
+
+}  // namespace halo::lift

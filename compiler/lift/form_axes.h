@@ -1,0 +1,43 @@
+// From subscripts to axes; for form*.cpp alone.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/lift/form.h"
+
+namespace halo::lift {
+
+// How the cells of one array lie in memory.
+struct Geometry {
+    struct Axis {
+        int level = 0;  // pointers on the way
+        Polynomial stride;
+        std::optional<Polynomial> extent;  // that the next stride tells
+    };
+    std::vector<Axis> axes;  // slowest first
+};
+
+class AxisFinder {
+public:
+    explicit AxisFinder(const Model& model) : model_(model) {}
+    void add(int object, const std::vector<PathEntry>& path, SourceRange where);
+    void settle();  // when all are added
+    const Geometry& geometry(int object) const { return geometries_.at(object); }
+    std::vector<AxisIndex> resolve(int object, const std::vector<PathEntry>& path, SourceRange where) const;
+
+private:
+    struct Split {  // of one subscript
+        std::vector<std::pair<int, Polynomial>> loops;  // with the factor of each
+        Polynomial rest;
+    };
+    Split split(const PathEntry& entry, SourceRange where) const;
+    bool is_direct(int object, const std::vector<PathEntry>& path) const;
+    int find_axis(int object, int level, const Polynomial& stride) const;
+
+    const Model& model_;
+    std::map<int, Geometry> geometries_;
+    std::map<int, SourceRange> first_;
+};
+
+}  // namespace halo::lift

@@ -1,0 +1,155 @@
+// What a function does to its arrays, found by walking through it once with symbols in place of numbers: the stores,
+// in order, each with the loops around it and the expression that it stores. Plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/lift/c_code.h"
+#include "compiler/lift/polynomial.h"
+
+namespace halo::lift {
+
+// Why something is not lifted, at a place of the source. One mistake, one message.
+class Refusal : public std::runtime_error {
+public:
+    Refusal(SourceRange place, const std::string& message, std::vector<std::string> remarks = {})
+        : std::runtime_error(message), where(place), notes(std::move(remarks)) {}
+    Refusal& label(SourceRange place, std::string text) {
+        labels.emplace_back(place, std::move(text));
+        return *this;
+    }
+    SourceRange where;
+    std::vector<std::string> notes;
+    std::vector<std::pair<SourceRange, std::string>> labels;
+    bool unrolling_may_help = false;  // a subscript that must be known has a loop's index in it
+};
+
+struct Symbol {
+    enum class Kind : std::uint8_t {
+        size,   // an integer that the function is given
+        index,  // of a loop
+        builtin // blockIdx.x and its like
+    };
+    Kind kind = Kind::size;
+    std::string name;
+    int scalar = -1;  // of a size: which Scalar
+};
+
+// A number that the function is given: a parameter, a global variable, a member of a struct.
+struct Scalar {
+    std::string name;    // for the spec, before it is made unique
+    std::string access;  // how the source reads it: "dt", "p->dx", "c[3]"
+    c::Number number = c::Number::f64;
+    int variable = -1;         // the variable that it is, or is reached through
+    std::vector<std::string> members;
+    std::optional<std::int64_t> element;
+    bool in_memory = false;    // reached by a pointer or reference, or a global: a store might change it
+    int symbol = -1;           // of an integer
+    SourceRange where;
+};
+
+// An array.
+struct Object {
+    std::string name;
+    c::Number number = c::Number::none;  // of its elements
+    int variable = -1;
+    std::vector<std::string> members;    // of a struct that holds the pointer
+    enum class Origin : std::uint8_t { pointer, global, local } origin = Origin::pointer;
+    bool is_restrict = false;
+    bool rows_by_pointers = false;  // double **a
+    int role_of = -1;               // in a time loop that swaps pointers: the array that this one is at first
+    SourceRange where;
+};
+
+struct PathEntry {  // one subscript
+    int level = 0;  // pointers passed on the way: 1 for j of double **a, a[i][j]
+    Polynomial stride = 1, index;
+    std::optional<int> modulus, phase;  // a[(t + phase) % modulus]
+    friend bool operator==(const PathEntry&, const PathEntry&) = default;
+};
+
+struct Loop {
+    int symbol = -1;
+    std::string name;
+    Polynomial lower, upper;  // half-open
+    bool descending = false, parallel = false, is_time = false;
+    SourceRange where;
+};
+struct Bounds {
+    std::vector<Polynomial> lower, upper;  // all of them hold; the last inside, and the first past it
+};
+
+struct Term {
+    enum class Kind : std::uint8_t {
+        number,   // number
+        integer,  // poly
+        scalar,   // index: of Model::scalars
+        read,     // index: of Model::reads
+        unary,    // text: - not
+        binary,   // text: + - * / mod < <= > >= == != and or
+        select,   // condition, then, otherwise
+        call,     // text: a function of the language
+        convert   // to `type`
+    };
+    Kind kind = Kind::number;
+    c::Number type = c::Number::f64;
+    double number = 0;
+    Polynomial poly;
+    int index = -1;
+    std::string text;
+    std::vector<int> operands;
+    std::string hint;  // the variable that holds it
+    SourceRange where;
+};
+
+struct Read {
+    int object = -1;
+    std::vector<PathEntry> path;
+    int sequence = 0;        // stores made before it
+    std::vector<int> loops;  // around it, outermost first
+    SourceRange where;
+};
+struct Store {
+    int object = -1;
+    std::vector<PathEntry> path;
+    int value = -1;           // Term
+    std::vector<int> guards;  // Terms that all hold
+    std::vector<int> loops;
+    std::map<int, Bounds> bounds;  // by loop
+    SourceRange where;
+};
+
+struct Model {
+    std::vector<Symbol> symbols;
+    std::vector<Scalar> scalars;
+    std::vector<Object> objects;
+    std::vector<Loop> loops;
+    std::vector<Term> terms;  // operands come before their users
+    std::vector<Read> reads;
+    std::vector<Store> stores;
+    int time_loop = -1;
+    // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
+    std::map<int, int> after_step;
+    std::vector<std::string> remarks;  // what the reader of the spec should know
+
+    std::string name(int symbol) const { return symbols[static_cast<std::size_t>(symbol)].name; }
+    std::string text(const Polynomial& poly) const {
+        return poly.text([this](int symbol) { return name(symbol); });
+    }
+    const Term& term(int id) const { return terms[static_cast<std::size_t>(id)]; }
+    const Object& object(int id) const { return objects[static_cast<std::size_t>(id)]; }
+    const Loop& loop(int id) const { return loops[static_cast<std::size_t>(id)]; }
+    const Read& read(int id) const { return reads[static_cast<std::size_t>(id)]; }
+};
+
+// Walks through unit.function. Throws Refusal.
+Model execute(const c::Unit& unit);
+
+}  // namespace halo::lift

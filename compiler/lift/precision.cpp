@@ -1,0 +1,289 @@
+#include "compiler/lift/precision.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+
+bool is_float_value(double value) {
+    return static_cast<double>(static_cast<float>(value)) == value;
+}
+
+class PrecisionFinder {
+public:
+    PrecisionFinder(Model& model, const Form& form) : model_(model), form_(form) {}
+
+    Precision find() {
+        collect();
+        for (const int id : used_)
+            simplify(id);
+        collect();
+        for (std::size_t i = 0; i < form_.fields.size(); ++i)
+            result_.type[static_cast<int>(i)] = field_type(form_.fields[i]);
+        widest_ = Compute::weak;
+        for (const auto& [id, type] : result_.type) {
+            if (type == "f64" || type == "f32 as f64") widest_ = Compute::f64;
+            else if (type == "f32" && widest_ == Compute::weak) widest_ = Compute::f32;
+        }
+        result_.compute.assign(model_.terms.size(), Compute::weak);
+        std::set<int> done;
+        for (const int id : used_)
+            compute(id, done);
+        return std::move(result_);
+    }
+
+private:
+    Term& term(int id) { return model_.terms[static_cast<std::size_t>(id)]; }
+    Compute of(int id) const { return result_.compute[static_cast<std::size_t>(id)]; }
+
+    void collect() {
+        std::set<int> all;
+        for (const Statement& each : form_.statements) {
+            for (const int id : terms_of(model_, model_.stores[static_cast<std::size_t>(each.store)]))
+                all.insert(id);
+        }
+        used_.assign(all.begin(), all.end());
+    }
+
+    // A float as a float, where this is one that was converted to double; else -1.
+    int as_float(int id) {
+        const Term each = term(id);
+        if (each.type == Number::f32) return id;
+        if (each.kind == Term::Kind::convert && term(each.operands[0]).type == Number::f32) return each.operands[0];
+        if (each.kind == Term::Kind::number && is_float_value(each.number)) {
+            Term made = each;
+            made.type = Number::f32;
+            model_.terms.push_back(made);
+            return static_cast<int>(model_.terms.size()) - 1;
+        }
+        return -1;
+    }
+
+    // One operation on floats that is done in double and rounded to float has the bits of the float's operation:
+    // double has more than twice its digits.
+    void simplify(int id) {
+        const Term each = term(id);
+        if (each.kind != Term::Kind::convert || each.type != Number::f32) return;
+        const Term inner = term(each.operands[0]);
+        if (inner.type != Number::f64) return;
+        const bool is_exact = (inner.kind == Term::Kind::binary && inner.operands.size() == 2) ||
+                              (inner.kind == Term::Kind::call && inner.text == "sqrt") ||
+                              inner.kind == Term::Kind::unary || inner.kind == Term::Kind::select;
+        if (!is_exact) {
+            const int same = as_float(each.operands[0]);
+            if (same >= 0 && same != id && term(same).kind != Term::Kind::convert) copy(id, same);
+            return;
+        }
+        Term made = inner;
+        for (std::size_t i = 0; i < made.operands.size(); ++i) {
+            if (inner.kind == Term::Kind::select && i == 0) continue;
+            const int narrow = as_float(made.operands[i]);
+            if (narrow < 0) return;
+            made.operands[i] = narrow;
+        }
+        made.type = Number::f32;
+        // Operands come before users: those made here are at the end, and so is a copy.
+        term(id) = made;
+    }
+    void copy(int to, int from) {
+        Term made = term(from);
+        term(to) = made;
+    }
+
+    std::string field_type(const Field& field) {
+        switch (model_.object(field.object).number) {
+            case Number::f64:
+                return "f64";
+            case Number::f32:
+                return is_wide(field.object) ? "f32 as f64" : "f32";
+            case Number::i32:
+                return "i32";
+            case Number::i64:
+                return "i64";
+            case Number::u8:
+                return "u8";
+            case Number::boolean:
+                return "bool";
+            default:
+                throw Refusal(model_.object(field.object).where,
+                              "`" + field.name + "` is an array of a type that a spec does not have",
+                              {"there are float, double, int, long, unsigned char and bool"});
+        }
+    }
+
+    // Every read of it is converted to double at once; and there is one.
+    bool is_wide(int object) {
+        bool has_read = false, is_narrow = false;
+        std::set<int> converted;
+        for (const int id : used_) {
+            const Term& each = term(id);
+            if (each.kind == Term::Kind::convert && each.type == Number::f64) converted.insert(each.operands[0]);
+            else
+                for (const int operand : each.operands)
+                    is_narrow = is_narrow || is_read_of(operand, object);
+        }
+        for (const int id : used_) {
+            if (!is_read_of(id, object)) continue;
+            has_read = true;
+            is_narrow = is_narrow || !converted.count(id);
+        }
+        return has_read && !is_narrow;
+    }
+    bool is_read_of(int id, int object) {
+        const Term& each = term(id);
+        return each.kind == Term::Kind::read && same_array(model_.read(each.index).object, object);
+    }
+    // Arrays that take turns have one type.
+    bool same_array(int a, int b) const {
+        return a == b || (model_.after_step.count(a) && model_.after_step.count(b));
+    }
+
+    [[noreturn]] void refuse(const Term& each, Compute here) {
+        const bool in_double = each.type == Number::f64;
+        std::vector<std::string> notes;
+        if (in_double) {
+            notes.push_back("a constant with a decimal point is a double: written with an f behind it, as in 0.1f, all "
+                            "is computed in float; or make the arrays double");
+        }
+        throw Refusal(each.where,
+                      std::string("this is computed in ") + (in_double ? "double" : "float") +
+                          ", and a spec would compute it in " + (here == Compute::f32 ? "float" : "double") +
+                          ": the last digits would not be the same",
+                      notes);
+    }
+
+    // Of operands that meet.
+    Compute join(const std::vector<int>& operands) const {
+        Compute all = Compute::weak;
+        bool is_counted = false, is_fraction = false;
+        for (const int id : operands) {
+            const Compute each = of(id);
+            is_counted = is_counted || each == Compute::counted;
+            is_fraction = is_fraction || (each == Compute::weak && c::is_real(model_.term(id).type));
+            if (each == Compute::f64 || (each == Compute::f32 && all != Compute::f64)) all = each;
+            if (each == Compute::whole && all == Compute::weak) all = each;
+        }
+        if (all == Compute::weak && is_counted) return is_fraction ? widest_ : Compute::counted;
+        return all;
+    }
+
+    void compute(int id, std::set<int>& done) {
+        if (!done.insert(id).second) return;
+        const Term each = term(id);
+        for (const int operand : each.operands)
+            compute(operand, done);
+        result_.compute.resize(model_.terms.size(), Compute::weak);
+        result_.compute[static_cast<std::size_t>(id)] = found(each);
+    }
+
+    Compute found(const Term& each) {
+        switch (each.kind) {
+            case Term::Kind::number:
+            case Term::Kind::scalar:
+                return Compute::weak;
+            case Term::Kind::integer: {
+                for (const Loop& loop : model_.loops) {
+                    if (!loop.is_time && each.poly.has(loop.symbol)) return Compute::counted;
+                }
+                return Compute::weak;
+            }
+            case Term::Kind::read: {
+                const Number number = model_.object(model_.read(each.index).object).number;
+                if (number == Number::boolean) return Compute::truth;
+                if (c::is_integer(number)) return Compute::whole;
+                return number == Number::f64 || is_wide(model_.read(each.index).object) ? Compute::f64 : Compute::f32;
+            }
+            case Term::Kind::convert:
+                return converted(each);
+            case Term::Kind::unary:
+                return each.type == Number::boolean ? Compute::truth : of(each.operands[0]);
+            case Term::Kind::binary:
+                if (each.type == Number::boolean) {
+                    if (each.text != "and" && each.text != "or") check_comparison(each);
+                    return Compute::truth;
+                }
+                return operation(each, each.operands);
+            case Term::Kind::call:
+                return operation(each, each.operands);
+            case Term::Kind::select:
+                return operation(each, {each.operands[1], each.operands[2]});
+        }
+        return Compute::weak;
+    }
+
+    Compute converted(const Term& each) {
+        const Compute inner = of(each.operands[0]);
+        const Term& from = model_.term(each.operands[0]);
+        // A float that a double is rounded to may only be stored: operation() refuses all else.
+        const bool rounds = each.type == Number::f32 && from.type == Number::f64 && from.kind != Term::Kind::number;
+        if (rounds && inner == Compute::weak) note_float_params();
+        return inner;
+    }
+
+    Compute operation(const Term& each, const std::vector<int>& operands) {
+        const Compute all = join(operands);
+        if (c::is_integer(each.type)) {
+            if (all == Compute::f32 || all == Compute::f64) refuse(each, all);
+            return all;
+        }
+        for (const int id : operands) {  // a value that C rounds to float before it goes on
+            const Term& operand = model_.term(id);
+            const bool is_rounded = operand.kind == Term::Kind::convert && operand.type == Number::f32 &&
+                                    of(id) == Compute::f64;
+            if (is_rounded) refuse(operand, Compute::f64);
+        }
+        if (all == Compute::weak) {
+            if (each.type == Number::f32 && each.kind != Term::Kind::select) note_float_params();
+            return all;
+        }
+        const bool is_whole = all == Compute::whole || all == Compute::counted;
+        if (is_whole) {
+            // Whole numbers that C has converted to reals.
+            const Compute real = each.text == "/" || each.kind == Term::Kind::call ? widest_ : Compute::f64;
+            if (each.type == Number::f32) refuse(each, Compute::f64);
+            if (real == Compute::f32) refuse(each, Compute::f32);
+            return all;
+        }
+        if ((each.type == Number::f32) != (all == Compute::f32)) refuse(each, all);
+        return all;
+    }
+
+    void check_comparison(const Term& each) {
+        const Compute all = join(each.operands);
+        if (all != Compute::f32 && all != Compute::f64) return;
+        const Number in = model_.term(each.operands[0]).type;
+        if (in == Number::f32 && all == Compute::f64) refuse(each, all);
+        if (in != Number::f64 || all != Compute::f32) return;
+        for (const int id : each.operands) {
+            const Term& operand = model_.term(id);
+            const bool is_exact = of(id) == Compute::f32 ||
+                                  (operand.kind == Term::Kind::number && is_float_value(operand.number));
+            if (!is_exact) refuse(operand.kind == Term::Kind::number ? operand : each, all);
+        }
+    }
+
+    void note_float_params() {
+        const std::string text = "Float parameters are combined in double here and in float there.";
+        if (std::find(result_.differences.begin(), result_.differences.end(), text) == result_.differences.end())
+            result_.differences.push_back(text);
+    }
+
+    Model& model_;
+    const Form& form_;
+    Precision result_;
+    std::vector<int> used_;
+    Compute widest_ = Compute::weak;
+};
+
+}  // namespace
+
+Precision find_precision(Model& model, const Form& form) {
+    return PrecisionFinder(model, form).find();
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,26 @@
+// A Form as the text of a spec.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/lift/form.h"
+#include "compiler/lift/precision.h"
+
+namespace halo::lift {
+
+struct Spec {
+    std::string name;
+    std::string body;                    // from `stencil` on, not yet formatted
+    std::map<int, std::string> fields;   // names, by Form::fields; dropped ones are absent
+    std::map<int, std::string> params;   // by Model::scalars
+    std::vector<std::string> remarks;    // for the header, as sentences
+    bool is_exact = true;                // every bit is meant to be the same
+};
+
+// Throws Refusal.
+Spec write_spec(const Model& model, const Form& form, const Precision& precision, const FormOptions& options,
+                const std::string& name);
+
+}  // namespace halo::lift

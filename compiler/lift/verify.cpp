@@ -1,0 +1,467 @@
+#include "compiler/lift/verify.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "compiler/ir/interpreter.h"
+#include "compiler/lift/memory.h"
+#include "compiler/sema/sema.h"
+#include "compiler/support/error.h"
+#include "compiler/syntax/parser.h"
+#include "runtime/cpu/jit.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+
+constexpr int kSizes = 5;
+constexpr std::int64_t kMostCells = 4'000'000;
+constexpr std::int64_t kMostWork = 40'000'000;  // cells times steps
+
+[[noreturn]] void stop_unknown_call() {
+    static const char text[] = "a function that is defined elsewhere was called\n";
+    if (::write(2, text, sizeof text - 1) < 0) std::abort();
+    std::abort();
+}
+
+// Places between two numbers of the type; 0 where both are NaN.
+double ulps_apart(double a, double b, Number type) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+    if (std::isnan(a) || std::isnan(b)) return INFINITY;
+    if (!c::is_real(type)) return std::abs(a - b);
+    if (type == Number::f32) {
+        const auto place = [](double value) {
+            const auto bits = std::bit_cast<std::int32_t>(static_cast<float>(value));
+            return static_cast<double>(bits < 0 ? -(bits & 0x7fffffff) : bits);
+        };
+        return std::abs(place(a) - place(b));
+    }
+    const auto place = [](double value) {
+        const auto bits = std::bit_cast<std::int64_t>(value);
+        return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
+    };
+    return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
+}
+
+ir::Program program_of(const Lifted& lifted) {
+    SourceFile source("lifted.halo", lifted.spec.body);
+    DiagnosticSink sink;
+    const syntax::File tree = syntax::parse(source, sink);
+    sema::Analysis analysis = sema::analyze(tree, sink);
+    if (sink.has_errors() || analysis.stencils.empty()) throw InternalError("a lifted spec has mistakes");
+    return analysis.stencils.front().program;
+}
+
+struct Outcome {
+    double ulps = 0;
+    bool passed = true;
+    std::int64_t differing = 0, cells = 0;
+    std::string worst;
+};
+
+class Trial {
+public:
+    Trial(const Lifted& lifted, const Harness& harness, const ir::Program& program, rt::JitModule& module,
+          unsigned seed, const std::vector<std::int64_t>& symbols)
+        : lifted_(lifted), model_(lifted.model), form_(lifted.form), harness_(harness), program_(program),
+          module_(module), random_(seed), wide_(seed % 2 == 1), symbols_(symbols), memory_(std::size_t{1} << 32) {}
+
+    Outcome run() {
+        for (const Polynomial& each : form_.grid)
+            grid_.push_back(number(each));
+        choose_scalars();
+        make_arrays();
+        fill();
+        call();
+        return compare();
+    }
+
+private:
+    std::int64_t number(const Polynomial& poly) const {
+        return poly.evaluate([this](int symbol) { return symbols_[static_cast<std::size_t>(symbol)]; });
+    }
+    const Field& field(int id) const { return form_.fields[static_cast<std::size_t>(id)]; }
+    // The array that a field is in memory, at first.
+    int array_of(int id) const {
+        const Object& object = model_.object(field(id).object);
+        return object.role_of >= 0 ? object.role_of : field(id).object;
+    }
+    std::int64_t steps() const {
+        if (model_.time_loop < 0) return 1;
+        const Loop& time = model_.loop(model_.time_loop);
+        return std::max<std::int64_t>(0, number(time.upper) - number(time.lower));
+    }
+
+    double draw() {
+        return wide_ ? std::uniform_real_distribution<double>(-1.5, 1.5)(random_)
+                     : std::uniform_real_distribution<double>(0.5, 1.5)(random_);
+    }
+    double draw(Number type) {
+        if (c::is_real(type)) return type == Number::f32 ? static_cast<float>(draw()) : draw();
+        if (type == Number::boolean) return static_cast<double>(random_() % 2);
+        return static_cast<double>(random_() % 4);
+    }
+
+    void choose_scalars() {
+        for (const Scalar& each : model_.scalars) {
+            double value = std::uniform_real_distribution<double>(0.1, 0.9)(random_);
+            if (each.number == Number::f32) value = static_cast<float>(value);
+            if (each.symbol >= 0) value = static_cast<double>(symbols_[static_cast<std::size_t>(each.symbol)]);
+            scalars_.push_back(value);
+        }
+    }
+
+    // The most elements or pointers that each level of an array needs.
+    void make_arrays() {
+        std::map<int, std::vector<std::int64_t>> sizes;
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            const Field& each = form_.fields[i];
+            std::vector<std::int64_t>& size = sizes[array_of(static_cast<int>(i))];
+            std::vector<std::int64_t> last(static_cast<std::size_t>(*std::max_element(each.level.begin(), each.level.end())) + 1);
+            for (std::size_t a = 0; a < each.stride.size(); ++a)
+                last[static_cast<std::size_t>(each.level[a])] += (number(each.extents[a]) - 1) * number(each.stride[a]);
+            if (each.modulus)
+                last[static_cast<std::size_t>(each.phase_level)] += (*each.modulus - 1) * number(each.phase_stride);
+            size.resize(std::max(size.size(), last.size()));
+            for (std::size_t l = 0; l < last.size(); ++l)
+                size[l] = std::max(size[l], last[l] + 1);
+        }
+        for (const Scalar& each : model_.scalars) {
+            if (!each.element) continue;
+            for (std::size_t i = 0; i < model_.objects.size(); ++i) {
+                if (model_.objects[i].variable != each.variable || model_.objects[i].role_of >= 0) continue;
+                std::vector<std::int64_t>& size = sizes[static_cast<int>(i)];
+                size.resize(1);
+                size[0] = std::max(size[0], *each.element + 1);
+            }
+        }
+        for (const auto& [object, size] : sizes)
+            arrays_.emplace(object, Blocks(memory_, model_.object(object).number, size));
+    }
+
+    std::vector<std::int64_t> offsets(const Field& of, const std::vector<std::int64_t>& cell, int phase) const {
+        std::vector<std::int64_t> result(static_cast<std::size_t>(*std::max_element(of.level.begin(), of.level.end())) + 1);
+        for (std::size_t a = 0; a < cell.size(); ++a)
+            result[static_cast<std::size_t>(of.level[a])] += cell[a] * number(of.stride[a]);
+        if (of.modulus) result[static_cast<std::size_t>(of.phase_level)] += phase * number(of.phase_stride);
+        return result;
+    }
+    // Of a[t % 2], which of them a field is before the first step.
+    int first_phase(const Field& of) const {
+        if (!of.modulus) return 0;
+        const std::int64_t start = number(model_.loop(model_.time_loop).lower);
+        return static_cast<int>(((start + *of.phase) % *of.modulus + *of.modulus) % *of.modulus);
+    }
+
+    template <class Function>
+    void for_cells(const Field& of, Function&& visit) const {
+        std::vector<std::int64_t> cell(grid_.size()), extent;
+        for (const Polynomial& each : of.extents)
+            extent.push_back(number(each));
+        extent.resize(3, 1);
+        for (std::int64_t z = 0; z < extent[2]; ++z) {
+            for (std::int64_t y = 0; y < extent[1]; ++y) {
+                for (std::int64_t x = 0; x < extent[0]; ++x) {
+                    const std::int64_t all[3] = {x, y, z};
+                    for (std::size_t a = 0; a < cell.size(); ++a)
+                        cell[a] = all[a];
+                    visit(cell, at(cell));
+                }
+            }
+        }
+    }
+    std::size_t at(const std::vector<std::int64_t>& cell) const {
+        std::size_t index = 0, stride = 1;
+        for (std::size_t a = 0; a < cell.size(); ++a) {
+            index += static_cast<std::size_t>(cell[a]) * stride;
+            stride *= static_cast<std::size_t>(grid_[a]);
+        }
+        return index;
+    }
+
+    void fill() {
+        std::array<std::int64_t, ir::kMaxRank> extent{1, 1, 1};
+        std::copy(grid_.begin(), grid_.end(), extent.begin());
+        interpreter_.emplace(program_, extent, ir::Arithmetic::declared);
+        for (const auto& [id, name] : lifted_.spec.params)
+            interpreter_->set_param(name, scalars_[static_cast<std::size_t>(id)]);
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            const Field& of = form_.fields[i];
+            const Number type = model_.object(of.object).number;
+            const auto name = lifted_.spec.fields.find(static_cast<int>(i));
+            // With --equal-rims the arrays that take turns begin alike.
+            const bool is_copy = lifted_.equal_rims && of.after_step != static_cast<int>(i);
+            for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
+                double value = draw(type);
+                if (is_copy) value = 0.5 + static_cast<double>(index * 2654435761U % 65536U) / 65536;
+                write_number(arrays_.at(array_of(static_cast<int>(i))).at(offsets(of, cell, first_phase(of))), type, value);
+                if (name != lifted_.spec.fields.end())
+                    interpreter_->field(name->second)[index] = program_value(value, type);
+            });
+        }
+        for (std::size_t k = 0; k < model_.scalars.size(); ++k) {
+            const Scalar& each = model_.scalars[k];
+            if (!each.element) continue;
+            for (auto& [object, blocks] : arrays_) {
+                if (model_.object(object).variable == each.variable && model_.object(object).members == each.members)
+                    write_number(blocks.at({*each.element}), each.number, scalars_[k]);
+            }
+        }
+    }
+    static double program_value(double value, Number type) {
+        return type == Number::i64 ? std::bit_cast<double>(static_cast<std::int64_t>(value)) : value;
+    }
+    static double plain_value(double value, Number type) {
+        return type == Number::i64 ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : value;
+    }
+
+    // In a process of its own: a function that goes astray ends that alone.
+    void call() {
+        std::vector<void*> values{launch()};
+        for (const HarnessValue& each : harness_.values) {
+            if (each.kind == HarnessValue::Kind::scalar) {
+                void* held = memory_.take(64);
+                if (each.index >= 0)
+                    write_number(held, model_.scalars[static_cast<std::size_t>(each.index)].number,
+                                 scalars_[static_cast<std::size_t>(each.index)]);
+                values.push_back(held);
+            } else {
+                const auto found = arrays_.find(each.index);
+                values.push_back(found == arrays_.end() ? memory_.take(1 << 20) : found->second.top());
+            }
+        }
+        std::vector<void*> places = values;
+        module_.function<void(void**)>("halo_lift_addresses")(places.data());
+        const pid_t child = ::fork();
+        if (child < 0) throw SourceError("a process to run the function in cannot be made");
+        if (child == 0) {
+            ::alarm(120);
+            copy_globals(values, places, true);
+            module_.function<void(void**)>("halo_lift_call")(values.data());
+            copy_globals(values, places, false);
+            ::_exit(0);
+        }
+        int status = 0;
+        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        if (WIFSIGNALED(status))
+            throw SourceError(fmt::format("the function ended with signal {} ({}) when it was run on {}",
+                                          WTERMSIG(status), ::strsignal(WTERMSIG(status)), size_text()));
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            throw SourceError("the function ended the process that it was run in");
+    }
+    void copy_globals(const std::vector<void*>& values, const std::vector<void*>& places, bool in) const {
+        for (std::size_t i = 1; i < values.size(); ++i) {
+            if (values[i] == places[i]) continue;
+            const auto found = arrays_.find(harness_.values[i - 1].index);
+            if (found == arrays_.end()) continue;
+            std::size_t bytes = 0;
+            void* held = found->second.elements(bytes);
+            if (in) std::memcpy(places[i], held, bytes);
+            else std::memcpy(held, places[i], bytes);
+        }
+    }
+    // Of a kernel: threads of a block, blocks of the launch.
+    int* launch() {
+        int* sizes = static_cast<int*>(memory_.take(6 * sizeof(int)));
+        const int block[3] = {8, 4, 2};
+        std::int64_t most = 1;
+        for (const std::int64_t each : grid_)
+            most = std::max(most, each);
+        for (int a = 0; a < 3; ++a) {
+            const std::string name = std::string("threadIdx.") + "xyz"[a];
+            const bool is_used = std::any_of(model_.symbols.begin(), model_.symbols.end(),
+                                             [&](const Symbol& each) { return each.name == name; });
+            sizes[a] = is_used ? block[a] : 1;
+            sizes[3 + a] = is_used ? static_cast<int>(most / block[a]) + 1 : 1;
+        }
+        return sizes;
+    }
+
+    Outcome compare() {
+        const std::int64_t count = steps();
+        for (std::int64_t i = 0; i < count; ++i)
+            interpreter_->step();
+        Outcome outcome;
+        for (const auto& [id, name] : lifted_.spec.fields) {
+            if (model_.object(field(id).object).origin == Object::Origin::local) continue;
+            compare_field(id, name, count, outcome);
+        }
+        return outcome;
+    }
+    void compare_field(int id, const std::string& name, std::int64_t count, Outcome& outcome) {
+        int now = id;  // the name that the array had at first
+        for (std::int64_t i = 0; i < count; ++i)
+            now = field(now).after_step;
+        const Field& of = field(now);
+        const Number type = model_.object(of.object).number;
+        const std::vector<double>& got = interpreter_->field(name);
+        double scale = 0;
+        for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t) {
+            const double want = read_number(arrays_.at(array_of(now)).at(offsets(of, cell, first_phase(of))), type);
+            if (std::isfinite(want)) scale = std::max(scale, std::abs(want));
+        });
+        const double epsilon = type == Number::f32 ? 0x1p-23 : 0x1p-52;
+        const double bound = lifted_.spec.is_exact || !c::is_real(type)
+                                 ? 0
+                                 : 16 * epsilon * scale * static_cast<double>(std::max<std::int64_t>(1, count));
+        for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
+            const double want = read_number(arrays_.at(array_of(now)).at(offsets(of, cell, first_phase(of))), type);
+            const double have = plain_value(got[index], type);
+            ++outcome.cells;
+            const double apart = ulps_apart(want, have, type);
+            if (apart == 0) return;
+            ++outcome.differing;
+            const bool is_close = std::abs(want - have) <= bound;
+            if (!is_close || apart > outcome.ulps) {
+                if (outcome.passed || !is_close)
+                    outcome.worst = fmt::format("`{}` at ({}) is {} in the spec and {} in the function", name,
+                                                fmt::join(cell, ", "), have, want);
+            }
+            outcome.passed = outcome.passed && is_close;
+            outcome.ulps = std::max(outcome.ulps, apart);
+        });
+    }
+
+public:
+    std::string size_text() const {
+        std::string text;
+        for (const std::int64_t each : grid_)
+            text += (text.empty() ? "" : " x ") + std::to_string(each);
+        return text + (grid_.size() == 1 ? " cells" : "") + (steps() == 1 ? "" : fmt::format(", {} steps", steps()));
+    }
+
+private:
+    const Lifted& lifted_;
+    const Model& model_;
+    const Form& form_;
+    const Harness& harness_;
+    const ir::Program& program_;
+    rt::JitModule& module_;
+    std::mt19937 random_;
+    bool wide_;
+    std::vector<std::int64_t> symbols_;
+    SharedMemory memory_;
+    std::vector<std::int64_t> grid_;
+    std::vector<double> scalars_;
+    std::map<int, Blocks> arrays_;
+    std::optional<ir::Interpreter> interpreter_;
+};
+
+// Numbers for the sizes that the function is given, so that there are cells and no array is too short.
+class SizeChooser {
+public:
+    SizeChooser(const Model& model, const Form& form) : model_(model), form_(form), random_(20) {}
+
+    bool has_choice() const {
+        return std::any_of(model_.symbols.begin(), model_.symbols.end(),
+                           [](const Symbol& each) { return each.kind == Symbol::Kind::size; });
+    }
+
+    std::vector<std::int64_t> next() {
+        for (int attempt = 0; attempt < 20'000; ++attempt) {
+            std::vector<std::int64_t> values(model_.symbols.size(), 0);
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = counts_steps(static_cast<int>(i)) ? 1 + static_cast<std::int64_t>(random_() % 5)
+                                                              : 3 + static_cast<std::int64_t>(random_() % 18);
+            if (fits(values)) return values;
+        }
+        throw SourceError("no small grid was found that the function can be run on");
+    }
+
+private:
+    bool counts_steps(int symbol) const {
+        return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
+    }
+    bool fits(const std::vector<std::int64_t>& values) const {
+        const auto number = [&](const Polynomial& poly) {
+            return poly.evaluate([&](int symbol) { return values[static_cast<std::size_t>(symbol)]; });
+        };
+        std::int64_t cells = 1;
+        for (const Polynomial& each : form_.grid) {
+            const std::int64_t extent = number(each);
+            if (extent < 1) return false;
+            cells *= extent;
+            if (cells > kMostCells) return false;
+        }
+        if (model_.time_loop >= 0) {
+            const Loop& time = model_.loop(model_.time_loop);
+            const std::int64_t steps = number(time.upper) - number(time.lower);
+            if (steps < 0 || steps * cells > kMostWork) return false;
+        }
+        for (const Field& each : form_.fields) {
+            for (std::size_t a = 0; a < each.extents.size(); ++a) {
+                if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a])) return false;
+            }
+        }
+        for (const Statement& each : form_.statements) {
+            for (std::size_t a = 0; a < each.region.size(); ++a) {
+                const bool is_empty = number(each.region[a].lower) >= number(each.region[a].upper);
+                const bool is_outside = number(each.region[a].lower) < 0 ||
+                                        number(each.region[a].upper) > number(form_.grid[a]);
+                if (is_empty || is_outside) return false;
+            }
+        }
+        return true;
+    }
+
+    const Model& model_;
+    const Form& form_;
+    std::mt19937 random_;
+};
+
+std::string ulps_text(double ulps) {
+    if (ulps == 0) return "the same bits";
+    return std::isinf(ulps) ? "not a number in one of them" : fmt::format("up to {:.0f} ulps apart", ulps);
+}
+
+}  // namespace
+
+Verification verify(const Options& options, const Lifted& lifted) {
+    const Harness harness = write_harness(lifted);
+    rt::CompiledObject object;
+    object.bytes = compile_with(options.source, harness.text);
+    rt::JitOptions jit;
+    jit.resolve = [](const std::string& name) -> void* {
+        if (void* found = ::dlsym(RTLD_DEFAULT, name.c_str())) return found;
+        return reinterpret_cast<void*>(&stop_unknown_call);  // of other functions of the file
+    };
+    rt::JitModule module(object, jit);
+    const ir::Program program = program_of(lifted);
+    SizeChooser sizes(lifted.model, lifted.form);
+    Verification result;
+    result.passed = true;
+    result.sizes = sizes.has_choice() ? kSizes : 2;
+    std::string failure;
+    for (int i = 0; i < result.sizes && result.passed; ++i) {
+        Trial trial(lifted, harness, program, module, static_cast<unsigned>(i), sizes.next());
+        const Outcome outcome = trial.run();
+        result.largest_ulps = std::max(result.largest_ulps, outcome.ulps);
+        result.passed = outcome.passed;
+        std::string line = fmt::format("{}: {}", trial.size_text(), ulps_text(outcome.ulps));
+        if (outcome.differing > 0) line += fmt::format(", in {} of {} values", outcome.differing, outcome.cells);
+        result.table.push_back(line);
+        if (!outcome.passed) failure = outcome.worst + " (" + trial.size_text() + ")";
+    }
+    if (!result.passed)
+        result.sentences = {failure};
+    else
+        result.sentences = {fmt::format("Verified: run beside the function on random data of {} {}, {}.", result.sizes,
+                                        sizes.has_choice() ? "sizes" : "kinds", ulps_text(result.largest_ulps))};
+    return result;
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,36 @@
+// Runs a function and the spec that it was lifted to, on the same random data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/lift/lift.h"
+
+namespace halo::lift {
+
+struct Verification {
+    bool passed = false;
+    std::vector<std::string> sentences;  // for the spec's header
+    std::vector<std::string> table;      // one line a size
+    double largest_ulps = 0;             // of all sizes and fields
+    int sizes = 0;
+};
+
+// Compiles the function with Clang, in this process, without optimisation; the spec is run by the reference
+// interpreter. Throws SourceError where the function cannot be run by itself.
+Verification verify(const Options& options, const Lifted& lifted);
+
+// The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the values point
+// to. order: of each value, what it is. Throws SourceError.
+struct HarnessValue {
+    enum class Kind : unsigned char { scalar, array } kind = Kind::scalar;
+    int index = -1;        // Model::scalars or Model::objects
+    int symbol = -1;       // of an integer
+};
+struct Harness {
+    std::string text;
+    std::vector<HarnessValue> values;
+};
+Harness write_harness(const Lifted& lifted);
+
+}  // namespace halo::lift

@@ -1,0 +1,220 @@
+// The text that calls the function that was lifted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/lift/verify.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+
+const char* type_name(Number number) {
+    switch (number) {
+        case Number::boolean:
+            return "unsigned char";
+        case Number::i8:
+            return "signed char";
+        case Number::u8:
+            return "unsigned char";
+        case Number::i16:
+            return "short";
+        case Number::u16:
+            return "unsigned short";
+        case Number::i32:
+            return "int";
+        case Number::u32:
+            return "unsigned";
+        case Number::i64:
+            return "long long";
+        case Number::u64:
+            return "unsigned long long";
+        case Number::f32:
+            return "float";
+        case Number::f64:
+            return "double";
+        case Number::none:
+            break;
+    }
+    return "";
+}
+
+class HarnessWriter {
+public:
+    explicit HarnessWriter(const Lifted& lifted)
+        : unit_(lifted.unit), model_(lifted.model),
+          function_(unit_.functions[static_cast<std::size_t>(unit_.function)]) {}
+
+    Harness write() {
+        if (!function_.is_plain)
+            throw SourceError("`" + function_.name + "` is a template or a member, and cannot be run by itself");
+        if (!unit_.is_cuda) {
+            for (const c::Function& each : unit_.functions) {
+                if (each.body < 0) throw SourceError("`" + each.name + "` is defined elsewhere");
+            }
+        }
+        std::vector<std::string> arguments;
+        for (const int parameter : function_.parameters)
+            arguments.push_back(argument(parameter));
+        globals();
+        std::string call = function_.name + "(";
+        for (std::size_t i = 0; i < arguments.size(); ++i)
+            call += (i ? ", " : "") + arguments[i];
+        call += ");\n";
+        const std::string head = unit_.is_cxx ? "extern \"C\" " : "";
+        std::string text = head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
+        text += head + "void halo_lift_call(void** v) {\n    (void)v;\n" + before_ +
+                (function_.is_kernel ? launch(call) : "    " + call) + "}\n";
+        harness_.text = text;
+        return std::move(harness_);
+    }
+
+private:
+    const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
+    const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
+
+    // v[0] is left for the launch.
+    std::string value(HarnessValue made) {
+        harness_.values.push_back(made);
+        return fmt::format("v[{}]", harness_.values.size());
+    }
+    int scalar_of(int id) const {
+        for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
+            const Scalar& each = model_.scalars[i];
+            if (each.variable == id && each.members.empty() && !each.element) return static_cast<int>(i);
+        }
+        return -1;
+    }
+    int object_of(int id) const {
+        for (std::size_t i = 0; i < model_.objects.size(); ++i) {
+            const Object& each = model_.objects[i];
+            if (each.variable == id && each.members.empty() && each.role_of < 0) return static_cast<int>(i);
+        }
+        return -1;
+    }
+    std::string number(Number kind, int scalar) {
+        return fmt::format("*({}*){}", type_name(kind), value({HarnessValue::Kind::scalar, scalar, -1}));
+    }
+    std::string pointer(int object, const c::Type& of) {
+        const std::string from = value({HarnessValue::Kind::array, object, -1});
+        return unit_.is_cxx ? "(" + of.text + ")" + from : from;
+    }
+
+    std::string argument(int id) {
+        const c::Variable& named = variable(id);
+        const c::Type& of = type(named.type);
+        if (of.kind == c::Type::Kind::number) return number(of.number, scalar_of(id));
+        if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
+            return number(type(of.element).number, scalar_of(id));
+        if (of.is_reference && type(of.element).kind == c::Type::Kind::array)
+            return "*(" + type(of.element).text + "*)" + value({HarnessValue::Kind::array, object_of(id), -1});
+        if (of.kind == c::Type::Kind::pointer && !of.is_reference && type(of.element).kind != c::Type::Kind::other)
+            return pointer(object_of(id), of);
+        return record(id, named, of);
+    }
+
+    // A struct, filled with what the function reads of it.
+    std::string record(int id, const c::Variable& named, const c::Type& of) {
+        const bool by_pointer = of.kind == c::Type::Kind::pointer;
+        const c::Type& held = by_pointer ? type(of.element) : of;
+        std::string name = held.text;
+        for (const std::string word : {"const ", "volatile "}) {
+            if (name.rfind(word, 0) == 0) name = name.substr(word.size());
+        }
+        const std::string local = "halo_lift_" + named.name;
+        before_ += "    static " + name + " " + local + ";\n";
+        fill_members(id, local);
+        if (!by_pointer || of.is_reference) return local;
+        return "&" + local;
+    }
+    void fill_members(int id, const std::string& local) {
+        for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
+            const Scalar& each = model_.scalars[i];
+            if (each.variable != id || each.members.empty()) continue;
+            std::string member = local;
+            for (const std::string& part : each.members)
+                member += "." + part;
+            before_ += "    " + member + " = " + number(each.number, static_cast<int>(i)) + ";\n";
+        }
+        for (std::size_t i = 0; i < model_.objects.size(); ++i) {
+            const Object& each = model_.objects[i];
+            if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
+            std::string member = local;
+            for (const std::string& part : each.members)
+                member += "." + part;
+            const std::string from = value({HarnessValue::Kind::array, static_cast<int>(i), -1});
+            const std::string cast = unit_.is_cxx ? fmt::format("({}*)", type_name(each.number)) : "";
+            before_ += "    " + member + " = " + cast + from + ";\n";
+        }
+    }
+
+    void globals() {
+        std::set<int> done;
+        const auto is_global = [&](int id) {
+            return id >= 0 && variable(id).storage != c::Variable::Storage::parameter && done.insert(id).second;
+        };
+        for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
+            const Scalar each = model_.scalars[i];
+            if (each.variable < 0 || variable(each.variable).storage == c::Variable::Storage::parameter) continue;
+            const c::Variable& named = variable(each.variable);
+            check_reach(named);
+            if (!each.members.empty()) {
+                before_ += "    " + each.access + " = " + number(each.number, static_cast<int>(i)) + ";\n";
+            } else if (!each.element) {
+                if (named.is_const) throw SourceError("`" + named.name + "` is constant, and its value is not known");
+                before_ += "    " + named.name + " = " + number(each.number, static_cast<int>(i)) + ";\n";
+            }
+        }
+        for (std::size_t i = 0; i < model_.objects.size(); ++i) {
+            const Object& each = model_.objects[i];
+            if (each.origin == Object::Origin::local || each.role_of >= 0 || !is_global(each.variable)) continue;
+            const c::Variable& named = variable(each.variable);
+            check_reach(named);
+            if (type(named.type).kind == c::Type::Kind::array) {
+                const std::string at = value({HarnessValue::Kind::array, static_cast<int>(i), -1});
+                addresses_ += "    " + at + " = (void*)" + named.name + ";\n";
+            } else {
+                const std::string from = pointer(static_cast<int>(i), type(named.type));
+                before_ += "    " + named.name + " = " + from + ";\n";
+            }
+        }
+    }
+    void check_reach(const c::Variable& named) const {
+        if (named.is_extern) throw SourceError("`" + named.name + "` is defined in another file");
+        if (named.is_static) throw SourceError("`" + named.name + "` is static in the function, and cannot be set");
+    }
+
+    // All threads, one after the other.
+    static std::string launch(const std::string& call) {
+        return "    const int* n = (const int*)v[0];\n"
+               "    halo_lift_block_size = dim3(n[0], n[1], n[2]);\n"
+               "    halo_lift_grid_size = dim3(n[3], n[4], n[5]);\n"
+               "    for (int b = 0; b < n[3] * n[4] * n[5]; ++b)\n"
+               "        for (int t = 0; t < n[0] * n[1] * n[2]; ++t) {\n"
+               "            halo_lift_block.x = b % n[3];\n"
+               "            halo_lift_block.y = b / n[3] % n[4];\n"
+               "            halo_lift_block.z = b / n[3] / n[4];\n"
+               "            halo_lift_thread.x = t % n[0];\n"
+               "            halo_lift_thread.y = t / n[0] % n[1];\n"
+               "            halo_lift_thread.z = t / n[0] / n[1];\n"
+               "            " +
+               call + "        }\n";
+    }
+
+    const c::Unit& unit_;
+    const Model& model_;
+    const c::Function& function_;
+    Harness harness_;
+    std::string before_, addresses_;
+};
+
+}  // namespace
+
+Harness write_harness(const Lifted& lifted) {
+    return HarnessWriter(lifted).write();
+}
+
+}  // namespace halo::lift

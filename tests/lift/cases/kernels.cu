@@ -1,0 +1,80 @@
+// CUDA kernels: those with a thread for each cell are lifted.
+#include <cuda_runtime.h>
+#include <cstdio>
+
+#define TILE 16
+
+// case heat_kernel: a guard around the cell
+__global__ void heat_kernel(const float* __restrict__ in, float* __restrict__ out, int nx, int ny, float k) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1) {
+        int c = j * nx + i;
+        out[c] = in[c] + k * (in[c - 1] + in[c + 1] + in[c - nx] + in[c + nx] - 4.0f * in[c]);
+    }
+}
+
+// case early_return: threads outside of the grid return at once
+__global__ void __launch_bounds__(256) early_return(double* __restrict__ w, const double* __restrict__ u, int nx, int ny,
+                                                    int nz) {
+    const int x = threadIdx.x + blockDim.x * blockIdx.x;
+    const int y = threadIdx.y + blockDim.y * blockIdx.y;
+    const int z = threadIdx.z + blockDim.z * blockIdx.z;
+    if (x < 1 || y < 1 || z < 1 || x >= nx - 1 || y >= ny - 1 || z >= nz - 1) return;
+    const size_t plane = (size_t)nx * ny;
+    const size_t c = z * plane + y * nx + x;
+    w[c] = (u[c - 1] + u[c + 1] + u[c - nx] + u[c + nx] + u[c - plane] + u[c + plane]) / 6.0;
+}
+
+// case planes_in_a_loop: two axes by threads, the third by a loop
+__global__ void planes_in_a_loop(const float* __restrict__ u, float* __restrict__ w, int nx, int ny, int nz) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+    for (int k = 1; k < nz - 1; ++k) {
+        int c = (k * ny + j) * nx + i;
+        w[c] = u[c + nx * ny] - 2 * u[c] + u[c - nx * ny];
+    }
+}
+
+// case grid_stride: threads that go on to further cells
+__global__ void grid_stride(int n, const float* __restrict__ u, float* __restrict__ w) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) w[i] = 2.0f * u[i] * u[i];
+}
+
+__constant__ float c_weight[3];
+__device__ float slope(const float* f, int at) { return f[at + 1] - f[at - 1]; }
+
+// case constant_memory: weights in constant memory, a function of the device
+__global__ void constant_memory(int n, const float* __restrict__ f, float* __restrict__ df) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 2 && i < n - 2) df[i] = c_weight[0] * slope(f, i) + c_weight[1] * (f[i + 2] - f[i - 2]);
+}
+
+// case in_place_race refused: another thread writes: a kernel that overwrites what its neighbours read
+__global__ void in_place_race(int n, float* u) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1) u[i] = 0.5f * (u[i - 1] + u[i + 1]);
+}
+
+// case no_guard refused: how many cells there are: a kernel that relies on the launch
+__global__ void no_guard(const float* __restrict__ u, float* __restrict__ w) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    w[i] = 2 * u[i];
+}
+
+// case shared_tile refused: shared by the threads: neighbours through shared memory
+__global__ void shared_tile(int nx, const float* __restrict__ u, float* __restrict__ w) {
+    __shared__ float s[TILE + 2];
+    int i = blockIdx.x * TILE + threadIdx.x;
+    s[threadIdx.x + 1] = u[i];
+    __syncthreads();
+    if (i > 0 && i < nx - 1) w[i] = s[threadIdx.x] + s[threadIdx.x + 2];
+}
+
+int main() {
+    float *a = nullptr, *b = nullptr;
+    heat_kernel<<<dim3(4, 4), dim3(16, 16)>>>(a, b, 64, 64, 0.1f);
+    std::printf("done\n");
+    return 0;
+}
