@@ -102,7 +102,7 @@ struct Statement {
 };
 
 struct Function {
-    std::string name;
+    std::string name, full_name;  // full: with its namespaces
     std::vector<int> parameters;
     int result = -1;  // type
     int body = -1;    // statement; -1: not in this file

@@ -37,6 +37,7 @@ public:
         functions_[&decl] = id;
         c::Function made;
         made.name = decl.getNameAsString();
+        made.full_name = full_name(decl);
         made.where = place(clang::SourceRange(decl.getBeginLoc(), decl.getLocation()));
         made.result = type(decl.getReturnType());
         made.is_kernel = decl.hasAttr<clang::CUDAGlobalAttr>();
@@ -54,6 +55,14 @@ public:
     }
 
 private:
+    static std::string full_name(const clang::FunctionDecl& decl) {
+        std::string name = decl.getQualifiedNameAsString();
+        const std::string hidden = "(anonymous namespace)::";
+        for (std::size_t at = 0; (at = name.find(hidden)) != std::string::npos;)
+            name.erase(at, hidden.size());
+        return name;
+    }
+
     // ---- places
 
     std::uint32_t file_begin(clang::FileID file) {

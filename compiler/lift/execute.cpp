@@ -63,9 +63,22 @@ int Executor::thread_loop(const std::string& axis) {
     const int id = static_cast<int>(model_.loops.size());
     model_.loops.push_back(made);
     threads_[axis] = id;
-    state_.loops.push_back(id);
-    state_.bounds[id].lower.push_back(0);
     return id;
+}
+
+std::vector<int> Executor::loops_around() const {
+    std::vector<int> loops;
+    for (const auto& [axis, id] : threads_) {
+        if (!striding_.count(id)) loops.push_back(id);
+    }
+    loops.insert(loops.end(), state_.loops.begin(), state_.loops.end());
+    return loops;
+}
+
+Bounds& Executor::bounds_of(int loop) {
+    Bounds& bounds = state_.bounds[loop];
+    if (bounds.lower.empty()) bounds.lower.push_back(model_.loop(loop).lower);
+    return bounds;
 }
 
 Model Executor::run() {
@@ -82,6 +95,7 @@ void Executor::bind_parameters() {
     for (const int parameter : function.parameters) {
         const c::Variable& named = variable(parameter);
         const c::Type& of = type(named.type);
+        measure(named.type);
         if (!of.is_reference) continue;
         const c::Type& referred = type(of.element);
         if (referred.kind == c::Type::Kind::number) {  // read alone, as load_variable() does
@@ -100,6 +114,13 @@ void Executor::bind_parameters() {
             made.pointer.type = of.element;
             state_.references[parameter] = made;
         }
+    }
+}
+
+// Lengths of arrays are those of when the type is named, whatever becomes of the variables in them.
+void Executor::measure(int type_id) {
+    for (int at = type_id; at >= 0; at = type(at).element) {
+        if (type(at).kind == c::Type::Kind::array && type(at).count_expr >= 0) elements(at);
     }
 }
 
@@ -239,6 +260,7 @@ void Executor::run_declaration(const c::Statement& declared) {
         const c::Variable& named = variable(id);
         const c::Type& of = type(named.type);
         state_.references.erase(id);
+        measure(named.type);
         if (named.is_static && !(named.is_const && named.init >= 0)) continue;
         if (of.kind == c::Type::Kind::array) {
             if (named.is_shared) continue;  // refused where it is used
@@ -413,7 +435,7 @@ void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, S
     if (op == "==" && !holds) return give_up();
     const Polynomial apart = left.poly - right.poly;
     int loop = -1;
-    for (const int each : state_.loops) {
+    for (const int each : loops_around()) {
         if (!apart.has(model_.loop(each).symbol)) continue;
         if (loop >= 0) return give_up();
         loop = each;
@@ -424,7 +446,7 @@ void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, S
     if (!sign || (*sign != 1 && *sign != -1)) return give_up();
     // sign * i + rest OP 0
     const Polynomial rest = apart.without(model_.loop(loop).symbol) * Polynomial(*sign);
-    Bounds& bounds = state_.bounds[loop];
+    Bounds& bounds = bounds_of(loop);
     if (op == "==") {
         bounds.lower.push_back(rest * Polynomial(-1));
         bounds.upper.push_back(rest * Polynomial(-1) + 1);

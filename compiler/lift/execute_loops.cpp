@@ -70,8 +70,7 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
             if (*by == all && start == Polynomial::symbol(model_.loop(id).symbol)) {
                 is_grid_stride = header.parallel = true;
                 header.step = 1;
-                // The threads are not a loop of their own then.
-                state_.loops.erase(std::remove(state_.loops.begin(), state_.loops.end(), id), state_.loops.end());
+                striding_.insert(id);  // no loop of their own then
                 return;
             }
         }
@@ -110,7 +109,7 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     }
     if (op == "!=" && header.step != 1 && header.step != -1)
         throw Refusal(condition->where, "this loop may count past where it ends");
-    for (const int each : state_.loops) {
+    for (const int each : loops_around()) {
         const Loop& around = model_.loop(each);
         const bool depends = header.lower.has(around.symbol) || header.upper.has(around.symbol);
         if (depends)

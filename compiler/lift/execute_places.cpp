@@ -369,7 +369,7 @@ Value Executor::load_element(const Pointer& at, SourceRange where) {
     made.object = at.object;
     made.path = at.path;
     made.sequence = static_cast<int>(state_.stores.size());
-    made.loops = state_.loops;
+    made.loops = loops_around();
     made.where = where;
     Term read;
     read.kind = Term::Kind::read;
@@ -402,8 +402,9 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
         made.path = to.pointer.path;
         made.value = given.term;
         made.guards = state_.guards;
-        made.loops = state_.loops;
-        made.bounds = state_.bounds;
+        made.loops = loops_around();
+        for (const int loop : made.loops)
+            made.bounds[loop] = bounds_of(loop);
         made.where = where;
         state_.stores.push_back(made);
         return;
@@ -484,6 +485,8 @@ Value Executor::call(const c::Expr& from) {
             state_.variables[copied] = held;
         return result;
     }
+    const bool is_same = from.text == "std::move" || from.text == "std::forward";
+    if (is_same && from.operands.size() == 1) return value(from.operands[0]);
     if (std::optional<Value> made = call_library(from)) return *made;
     const bool has_body = from.function >= 0 && unit_.functions[static_cast<std::size_t>(from.function)].body >= 0;
     if (!has_body)

@@ -127,6 +127,7 @@ Value Executor::value(int id) {
                 if (inner.kind != Value::Kind::pointer) return inner;
                 Pointer moved = inner.pointer;
                 moved.type = type(from.type).element;
+                measure(moved.type);
                 int element = moved.type;
                 while (type(element).element >= 0)
                     element = type(element).element;
@@ -426,7 +427,8 @@ Value Executor::convert(int id, Number to, SourceRange where) {
         if (c::is_integer(to)) {
             if (to == Number::i8 || to == Number::u8 || to == Number::i16 || to == Number::u16) {
                 const auto fixed = inner.poly.constant();
-                const bool fits = fixed && *fixed >= 0 && *fixed <= 127;
+                const std::int64_t most = to == Number::u8 ? 255 : 127;
+                const bool fits = fixed && *fixed >= 0 && *fixed <= most;
                 if (!fits) return Value::none("a number may be cut off here to fit into a small integer");
             }
             return Value::of(whole(inner.poly, to, where));

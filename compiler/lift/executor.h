@@ -165,6 +165,7 @@ private:
     Value scalar(Scalar wanted);
     int object(int variable, const std::vector<std::string>& members, int type, SourceRange where);
     Polynomial elements(int type);  // numbers in a value of the type
+    void measure(int type);
     std::int64_t flat_index(const Pointer& pointer, SourceRange where) const;
     bool is_small(int variable) const;
 
@@ -174,6 +175,8 @@ private:
     int whole(const Polynomial& poly, c::Number type, SourceRange where = {});
     Polynomial in_threads(Polynomial poly);  // blockIdx.x*blockDim.x + threadIdx.x as one index
     int thread_loop(const std::string& axis);
+    std::vector<int> loops_around() const;  // those over threads first
+    Bounds& bounds_of(int loop);
     int symbol(Symbol::Kind kind, const std::string& name);
 
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
@@ -190,6 +193,7 @@ private:
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;  // functions being walked through
     std::map<std::string, int> threads_;  // loop of x, y, z
+    std::set<int> striding_;              // of these, those that a loop over further cells has taken the place of
     int turns_ = 0, work_ = 0;
 };
 

@@ -79,7 +79,8 @@ private:
                     .label(place, "`" + model_.object(other).name + "` is used here");
             }
             for (const Scalar& scalar : model_.scalars) {
-                const bool may_change = scalar.in_memory && !target.is_restrict && is_used(scalar) &&
+                const bool may_change = scalar.in_memory && !target.is_restrict &&
+                                        (scalar.symbol >= 0 || is_used(scalar)) &&
                                         target.origin != Object::Origin::local && scalar.number == target.number;
                 if (may_change)
                     throw Refusal(where, "`" + target.name + "` is written here, and `" + scalar.access +

@@ -54,6 +54,25 @@ std::string decimal(double value, bool as_float) {
     return as_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
+// Long formulas go on in the next line, before a sign or a word of a condition.
+std::string broken(const std::string& line) {
+    constexpr std::size_t kWidth = 104;
+    if (line.size() <= kWidth) return line;
+    std::string text;
+    std::size_t begin = 0;
+    while (line.size() - begin > kWidth) {
+        std::size_t at = std::string::npos;
+        for (const char* before : {" + ", " - ", " then ", " else ", " and ", " or "}) {
+            const std::size_t found = line.rfind(before, begin + kWidth);
+            if (found != std::string::npos && found > begin + 8 && (at == std::string::npos || found > at)) at = found;
+        }
+        if (at == std::string::npos) break;
+        text += line.substr(begin, at - begin) + "\n        ";
+        begin = at + 1;
+    }
+    return text + line.substr(begin);
+}
+
 class Writer {
 public:
     Writer(const Model& model, const Form& form, const Precision& precision, const FormOptions& options)
@@ -203,7 +222,7 @@ private:
             const std::string words = term(id, true).words;
             const std::string& hint = model_.term(id).hint;
             lets_[id] = names_.take(hint.empty() ? "part" : hint);
-            lets += "let " + lets_[id] + " = " + words + "\n";
+            lets += broken("let " + lets_[id] + " = " + words) + "\n";
         }
         std::vector<std::string> conditions;
         for (const int guard : from.guards)
@@ -211,9 +230,8 @@ private:
         std::string condition;
         for (const std::string& words : conditions)
             condition += (condition.empty() ? "" : " and ") + words;
-        const std::string assignment = target(each.field) + " = " + stored(from) + "\n";
-        std::string text = assignment;
-        if (!condition.empty()) text = "where " + condition + " {\n" + text + "}\n";
+        std::string text = broken(target(each.field) + " = " + stored(from)) + "\n";
+        if (!condition.empty()) text = broken("where " + condition) + " {\n" + text + "}\n";
         // What is written a second time in a step is written for some cells, be it all of them.
         const bool is_again = written_.count(each.field) || !base_copy(each).empty();
         written_.insert(each.field);
@@ -254,7 +272,7 @@ private:
         const bool is_operation = each.kind == Term::Kind::binary || each.kind == Term::Kind::call ||
                                   each.kind == Term::Kind::select || each.kind == Term::Kind::unary;
         const auto found = uses_.find(id);
-        return is_operation && c::is_real(each.type) && found != uses_.end() && found->second > 1;
+        return is_operation && each.type != Number::boolean && each.text != "mod" && found != uses_.end() && found->second > 1;
     }
 
     // Without `on`, the cells are those whose neighbours are all there.

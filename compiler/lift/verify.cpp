@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -248,6 +250,8 @@ private:
         const pid_t child = ::fork();
         if (child < 0) throw SourceError("a process to run the function in cannot be made");
         if (child == 0) {
+            for (const int each : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGSEGV})
+                ::signal(each, SIG_DFL);
             ::alarm(120);
             copy_globals(values, places, true);
             module_.function<void(void**)>("halo_lift_call")(values.data());

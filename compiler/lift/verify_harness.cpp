@@ -60,7 +60,7 @@ public:
         for (const int parameter : function_.parameters)
             arguments.push_back(argument(parameter));
         globals();
-        std::string call = function_.name + "(";
+        std::string call = function_.full_name + "(";
         for (std::size_t i = 0; i < arguments.size(); ++i)
             call += (i ? ", " : "") + arguments[i];
         call += ");\n";
@@ -110,7 +110,7 @@ private:
         if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
             return number(type(of.element).number, scalar_of(id));
         if (of.is_reference && type(of.element).kind == c::Type::Kind::array)
-            return "*(" + type(of.element).text + "*)" + value({HarnessValue::Kind::array, object_of(id), -1});
+            return "*(__typeof__(" + type(of.element).text + ")*)" + value({HarnessValue::Kind::array, object_of(id), -1});
         if (of.kind == c::Type::Kind::pointer && !of.is_reference && type(of.element).kind != c::Type::Kind::other)
             return pointer(object_of(id), of);
         return record(id, named, of);

@@ -47,7 +47,7 @@ void same_axis(int n, int m, const double *restrict in, double *restrict out) {
         for (int i = 0; i < n; i++) out[i + j] = in[i + j];
 }
 
-// case sum_of_cells refused: the function's result: a sum over the grid
+// case sum_of_cells refused: carried from cell to cell: a sum over the grid
 double sum_of_cells(int n, const double *restrict u, double *restrict w) {
     double sum = 0;
     for (int i = 0; i < n; i++) {
@@ -113,7 +113,7 @@ void far_edge(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[i] - u[0];
 }
 
-// case half_index refused: depends on more: whole numbers that are divided
+// case half_index refused: rounds towards zero: whole numbers that are divided
 void half_index(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[i / 2];
 }

@@ -1,0 +1,60 @@
+#include "cases.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace halo::test {
+
+namespace {
+
+LiftCase read_case(const std::string& file, std::string line) {
+    LiftCase made;
+    made.file = file;
+    const std::size_t shows = line.rfind(": ");
+    made.shows = line.substr(shows + 2);
+    line = line.substr(0, shows);
+    if (const std::size_t at = line.find(" refused: "); at != std::string::npos) {
+        made.refused = line.substr(at + 10);
+        line = line.substr(0, at);
+    }
+    std::istringstream words(line);
+    words >> made.function;
+    for (std::string word; words >> word;)
+        made.flags.push_back(word);
+    return made;
+}
+
+}  // namespace
+
+std::vector<LiftCase> lift_cases() {
+    namespace fs = std::filesystem;
+    std::vector<std::string> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(HALO_SOURCE_DIR "/tests/lift/cases"))
+        files.push_back(entry.path().filename().string());
+    std::sort(files.begin(), files.end());
+    std::vector<LiftCase> all;
+    for (const std::string& file : files) {
+        std::ifstream in(HALO_SOURCE_DIR "/tests/lift/cases/" + file);
+        const std::string mark = "// case ";
+        for (std::string line; std::getline(in, line);) {
+            if (line.rfind(mark, 0) == 0) all.push_back(read_case(file, line.substr(mark.size())));
+        }
+    }
+    return all;
+}
+
+lift::Options options_of(const LiftCase& each) {
+    lift::Options options;
+    options.source.file = HALO_SOURCE_DIR "/tests/lift/cases/" + each.file;
+    options.source.function = each.function;
+    const auto has = [&](const char* flag) {
+        return std::find(each.flags.begin(), each.flags.end(), flag) != each.flags.end();
+    };
+    options.form.no_alias = has("--no-alias");
+    options.form.equal_rims = has("--equal-rims");
+    return options;
+}
+
+}  // namespace halo::test

@@ -1,0 +1,92 @@
+// Every function of cases/ is lifted and computes, in the interpreter, what its own code computes; or it is refused, for
+// the reason that is expected. docs/lift.md shows them in a table, which HALO_REGENERATE=1 writes anew.
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "cases.h"
+#include "catch.h"
+#include "compiler/lift/verify.h"
+#include "compiler/sema/sema.h"
+#include "compiler/syntax/format.h"
+#include "compiler/syntax/parser.h"
+
+namespace {
+
+using halo::test::LiftCase;
+
+constexpr char kPage[] = HALO_SOURCE_DIR "/docs/lift.md";
+constexpr char kBegin[] = "<!-- lifted functions: begin -->\n";
+constexpr char kEnd[] = "<!-- lifted functions: end -->\n";
+
+std::string without_bars(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+        text.replace(at, 1, "\\|");
+    return text;
+}
+
+// A spec that haloc check takes and haloc fmt leaves as it is.
+void check_text(const std::string& text) {
+    const halo::SourceFile source("lifted.halo", text);
+    halo::DiagnosticSink sink;
+    halo::sema::analyze(halo::syntax::parse(source, sink), sink);
+    CHECK_FALSE(sink.has_errors());
+    CHECK(halo::syntax::format(source, sink) == text);
+}
+
+std::string outcome_of(const LiftCase& each) {
+    const halo::lift::Options options = options_of(each);
+    try {
+        const halo::lift::Lifted lifted = halo::lift::lift(options);
+        CHECK(each.refused.empty());
+        const halo::lift::Verification run = halo::lift::verify(options, lifted);
+        INFO(run.sentences.front());
+        CHECK(run.passed);
+        check_text(halo::lift::file_text(lifted, run.sentences));
+        return run.largest_ulps == 0 ? "the same bits"
+                                     : "at most " + std::to_string(static_cast<int>(run.largest_ulps)) + " ulps apart";
+    } catch (const halo::lift::LiftError& refused) {
+        INFO(refused.what());
+        CHECK_FALSE(each.refused.empty());
+        CHECK(std::string(refused.what()).find(each.refused) != std::string::npos);
+        CHECK(refused.refusal.where.end > refused.refusal.where.begin);
+        return std::string("refused: ") + refused.what();
+    } catch (const halo::lift::SourceError& trouble) {
+        FAIL_CHECK(trouble.what());
+        return "";
+    }
+}
+
+std::string read_page() {
+    std::ifstream in(kPage);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("functions are lifted and run, or refused") {
+    std::string table = "| function | shows | flags | spec and function |\n| --- | --- | --- | --- |\n";
+    int lifted = 0;
+    for (const LiftCase& each : halo::test::lift_cases()) {
+        INFO(each.file << ", " << each.function);
+        std::string flags;
+        for (const std::string& flag : each.flags)
+            flags += (flags.empty() ? "`" : " `") + flag + "`";
+        table += "| `" + each.function + "` | " + without_bars(each.shows) + " | " + flags + " | " +
+                 without_bars(outcome_of(each)) + " |\n";
+        lifted += each.refused.empty();
+    }
+    CHECK(lifted >= 40);
+    std::string page = read_page();
+    const std::size_t begin = page.find(kBegin), end = page.find(kEnd);
+    REQUIRE(begin != std::string::npos);
+    REQUIRE(end != std::string::npos);
+    const std::size_t from = begin + sizeof kBegin - 1;
+    if (std::getenv("HALO_REGENERATE")) {
+        page.replace(from, end - from, table);
+        std::ofstream(kPage) << page;
+    }
+    CHECK(page.substr(from, page.find(kEnd) - from) == table);
+}

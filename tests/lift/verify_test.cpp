@@ -1,0 +1,75 @@
+// That running both finds what is wrong, in a spec that is not what the function says.
+#include <fstream>
+
+#include "cases.h"
+#include "catch.h"
+#include "compiler/lift/verify.h"
+#include "temporary_folder.h"
+
+namespace {
+
+halo::test::LiftCase named(const std::string& function) {
+    for (const halo::test::LiftCase& each : halo::test::lift_cases()) {
+        if (each.function == function) return each;
+    }
+    throw std::invalid_argument(function);
+}
+
+// The same function with another text in the spec.
+bool passes_with(const std::string& function, const std::string& from, const std::string& to) {
+    const halo::lift::Options options = options_of(named(function));
+    halo::lift::Lifted lifted = halo::lift::lift(options);
+    const std::size_t at = lifted.spec.body.find(from);
+    REQUIRE(at != std::string::npos);
+    lifted.spec.body.replace(at, from.size(), to);
+    return halo::lift::verify(options, lifted).passed;
+}
+
+}  // namespace
+
+TEST_CASE("verifying finds wrong specs") {
+    CHECK(passes_with("blur_row", "0.5", "0.5"));
+    CHECK_FALSE(passes_with("blur_row", "0.5", "0.5000000000000001"));    // a weight, by its last place
+    CHECK_FALSE(passes_with("blur_row", "in[x-1]", "in[x+1]"));           // a neighbour, where weights are the same
+    CHECK_FALSE(passes_with("leading_dimension", "in 1..-2", "in 1..-3"));  // a cell left out
+    CHECK_FALSE(passes_with("edges", "= 0\n", "= 1\n"));                  // one edge
+    CHECK_FALSE(passes_with("swap_pointers", "now[t+1] = next", "now[t+1] = now"));  // the other array's rim
+    CHECK_FALSE(passes_with("masked", "solid == 0", "solid != 0"));
+    CHECK_FALSE(passes_with("diffusion", "6 *", "5.9999 *"));  // where floats may differ in the last places
+    CHECK_FALSE(passes_with("heat_kernel", "x+1", "x-1"));
+}
+
+TEST_CASE("a function that goes astray ends alone") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "astray.c").string();
+    std::ofstream(file) << "void astray(int n, const double *restrict a, double *restrict b) {\n"
+                           "    for (int i = 0; i < n; i++) b[i] = a[i] / (1 / (n / 1000000));\n}\n";
+    halo::lift::Options options;
+    options.source.file = file;
+    options.source.function = "astray";
+    CHECK_THROWS_AS(halo::lift::lift(options), halo::lift::LiftError);  // whole numbers are divided
+
+    std::ofstream(file) << "void abort(void);\nvoid astray(int n, const double *restrict a, double *restrict b) {\n"
+                           "    for (int i = 0; i < n; i++) b[i] = a[i];\n}\n";
+    halo::lift::Lifted lifted = halo::lift::lift(options);
+    std::ofstream(file) << "void abort(void);\nvoid astray(int n, const double *restrict a, double *restrict b) {\n"
+                           "    abort();\n}\n";  // changed since it was read
+    CHECK_THROWS_AS(halo::lift::verify(options, lifted), halo::lift::SourceError);
+}
+
+TEST_CASE("compile_commands.json is honoured") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "scaled.c").string();
+    std::ofstream(file) << "void scaled(int n, const double *restrict a, double *restrict b) {\n"
+                           "    for (int i = 0; i < n; i++) b[i] = SCALE * a[i];\n}\n";
+    halo::lift::Options options;
+    options.source.file = file;
+    options.source.function = "scaled";
+    CHECK_THROWS_AS(halo::lift::lift(options), halo::lift::SourceError);  // SCALE is not known
+    std::ofstream(folder.path() / "compile_commands.json")
+        << "[{\"directory\": \"" << folder.path().string() << "\", \"file\": \"scaled.c\", \"command\": "
+        << "\"cc -O2 -fopenmp -DSCALE=2.5 -c scaled.c -o scaled.o\"}]\n";
+    CHECK(halo::lift::lift(options).spec.body.find("2.5") != std::string::npos);
+    options.source.arguments = {"-DSCALE=3.5"};  // what is given behind -- comes before
+    CHECK(halo::lift::lift(options).spec.body.find("3.5") != std::string::npos);
+}
