@@ -88,7 +88,7 @@ Command command_of(const SourceRequest& request, Mode mode) {
     Command command;
     std::vector<std::string> arguments = request.arguments;
     if (arguments.empty()) arguments = database_arguments(request, command.folder);
-    command.words = {"clang", "-fsyntax-only", "-resource-dir", HALO_CLANG_RESOURCES, "-w"};
+    command.words = {HALO_CLANG, "-fsyntax-only", "-resource-dir", HALO_CLANG_RESOURCES, "-w"};
     if (is_cuda(request)) {
         if (mode == Mode::read)
             command.words.insert(command.words.end(), {"-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",

@@ -124,28 +124,33 @@ private:
         }
         return nullptr;
     }
-    // A swapped array whose cells before the step show nowhere: what other arrays take turns for.
-    bool is_scratch(int id) const {
-        const Field& of = field(id);
-        if (of.after_step == id || of.is_old_read) return false;
-        const Statement* first = first_write(id);
-        if (!first) return true;
-        return covers_grid(*first) || is_short(id);
+    // With --equal-rims, of arrays that take turns and of which one is written in a step: cells that are not written
+    // keep what the name held, which is the same in all of them.
+    bool is_short_cycle(int id) const {
+        if (!options_.equal_rims || field(id).after_step == id) return false;
+        int written = 0;
+        bool is_guarded = false;
+        int at = id;
+        do {
+            for (const Statement& each : form_.statements)
+                is_guarded = is_guarded || (each.field == at && !store(each).guards.empty());
+            written += first_write(at) != nullptr;
+            at = field(at).after_step;
+        } while (at != id);
+        return written == 1 && !is_guarded;
     }
-    // --equal-rims: cells that are not written keep what the name held, which is the same in all arrays.
-    bool is_short(int id) const {
-        if (!options_.equal_rims || !first_write(id)) return false;
-        return std::all_of(form_.statements.begin(), form_.statements.end(), [&](const Statement& each) {
-            return each.field != id || store(each).guards.empty();
-        });
-    }
+    bool is_short(int id) const { return first_write(id) && is_short_cycle(id); }
+    // An array that takes turns, and whose cells before the step show nowhere.
+    bool is_scratch(int id) const { return is_short_cycle(id) && !field(id).is_old_read; }
 
     void choose_fields() {
         std::set<int> kept;
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const int id = static_cast<int>(i);
             // Its last values are what the caller finds in the array: kept, unless only its being there matters.
-            const bool is_dropped = options_.equal_rims && is_scratch(id);
+            const bool is_computed = std::any_of(form_.statements.begin(), form_.statements.end(),
+                                                 [&](const Statement& each) { return holder(each.field) == id; });
+            const bool is_dropped = options_.equal_rims && is_scratch(id) && !is_computed;
             if (is_dropped) spec_.remarks.push_back(fmt::format(
                 "`{}` takes turns with the others and has no field: what it holds afterwards is left out.", field(id).name));
             else kept.insert(id);
@@ -215,8 +220,10 @@ private:
             lets_.clear();
             lets_of_ = key_of(each);
         }
-        std::string lets;
-        has_shifted_let_ = false;
+        // What is written a second time in a step is written for some cells, be it all of them.
+        const bool is_again = written_.count(each.field) || !base_copy(each).empty();
+        written_.insert(each.field);
+        std::string lets = is_again ? name_before(each) : "";
         for (const int id : terms_of(model_, from)) {
             if (!is_named(id) || lets_.count(id)) continue;
             const std::string words = term(id, true).words;
@@ -232,13 +239,31 @@ private:
             condition += (condition.empty() ? "" : " and ") + words;
         std::string text = broken(target(each.field) + " = " + stored(from)) + "\n";
         if (!condition.empty()) text = broken("where " + condition) + " {\n" + text + "}\n";
-        // What is written a second time in a step is written for some cells, be it all of them.
-        const bool is_again = written_.count(each.field) || !base_copy(each).empty();
-        written_.insert(each.field);
+        before_.clear();
         std::string region = needs_region(each) || is_again ? this->region(each) : "";
         if (is_again && region.empty() && condition.empty()) region = form_.axes[0] + " in 0..-1";
         if (!region.empty()) text = "on " + region + " {\n" + text + "}\n";
         return lets + text;
+    }
+    // A change in place that reads neighbours which it changes as well needs a name for what was there.
+    std::string name_before(const Statement& each) {
+        for (const auto& [id, read] : each.reads) {
+            if (read.field != each.field || !read.is_new || is_apart(each, read.offset)) continue;
+            const std::string now = target(each.field);
+            before_ = names_.take(field(each.field).name + "_before");
+            return "let " + before_ + " = " + now + "\n";
+        }
+        return "";
+    }
+    // Whether cells at the offset are none of those that are written, or each is the cell itself.
+    static bool is_apart(const Statement& each, const std::vector<int>& offset) {
+        bool is_same = true;
+        for (std::size_t a = 0; a < offset.size(); ++a) {
+            const auto width = (each.region[a].upper - each.region[a].lower).constant();
+            if (width && *width <= std::abs(offset[a])) return true;
+            is_same = is_same && offset[a] == 0;
+        }
+        return is_same;
     }
     std::string stored(const Store& from) {
         const Term& value = model_.term(from.value);
@@ -465,8 +490,9 @@ private:
     std::string access(const Term& each) {
         const ResolvedRead& read = current_->reads.at(each.index);
         const Field& of = field(read.field);
-        std::string text = spec_.fields.at(read.is_new ? holder(read.field) : read.field);
-        std::string inside = read.is_new && of.is_state ? "t+1" : "";
+        const bool is_before = !before_.empty() && read.is_new && read.field == current_->field;
+        const std::string text = is_before ? before_ : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
+        std::string inside = read.is_new && of.is_state && !is_before ? "t+1" : "";
         for (std::size_t a = 0; a < read.offset.size(); ++a) {
             if (read.offset[a] == 0) continue;
             inside += (inside.empty() ? "" : ", ") + form_.axes[a] + fmt::format("{:+d}", read.offset[a]);
@@ -485,7 +511,8 @@ private:
     std::map<int, std::string> lets_;
     std::vector<std::pair<int, std::string>> lets_of_;
     std::set<int> written_;
-    bool has_function_ = false, has_extremum_ = false, has_shifted_let_ = false;
+    std::string before_;  // the let that holds what a statement changes in place
+    bool has_function_ = false, has_extremum_ = false;
 };
 
 }  // namespace
