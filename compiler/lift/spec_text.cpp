@@ -140,8 +140,17 @@ private:
         return written == 1 && !is_guarded;
     }
     bool is_short(int id) const { return first_write(id) && is_short_cycle(id); }
-    // An array that takes turns, and whose cells before the step show nowhere.
-    bool is_scratch(int id) const { return is_short_cycle(id) && !field(id).is_old_read; }
+    // An array that takes turns, and whose cells before the step show nowhere: neither in what is read, nor under its
+    // next name, where that shows.
+    bool is_scratch(int id) const {
+        if (!is_short_cycle(id)) return false;
+        std::set<int> passed;
+        for (int at = id; passed.insert(at).second; at = holder(at)) {
+            if (field(at).is_old_read) return false;
+            if (first_write(at)) return true;
+        }
+        return true;
+    }
 
     void choose_fields() {
         std::set<int> kept;

@@ -1,0 +1,89 @@
+// haloc lift from outside.
+#include "catch.h"
+#include "process.h"
+
+using halo::test::Folder;
+using halo::test::Outcome;
+
+namespace {
+
+#ifdef HALO_HAS_LLVM
+
+constexpr char kSolver[] = R"(#include "width.h"
+void smooth(int n, const double *restrict u, double *restrict w) {
+    for (int i = WIDTH; i < n - WIDTH; i++) w[i] = 0.5 * (u[i - WIDTH] + u[i + WIDTH]);
+}
+void relax(int n, double *u) {
+    for (int i = 1; i < n - 1; i++) u[i] = 0.5 * (u[i - 1] + u[i + 1]);
+}
+)";
+
+TEST_CASE("lift writes a spec that haloc runs") {
+    const Folder folder;
+    folder.write("solver.c", kSolver);
+    folder.write("width.h", "#define WIDTH 2\n");
+    const Outcome lifted =
+        folder.haloc({"lift", "solver.c", "--function", "smooth", "--verify", "-o", "smooth.halo", "--", "-I."});
+    INFO(lifted.err);
+    REQUIRE(lifted.code == 0);
+    CHECK(lifted.err.find("smooth.halo written, verified") != std::string::npos);
+    CHECK(folder.read("smooth.halo").find("# Verified: ") != std::string::npos);
+    CHECK(folder.read("smooth.halo").find("w = 0.5 * (u[x-2] + u[x+2])") != std::string::npos);
+    CHECK(folder.haloc({"check", "--strict", "smooth.halo"}).code == 0);
+    CHECK(folder.haloc({"fmt", "--check", "smooth.halo"}).code == 0);
+    CHECK(folder.haloc({"run", "smooth.halo", "--device", "cpu", "--grid", "20", "--steps", "1"}).code == 0);
+}
+
+TEST_CASE("lift says so where nothing was verified") {
+    const Folder folder;
+    folder.write("solver.c", kSolver);
+    folder.write("width.h", "#define WIDTH 1\n");
+    const Outcome lifted = folder.haloc({"lift", "solver.c", "--function", "smooth"});
+    REQUIRE(lifted.code == 0);
+    CHECK(lifted.out.find("# Not verified: ") != std::string::npos);
+}
+
+TEST_CASE("lift refuses with the place, and writes nothing") {
+    const Folder folder;
+    folder.write("solver.c", kSolver);
+    folder.write("width.h", "#define WIDTH 1\n");
+    const Outcome refused = folder.haloc({"lift", "solver.c", "--function", "relax", "-o", "relax.halo"});
+    CHECK(refused.code == 1);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.find("solver.c:6:") != std::string::npos);
+    CHECK(refused.err.find("already changed") != std::string::npos);
+    CHECK(refused.err.find("^~~") != std::string::npos);
+    CHECK(folder.read("relax.halo").empty());
+}
+
+TEST_CASE("mistakes in the use of lift are named") {
+    const Folder folder;
+    folder.write("solver.c", kSolver);
+    folder.write("width.h", "#define WIDTH 1\n");
+    const Outcome none = folder.haloc({"lift", "none.c", "--function", "smooth"});
+    CHECK(none.code == 4);
+    CHECK(none.err.find("none.c") != std::string::npos);
+    const Outcome misspelt = folder.haloc({"lift", "solver.c", "--function", "smoth"});
+    CHECK(misspelt.code == 2);
+    CHECK(misspelt.err.find("it has smooth, relax") != std::string::npos);
+    const Outcome broken = folder.haloc({"lift", "solver.c", "--function", "smooth", "--", "-DWIDTH=)"});
+    CHECK(broken.code == 2);
+    CHECK(broken.err.find("does not compile") != std::string::npos);
+    const Outcome no_folder = folder.haloc({"lift", "solver.c", "--function", "smooth", "-p", "nowhere"});
+    CHECK(no_folder.code == 4);
+    CHECK(no_folder.err.find("compile_commands.json") != std::string::npos);
+}
+
+#else
+
+TEST_CASE("lift says what it lacks") {
+    const Folder folder;
+    folder.write("solver.c", "void f(void) {}\n");
+    const Outcome lifted = folder.haloc({"lift", "solver.c", "--function", "f"});
+    CHECK(lifted.code == 3);
+    CHECK(lifted.err.find("without LLVM") != std::string::npos);
+}
+
+#endif
+
+}  // namespace
