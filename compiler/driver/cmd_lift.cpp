@@ -14,7 +14,8 @@ namespace {
 
 // A refusal looks like any other message about a text.
 void show(const lift::LiftError& error, const Console& console) {
-    Diagnostic shown{DiagnosticKind::not_built_yet, error.refusal.where, error.what(), {}, error.refusal.notes, {}};
+    Diagnostic shown{
+        DiagnosticKind::not_built_yet, error.refusal.where, error.what(), {}, error.refusal.notes, {}};
     for (const auto& [where, text] : error.refusal.labels)
         shown.label(where, text);
     show_diagnostics({shown}, error.source, console);
@@ -39,7 +40,8 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     wanted.form = {options.no_alias, options.equal_rims};
     wanted.name = options.name;
     const lift::Lifted lifted = lift_or_refuse(wanted, console);
-    std::vector<std::string> verdict{"Not verified: haloc lift --verify runs the function and the spec on random data."};
+    std::vector<std::string> verdict{
+        "Not verified: haloc lift --verify runs the function and the spec on random data."};
     if (options.verify) {
         try {
             const lift::Verification run = lift::verify(wanted, lifted);
@@ -47,9 +49,10 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
             for (const std::string& each : run.table)
                 console.message(each);
             if (!run.passed) {
-                console.error(fmt::format("the spec does not compute what `{}` computes: {}", options.function,
-                                          run.sentences.front()),
-                              "nothing is written; this is a mistake in haloc, please report it with the function");
+                console.error(
+                    fmt::format("the spec does not compute what `{}` computes: {}", options.function,
+                                run.sentences.front()),
+                    "nothing is written; this is a mistake in haloc, please report it with the function");
                 return ExitCode::spec;
             }
         } catch (const lift::SourceError& trouble) {
@@ -58,12 +61,14 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     }
     const std::string text = lift::file_text(lifted, verdict);
     const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
-    if (!checked.ok) throw InternalError("a lifted spec has mistakes: " + checked.diagnostics.front().message);
+    if (!checked.ok)
+        throw InternalError("a lifted spec has mistakes: " + checked.diagnostics.front().message);
     if (options.output.empty()) {
         console.result(text);
     } else {
         write_text(options.output, text);
-        console.message(fmt::format("{} written{}", options.output, options.verify ? ", verified" : ", not verified"));
+        console.message(
+            fmt::format("{} written{}", options.output, options.verify ? ", verified" : ", not verified"));
     }
     return ExitCode::ok;
 }

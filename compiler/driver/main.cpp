@@ -305,8 +305,9 @@ private:
         sub->add_flag("--equal-rims", lift_.equal_rims,
                       "arrays that take turns hold the same values in the cells that no loop writes");
         sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
-        sub->add_option("-p", lift_.build_folder,
-                        "folder with compile_commands.json; the file's folder and those above where it is not given")
+        sub->add_option(
+               "-p", lift_.build_folder,
+               "folder with compile_commands.json; the file's folder and those above where it is not given")
             ->option_text("DIR");
         sub->add_option("ARGUMENTS", lift_.arguments, "clang's arguments, behind --")->option_text("");
         sub->callback([this] { chosen_ = [this] { return lift(lift_, console_); }; });

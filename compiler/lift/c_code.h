@@ -1,8 +1,9 @@
 // A function of C, C++ or CUDA as plain data: what the lifter reads, without a Clang header.
 //
-// Types, variables, expressions, statements and functions live in arenas of one Unit and are named by index; -1 is
-// none. What the lifter does not know becomes an `unknown` node that says what it is in the user's words; it is
-// refused only where it matters. Macros are expanded; places are those in the file as the user sees it.
+// Types, variables, expressions, statements and functions live in arenas of one Unit and are named by index;
+// -1 is none. What the lifter does not know becomes an `unknown` node that says what it is in the user's
+// words; it is refused only where it matters. Macros are expanded; places are those in the file as the user
+// sees it.
 #pragma once
 
 #include <cstdint>
@@ -58,11 +59,11 @@ struct Expr {
         subscript,    // base, index
         dereference,
         address,
-        member,   // text: its name
-        call,     // text: the name; function: the callee where its body is known
-        invoke,   // of a closure: the closure, then the arguments
-        assign,   // text: = += -= …; target, value
-        step,     // text: ++x, --x, x++, x--
+        member,  // text: its name
+        call,    // text: the name; function: the callee where its body is known
+        invoke,  // of a closure: the closure, then the arguments
+        assign,  // text: = += -= …; target, value
+        step,    // text: ++x, --x, x++, x--
         comma,
         list,     // { … }: one operand an element; those left out are zero
         closure,  // function: its body; operands: none; captured: what it copies
@@ -104,8 +105,8 @@ struct Statement {
 struct Function {
     std::string name, full_name;  // full: with its namespaces
     std::vector<int> parameters;
-    int result = -1;  // type
-    int body = -1;    // statement; -1: not in this file
+    int result = -1;         // type
+    int body = -1;           // statement; -1: not in this file
     bool is_kernel = false;  // __global__
     bool is_plain = true;    // no template and no member: can be called by its name
     SourceRange where;       // its head

@@ -67,7 +67,8 @@ std::vector<std::string> database_arguments(const SourceRequest& request, std::s
     return arguments;
 }
 
-// Pragmas of OpenMP say how a loop is to be run and not what it computes; warnings are not this tool's matter.
+// Pragmas of OpenMP say how a loop is to be run and not what it computes; warnings are not this tool's
+// matter.
 bool is_dropped(const std::string& argument) {
     return argument.rfind("-fopenmp", 0) == 0 || argument.rfind("-fopenacc", 0) == 0 ||
            argument.rfind("-W", 0) == 0 || argument.rfind("-O", 0) == 0 || argument.rfind("-g", 0) == 0 ||
@@ -91,12 +92,12 @@ Command command_of(const SourceRequest& request, Mode mode) {
     command.words = {HALO_CLANG, "-fsyntax-only", "-resource-dir", HALO_CLANG_RESOURCES, "-w"};
     if (is_cuda(request)) {
         if (mode == Mode::read)
-            command.words.insert(command.words.end(), {"-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
-                                                       "--no-cuda-version-check"});
+            command.words.insert(command.words.end(), {"-x", "cuda", "--cuda-host-only", "-nocudainc",
+                                                       "-nocudalib", "--no-cuda-version-check"});
         else
             command.words.insert(command.words.end(), {"-x", "c++", "-DHALO_LIFT_HOST=1"});
-        command.words.insert(command.words.end(), {"-include", std::string(kCudaFolder) + "/prelude.h", "-isystem",
-                                                   kCudaFolder});
+        command.words.insert(command.words.end(),
+                             {"-include", std::string(kCudaFolder) + "/prelude.h", "-isystem", kCudaFolder});
     }
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
@@ -110,15 +111,17 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& re
                                                          const std::string* replacement) {
     auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
     if (replacement)
-        memory->addFile(fs::absolute(request.file).string(), 0, llvm::MemoryBuffer::getMemBufferCopy(*replacement));
+        memory->addFile(fs::absolute(request.file).string(), 0,
+                        llvm::MemoryBuffer::getMemBufferCopy(*replacement));
     if (is_cuda(request)) {
         const std::string folder = kCudaFolder;
         memory->addFile(folder + "/prelude.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kCudaPrelude));
-        for (const char* name : {"cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"})
+        for (const char* name :
+             {"cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"})
             memory->addFile(folder + "/" + name, 0, llvm::MemoryBuffer::getMemBufferCopy("#pragma once\n"));
     }
-    auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-        llvm::vfs::createPhysicalFileSystem());
+    auto overlay =
+        llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
     overlay->pushOverlay(memory);
     if (!command.folder.empty()) overlay->setCurrentWorkingDirectory(command.folder);
     return overlay;
@@ -172,7 +175,8 @@ public:
         }
         if (!function->doesThisDeclarationHaveABody()) return true;
         if (function->isTemplated()) {
-            for (clang::FunctionDecl* each : instances_of(*function)) found.push_back(each);
+            for (clang::FunctionDecl* each : instances_of(*function))
+                found.push_back(each);
             is_template = true;
         } else {
             found.push_back(function);
@@ -215,17 +219,18 @@ public:
             }
             unit_ = translate(context, *finder.found.front());
         } else if (finder.found.empty()) {
-            trouble_ = finder.is_template ? "`" + request_.function + "` is a template that the file never uses"
-                                          : "there is no function `" + request_.function + "` with a body in " +
-                                                request_.file;
+            trouble_ =
+                finder.is_template
+                    ? "`" + request_.function + "` is a template that the file never uses"
+                    : "there is no function `" + request_.function + "` with a body in " + request_.file;
             if (!finder.others.empty() && !finder.is_template) {
                 trouble_ += "; it has ";
                 for (std::size_t i = 0; i < finder.others.size() && i < 12; ++i)
                     trouble_ += (i ? ", " : "") + finder.others[i];
             }
         } else {
-            trouble_ = "there are " + std::to_string(finder.found.size()) + " functions `" + request_.function +
-                       "` in " + request_.file;
+            trouble_ = "there are " + std::to_string(finder.found.size()) + " functions `" +
+                       request_.function + "` in " + request_.file;
         }
     }
 
@@ -239,7 +244,8 @@ class ReadAction : public clang::ASTFrontendAction {
 public:
     ReadAction(const SourceRequest& request, c::Unit& unit, std::string& trouble)
         : request_(request), unit_(unit), trouble_(trouble) {}
-    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                          llvm::StringRef) override {
         return std::make_unique<Reader>(request_, unit_, trouble_);
     }
 
@@ -279,7 +285,8 @@ private:
 class LaunchAction : public clang::ASTFrontendAction {
 public:
     explicit LaunchAction(std::string& text) : text_(text) {}
-    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                          llvm::StringRef) override {
         struct Consumer : clang::ASTConsumer {
             explicit Consumer(std::string& all) : text(all) {}
             void HandleTranslationUnit(clang::ASTContext& context) override {
@@ -316,7 +323,8 @@ c::Unit read_function(const SourceRequest& request) {
     ReadAction action(request, unit, trouble);
     const bool done = compiler->ExecuteAction(action);
     messages.flush();
-    // A program that does not compile means nothing. Of CUDA, the host's part needs headers that are not read.
+    // A program that does not compile means nothing. Of CUDA, the host's part needs headers that are not
+    // read.
     const bool must_compile = !is_cuda(request) || unit.function < 0;
     if ((!done || compiler->getDiagnostics().hasErrorOccurred()) && must_compile)
         throw SourceError(request.file + " does not compile; give clang's arguments behind --\n" + text);

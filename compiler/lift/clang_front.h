@@ -1,5 +1,5 @@
-// The place that knows which version of Clang this is: from a command line to the code of one function, and to an
-// object file. Everything else in this room sees plain data.
+// The place that knows which version of Clang this is: from a command line to the code of one function, and
+// to an object file. Everything else in this room sees plain data.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace halo::lift {
 struct SourceRequest {
     std::string file;
     std::string function;
-    std::string build_folder;            // with compile_commands.json; empty: the file's folder and those above
+    std::string build_folder;  // with compile_commands.json; empty: the file's folder and those above
     std::vector<std::string> arguments;  // of clang, as behind `--`; where given, no database is asked
 };
 
@@ -34,9 +34,9 @@ public:
 // Throws SourceError.
 c::Unit read_function(const SourceRequest& request);
 
-// The file compiled for this machine, with `text` behind its last line, to an ELF object. Of a CUDA file: as C++ in
-// which a kernel is a plain function and blockIdx and its like are variables, and without the functions that launch
-// kernels. Throws SourceError.
+// The file compiled for this machine, with `text` behind its last line, to an ELF object. Of a CUDA file: as
+// C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
+// functions that launch kernels. Throws SourceError.
 std::string compile_with(const SourceRequest& request, const std::string& text);
 
 }  // namespace halo::lift

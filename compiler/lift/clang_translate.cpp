@@ -20,10 +20,12 @@ using c::Number;
 
 class Translator : public clang::ConstStmtVisitor<Translator, int> {
 public:
-    explicit Translator(clang::ASTContext& context) : context_(context), sources_(context.getSourceManager()) {
+    explicit Translator(clang::ASTContext& context)
+        : context_(context), sources_(context.getSourceManager()) {
         const clang::FileID main = sources_.getMainFileID();
         const auto entry = sources_.getFileEntryRefForID(main);
-        unit.source = SourceFile(entry ? entry->getName().str() : "input", sources_.getBufferData(main).str());
+        unit.source =
+            SourceFile(entry ? entry->getName().str() : "input", sources_.getBufferData(main).str());
         files_[main] = 0;
     }
 
@@ -164,7 +166,8 @@ private:
         if (clang::isa<clang::ParmVarDecl>(wanted)) {
             made.storage = c::Variable::Storage::parameter;
         } else if (wanted.hasGlobalStorage()) {
-            made.storage = wanted.isStaticLocal() ? c::Variable::Storage::local : c::Variable::Storage::global;
+            made.storage =
+                wanted.isStaticLocal() ? c::Variable::Storage::local : c::Variable::Storage::global;
             made.is_static = wanted.isStaticLocal();
             made.is_extern = wanted.hasDefinition() == clang::VarDecl::DeclarationOnly;
         }
@@ -182,7 +185,8 @@ private:
 
     // ---- expressions
 
-    int add(c::Expr::Kind kind, const clang::Expr& from, std::vector<int> operands = {}, std::string text = {}) {
+    int add(c::Expr::Kind kind, const clang::Expr& from, std::vector<int> operands = {},
+            std::string text = {}) {
         c::Expr made;
         made.kind = kind;
         made.type = type(from.getType());
@@ -212,7 +216,9 @@ public:
     int VisitMaterializeTemporaryExpr(const clang::MaterializeTemporaryExpr* from) {
         return expr(from->getSubExpr());
     }
-    int VisitCXXBindTemporaryExpr(const clang::CXXBindTemporaryExpr* from) { return expr(from->getSubExpr()); }
+    int VisitCXXBindTemporaryExpr(const clang::CXXBindTemporaryExpr* from) {
+        return expr(from->getSubExpr());
+    }
     int VisitSubstNonTypeTemplateParmExpr(const clang::SubstNonTypeTemplateParmExpr* from) {
         return expr(from->getReplacement());
     }
@@ -285,8 +291,8 @@ public:
             case clang::CK_ToVoid:
                 return inner;
             default:
-                return unknown(*from, std::string("this conversion is not understood (") + from->getCastKindName() +
-                                          ")");
+                return unknown(*from, std::string("this conversion is not understood (") +
+                                          from->getCastKindName() + ")");
         }
     }
     int VisitUnaryOperator(const clang::UnaryOperator* from) {
@@ -480,10 +486,12 @@ private:
     static std::string words_for(const clang::Stmt& from) {
         if (clang::isa<clang::WhileStmt>(from) || clang::isa<clang::DoStmt>(from))
             return "how often this loop runs is not known before: only `for` loops are lifted";
-        if (clang::isa<clang::BreakStmt>(from)) return "`break` ends the loop at a cell that is not known before";
+        if (clang::isa<clang::BreakStmt>(from))
+            return "`break` ends the loop at a cell that is not known before";
         if (clang::isa<clang::GotoStmt>(from)) return "`goto` is not lifted";
         if (clang::isa<clang::SwitchStmt>(from)) return "`switch` is not lifted; write it with `if`";
-        if (clang::isa<clang::CXXForRangeStmt>(from)) return "a loop over a range has no index to see offsets by";
+        if (clang::isa<clang::CXXForRangeStmt>(from))
+            return "a loop over a range has no index to see offsets by";
         return std::string("this statement is not understood (") + from.getStmtClassName() + ")";
     }
 

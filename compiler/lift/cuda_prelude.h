@@ -1,5 +1,5 @@
-// What a CUDA file needs to be read without CUDA's headers: the words of the language, and so much of the run time
-// that kernels are understood. With HALO_LIFT_HOST a kernel is a plain function that runs one thread.
+// What a CUDA file needs to be read without CUDA's headers: the words of the language, and so much of the run
+// time that kernels are understood. With HALO_LIFT_HOST a kernel is a plain function that runs one thread.
 #pragma once
 
 namespace halo::lift {

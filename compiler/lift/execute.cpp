@@ -37,16 +37,17 @@ Polynomial Executor::in_threads(Polynomial poly) {
                 const auto rest = one.divided_by(pair);
                 if (!rest) continue;
                 const auto partner = *rest * Polynomial::symbol(thread->second);
-                const bool has = std::all_of(partner.terms().begin(), partner.terms().end(), [&](const auto& term) {
-                    return poly.of(term.first) == term.second;
-                });
+                const bool has =
+                    std::all_of(partner.terms().begin(), partner.terms().end(),
+                                [&](const auto& term) { return poly.of(term.first) == term.second; });
                 if (has) factor = *rest;
             }
             if (!factor) break;
             Polynomial launch;
             launch.add(product, 1);
             launch = launch + Polynomial::symbol(thread->second);
-            poly = poly - *factor * launch + *factor * Polynomial::symbol(model_.loop(thread_loop(axis)).symbol);
+            poly =
+                poly - *factor * launch + *factor * Polynomial::symbol(model_.loop(thread_loop(axis)).symbol);
         }
     }
     return poly;
@@ -137,8 +138,8 @@ void Executor::finish() {
                           {"let it return nothing; a spec's `reduce` can compute such numbers"});
         model_.remarks.push_back("The function's result is the same in every call and is left out.");
     } else if (state_.result && !state_.result->reason.empty()) {
-        throw Refusal(function.where, "the function's result depends on more than a spec can say: " +
-                                          state_.result->reason);
+        throw Refusal(function.where,
+                      "the function's result depends on more than a spec can say: " + state_.result->reason);
     }
     if (model_.time_loop >= 0) {
         for (const Store& store : model_.stores) {
@@ -193,10 +194,12 @@ void Executor::name_scalars_of_arrays() {
         model_.terms[i].index = made.index;
     }
     for (Scalar& each : model_.scalars) {  // of several elements the first has a number, too
-        const bool has_others = std::any_of(model_.scalars.begin(), model_.scalars.end(), [&](const Scalar& other) {
-            return other.element && other.variable == each.variable && *other.element != 0;
-        });
-        if (each.element && *each.element == 0 && has_others) each.name = model_.object(object_named(each)).name + "_0";
+        const bool has_others =
+            std::any_of(model_.scalars.begin(), model_.scalars.end(), [&](const Scalar& other) {
+                return other.element && other.variable == each.variable && *other.element != 0;
+            });
+        if (each.element && *each.element == 0 && has_others)
+            each.name = model_.object(object_named(each)).name + "_0";
     }
 }
 
@@ -260,6 +263,7 @@ void Executor::run_declaration(const c::Statement& declared) {
         const c::Variable& named = variable(id);
         const c::Type& of = type(named.type);
         state_.references.erase(id);
+        if (!declared_.empty()) declared_.back().insert(id);
         measure(named.type);
         if (named.is_static && !(named.is_const && named.init >= 0)) continue;
         if (of.kind == c::Type::Kind::array) {
@@ -334,8 +338,8 @@ void Executor::run_branch(const c::Statement& branch, const std::vector<int>& re
     merge(condition, before, std::move(then));
 }
 
-// Both branches store one number at the same cell: one store of a number that is chosen. first_read: of the other
-// branch.
+// Both branches store one number at the same cell: one store of a number that is chosen. first_read: of the
+// other branch.
 bool Executor::join_stores(int condition, const State& before, const State& then, std::size_t first_read) {
     const std::size_t at = before.stores.size();
     if (then.stores.size() != at + 1 || state_.stores.size() != at + 2) return false;
@@ -380,6 +384,15 @@ Value Executor::merged(int condition, const Value& then, const Value& otherwise,
 // The state holds the other branch.
 void Executor::merge(int condition, const State& before, State then) {
     const SourceRange where = model_.term(condition).where;
+    // What the function is given has a value also where a branch has not set it.
+    const auto complete = [&](const std::map<int, Value>& from, std::map<int, Value>& into) {
+        for (const auto& [id, held] : from) {
+            if (!into.count(id) && variable(id).storage != c::Variable::Storage::local)
+                into[id] = given_value(id, where);
+        }
+    };
+    complete(then.variables, state_.variables);
+    complete(state_.variables, then.variables);
     const auto join = [&](auto& into, const auto& from, const auto& old) {
         for (const auto& [key, held] : from) {
             const auto other = into.find(key);
@@ -408,7 +421,8 @@ void Executor::merge(int condition, const State& before, State then) {
 
 void Executor::add_guard(int id, bool holds, SourceRange where) {
     const Term guard = model_.term(id);
-    if (guard.kind == Term::Kind::unary && guard.text == "not") return add_guard(guard.operands[0], !holds, where);
+    if (guard.kind == Term::Kind::unary && guard.text == "not")
+        return add_guard(guard.operands[0], !holds, where);
     const bool splits = guard.kind == Term::Kind::binary && guard.text == (holds ? "and" : "or");
     if (splits) {
         add_guard(guard.operands[0], holds, where);

@@ -15,6 +15,34 @@ constexpr std::int64_t kMaxTurns = 1024;  // of loops that are written out
 
 }  // namespace
 
+bool Executor::mentions(int id, int variable_id) const {
+    if (id < 0) return false;
+    const c::Expr& from = expr(id);
+    return (from.kind == Kind::variable && from.variable == variable_id) ||
+           std::any_of(from.operands.begin(), from.operands.end(),
+                       [&](int operand) { return mentions(operand, variable_id); });
+}
+
+bool Executor::has_effects(int id) const {
+    if (id < 0) return false;
+    const c::Expr& from = expr(id);
+    const bool acts = from.kind == Kind::assign || from.kind == Kind::step || from.kind == Kind::call ||
+                      from.kind == Kind::invoke || from.kind == Kind::unknown;
+    return acts || std::any_of(from.operands.begin(), from.operands.end(),
+                               [&](int operand) { return has_effects(operand); });
+}
+
+// The bound is computed anew in each turn: it must not change from one to the next.
+void Executor::check_bound(const c::Statement& loop, const Header& header,
+                           const std::vector<int>& changed) const {
+    for (const int id : changed) {
+        if (id != header.variable && (mentions(loop.expr, id) || mentions(loop.step, id)))
+            throw Refusal(
+                expr(loop.expr).where,
+                "`" + variable(id).name + "` is changed in this loop, and with it how far the loop goes");
+    }
+}
+
 Executor::Header Executor::read_header(const c::Statement& loop) {
     Header header;
     header.where = {loop.where.begin, loop.where.begin};
@@ -35,6 +63,7 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
     const c::Statement& init = statement(loop.statements[0]);
     if (init.kind == c::Statement::Kind::declare && init.variables.size() == 1) {
         header.variable = init.variables[0];
+        if (!declared_.empty()) declared_.back().insert(header.variable);
         const int from = variable(header.variable).init;
         if (from < 0) throw Refusal(header.where, "where this loop starts is not said in it");
         start = known_integer(from, "where the loop starts");
@@ -49,7 +78,8 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
         throw Refusal(header.where, "the variable of this loop is no integer");
 }
 
-void Executor::read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride) {
+void Executor::read_step(const c::Statement& loop, Header& header, const Polynomial& start,
+                         bool& is_grid_stride) {
     if (loop.step < 0) throw Refusal(header.where, "by how much this loop counts is not said in it");
     const c::Expr& step = expr(loop.step);
     const bool counts = !step.operands.empty() && expr(step.operands[0]).kind == Kind::variable &&
@@ -60,6 +90,9 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
         return;
     }
     std::optional<Polynomial> by;
+    if (step.operands.size() > 1 &&
+        (mentions(step.operands[1], header.variable) || has_effects(step.operands[1])))
+        throw Refusal(step.where, "by how much this loop counts is computed anew in each turn");
     if (step.kind == Kind::assign && (step.text == "+=" || step.text == "-=")) by = integer(step.operands[1]);
     if (!by) throw Refusal(step.where, "by how much this loop counts is not known");
     if (unit_.is_cuda) {  // for (i = thread; i < n; i += threads): each cell once, in no order
@@ -85,7 +118,8 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     const c::Expr* condition = &expr(loop.expr);
     while (condition->kind == Kind::convert)
         condition = &expr(condition->operands[0]);
-    if (condition->kind != Kind::binary) throw Refusal(condition->where, "where this loop ends is not a comparison");
+    if (condition->kind != Kind::binary)
+        throw Refusal(condition->where, "where this loop ends is not a comparison");
     const auto names_it = [&](int id) {
         while (expr(id).kind == Kind::convert)
             id = expr(id).operands[0];
@@ -94,9 +128,13 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     std::string op = condition->text;
     const bool is_left = names_it(condition->operands[0]);
     if (!is_left && !names_it(condition->operands[1]))
-        throw Refusal(condition->where, "where this loop ends is not a comparison of its variable with a number");
+        throw Refusal(condition->where,
+                      "where this loop ends is not a comparison of its variable with a number");
     if (!is_left) op = op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op;
-    const Polynomial bound = known_integer(condition->operands[is_left ? 1 : 0], "where the loop ends");
+    const int other = condition->operands[is_left ? 1 : 0];
+    if (mentions(other, header.variable) || has_effects(loop.expr))
+        throw Refusal(condition->where, "where this loop ends is computed anew in each turn");
+    const Polynomial bound = known_integer(other, "where the loop ends");
     header.descending = header.step < 0;
     if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
         header.lower = start;
@@ -165,7 +203,8 @@ Executor::Body Executor::look_at(const State& before, int loop_id) const {
         if (after == state_.variables.end() || !(after->second == held)) body.changed.push_back(id);
     }
     for (const auto& [id, held] : state_.variables) {
-        if (!before.variables.count(id) && held.kind != Value::Kind::nothing) body.changed.push_back(id);
+        const bool is_given = variable(id).storage != c::Variable::Storage::local;  // had a value, though unread
+        if (!before.variables.count(id) && (is_given || held.kind != Value::Kind::nothing)) body.changed.push_back(id);
     }
     return body;
 }
@@ -180,6 +219,7 @@ void Executor::run_loop(const c::Statement& loop) {
     try {
         run_body(loop, header, loop_id);
         body = look_at(before, loop_id);
+        check_bound(loop, header, body.changed);
     } catch (const Refusal& refusal) {
         if (!refusal.unrolling_may_help || !can_unroll) throw;
         state_ = before;
@@ -190,12 +230,14 @@ void Executor::run_loop(const c::Statement& loop) {
     if (!body.stores) {
         const bool is_idle = body.changed.empty() && !changes_cells;
         if (is_idle) return;
-        const bool only_itself = !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
+        const bool only_itself =
+            !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
         if (only_itself) return;
         if (!can_unroll)
             throw Refusal(header.where,
                           "this loop gathers something over cells, and how many they are is not known before",
-                          {"a spec's `reduce` computes sums and largest values of the grid; lift the rest as a function "
+                          {"a spec's `reduce` computes sums and largest values of the grid; lift the rest as "
+                           "a function "
                            "of its own"});
         state_ = before;
         run_turns(loop, header);
@@ -206,41 +248,48 @@ void Executor::run_loop(const c::Statement& loop) {
         return;
     }
     if (body.stays)
-        throw Refusal(body.staying, "this is stored at the same cell in every turn of the loop over `" + header.name +
-                                        "`");
+        throw Refusal(body.staying,
+                      "this is stored at the same cell in every turn of the loop over `" + header.name + "`");
     if (header.step != 1 && header.step != -1)
-        throw Refusal(header.where, "this loop leaves out cells: it counts by " + std::to_string(header.step));
+        throw Refusal(header.where,
+                      "this loop leaves out cells: it counts by " + std::to_string(header.step));
     std::vector<int> carried = body.changed;
     carried.erase(std::remove(carried.begin(), carried.end(), header.variable), carried.end());
     if (carried.empty() && !changes_cells) return;
     // Again, with nothing in what changes: what reads it before it is set carries it from cell to cell.
     state_ = before;
     for (const int id : carried)
-        state_.variables[id] = Value::none("`" + variable(id).name + "` has a value from the turn of the loop over `" +
-                                           header.name + "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+        state_.variables[id] = Value::none(
+            "`" + variable(id).name + "` has a value from the turn of the loop over `" + header.name +
+            "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
     if (changes_cells) state_.cells.clear();
     run_body(loop, header, loop_id);
     for (const int id : carried)
-        state_.variables[id] = Value::none("`" + variable(id).name + "` is what the loop over `" + header.name +
-                                           "` left in it");
+        state_.variables[id] =
+            Value::none("`" + variable(id).name + "` is what the loop over `" + header.name + "` left in it");
     if (changes_cells) state_.cells.clear();
 }
 
 void Executor::run_turns(const c::Statement& loop, const Header& header) {
+    const State begin = state_;
     const std::int64_t count = *(header.upper - header.lower).constant();
     const std::int64_t step = std::abs(header.step);
     for (std::int64_t k = 0; k < count; k += step) {
-        if (++turns_ > 20'000) throw Refusal(header.where, "written out, these loops are too long to be lifted");
+        if (++turns_ > 20'000)
+            throw Refusal(header.where, "written out, these loops are too long to be lifted");
         const Polynomial at = header.descending ? header.upper - 1 - k : header.lower + k;
         const Value counter = Value::of(whole(at, number_of(variable(header.variable).type), header.where));
         state_.variables[header.variable] = counter;
         const std::optional<Value> result = state_.result;
         run_statement(loop.statements[1]);
-        if (state_.result != result) throw Refusal(header.where, "the function is left from within this loop");
+        if (state_.result != result)
+            throw Refusal(header.where, "the function is left from within this loop");
         state_.left = false;
         const Value after = state_.variables[header.variable];
-        if (after != counter)
-            throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
+        if (after != counter) throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
+    }
+    for (const auto& [id, held] : begin.variables) {
+        if (!(state_.variables[id] == held)) check_bound(loop, header, {id});
     }
     state_.variables[header.variable] = Value::none("`" + header.name + "` is what its loop left in it");
 }
@@ -249,30 +298,32 @@ void Executor::run_turns(const c::Statement& loop, const Header& header) {
 void Executor::run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
                              const Body& body) {
     if (!before.loops.empty())
-        throw Refusal(body.staying, "this is stored at the same cell in every turn of the loop over `" + header.name +
-                                        "`")
+        throw Refusal(body.staying,
+                      "this is stored at the same cell in every turn of the loop over `" + header.name + "`")
             .label(header.where, "the loop");
     if (model_.time_loop >= 0)
         throw Refusal(header.where, "there are two loops over time; lift each as a function of its own")
             .label(model_.loop(model_.time_loop).where, "the other one");
-    if (header.step != 1)
-        throw Refusal(header.where, "this loop over time does not count up by one");
+    if (header.step != 1) throw Refusal(header.where, "this loop over time does not count up by one");
     state_ = before;
     std::map<int, int> roles;  // of variables: the array that each stands for
     for (const int id : body.changed) {
         if (id == header.variable) continue;
         const auto held = before.variables.find(id);
-        const bool is_array = (held == before.variables.end() && variable(id).storage == c::Variable::Storage::parameter &&
-                               type(variable(id).type).kind == c::Type::Kind::pointer) ||
-                              (held != before.variables.end() && held->second.kind == Value::Kind::pointer);
+        const bool is_array =
+            (held == before.variables.end() && variable(id).storage == c::Variable::Storage::parameter &&
+             type(variable(id).type).kind == c::Type::Kind::pointer) ||
+            (held != before.variables.end() && held->second.kind == Value::Kind::pointer);
         if (!is_array) {
-            state_.variables[id] = Value::none("`" + variable(id).name +
-                                               "` has a value from the step before, which a spec keeps in fields alone");
+            state_.variables[id] =
+                Value::none("`" + variable(id).name +
+                            "` has a value from the step before, which a spec keeps in fields alone");
             continue;
         }
         Pointer at = load_variable(id, header.where).pointer;
         if (!at.path.empty())
-            throw Refusal(header.where, "`" + variable(id).name + "` points into an array and is moved from step to step");
+            throw Refusal(header.where,
+                          "`" + variable(id).name + "` points into an array and is moved from step to step");
         Object role = model_.object(at.object);
         role.role_of = at.object;
         role.name = variable(id).name;
@@ -286,7 +337,8 @@ void Executor::run_time_loop(const c::Statement& loop, const Header& header, con
     model_.time_loop = loop_id;
     settle_roles(roles);
     for (const int id : body.changed)
-        state_.variables[id] = Value::none("`" + variable(id).name + "` is what the loop over time left in it");
+        state_.variables[id] =
+            Value::none("`" + variable(id).name + "` is what the loop over time left in it");
 }
 
 // The arrays that the stores so far write and read.
@@ -314,17 +366,23 @@ std::set<int> Executor::touched_objects() const {
 void Executor::settle_roles(const std::map<int, int>& roles) {
     const SourceRange where = model_.loop(model_.time_loop).where;
     const std::set<int> touched = touched_objects();
-    std::map<int, int> after;  // by role
+    std::map<int, int> after, variable_of;  // by role
     std::vector<int> waiting;
     for (const auto& [id, role] : roles) {
         const Value& held = state_.variables.at(id);
-        after[role] = held.kind == Value::Kind::pointer && held.pointer.path.empty() ? held.pointer.object : -1;
+        const bool is_whole = held.kind == Value::Kind::pointer && held.pointer.path.empty();
+        const bool is_moved = held.kind == Value::Kind::pointer && held.pointer.object == role;
+        after[role] = is_whole || is_moved ? held.pointer.object : -1;
+        variable_of[role] = id;
         if (touched.count(role)) waiting.push_back(role);
     }
     while (!waiting.empty()) {
         const int role = waiting.back();
         waiting.pop_back();
         if (model_.after_step.count(role)) continue;
+        if (after[role] == role && !state_.variables.at(variable_of.at(role)).pointer.path.empty())
+            throw Refusal(where, "`" + model_.object(role).name + "` is moved on in each turn of this loop",
+                          {"with an index in place of the moving pointer this can be lifted"});
         if (after[role] < 0 || model_.object(after[role]).role_of < 0)
             throw Refusal(where, "what `" + model_.object(role).name +
                                      "` points to after a step is none of the arrays that take turns");
@@ -335,8 +393,10 @@ void Executor::settle_roles(const std::map<int, int>& roles) {
     for (const auto& [from, to] : model_.after_step) {
         const bool is_new = reached.insert(to).second && arrays.insert(model_.object(from).role_of).second;
         if (!is_new || touched.count(model_.object(from).role_of))
-            throw Refusal(where, "two names of one array are used in this loop over time, and one of them moves on to "
-                                 "another array");
+            throw Refusal(
+                where,
+                "two names of one array are used in this loop over time, and one of them moves on to "
+                "another array");
     }
     for (const auto& [from, to] : model_.after_step) {
         if (!model_.after_step.count(to))

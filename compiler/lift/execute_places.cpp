@@ -14,11 +14,11 @@ using Storage = c::Variable::Storage;
 
 const std::map<std::string, std::string>& library() {
     static const std::map<std::string, std::string> names{
-        {"sqrt", "sqrt"},   {"cbrt", "cbrt"},   {"exp", "exp"},     {"log", "log"},     {"sin", "sin"},
-        {"cos", "cos"},     {"tan", "tan"},     {"asin", "asin"},   {"acos", "acos"},   {"atan", "atan"},
-        {"sinh", "sinh"},   {"cosh", "cosh"},   {"tanh", "tanh"},   {"fabs", "abs"},    {"floor", "floor"},
-        {"ceil", "ceil"},   {"pow", "pow"},     {"atan2", "atan2"}, {"trunc", "trunc"}, {"fmin", "min"},
-        {"fmax", "max"},    {"rint", "round"},  {"nearbyint", "round"}};
+        {"sqrt", "sqrt"}, {"cbrt", "cbrt"},  {"exp", "exp"},        {"log", "log"},     {"sin", "sin"},
+        {"cos", "cos"},   {"tan", "tan"},    {"asin", "asin"},      {"acos", "acos"},   {"atan", "atan"},
+        {"sinh", "sinh"}, {"cosh", "cosh"},  {"tanh", "tanh"},      {"fabs", "abs"},    {"floor", "floor"},
+        {"ceil", "ceil"}, {"pow", "pow"},    {"atan2", "atan2"},    {"trunc", "trunc"}, {"fmin", "min"},
+        {"fmax", "max"},  {"rint", "round"}, {"nearbyint", "round"}};
     return names;
 }
 
@@ -40,7 +40,8 @@ bool is_allocation(const std::string& name) {
            name == "std::malloc" || name == "std::calloc";
 }
 
-std::string joined(const std::string& first, const std::vector<std::string>& members, const std::string& with) {
+std::string joined(const std::string& first, const std::vector<std::string>& members,
+                   const std::string& with) {
     std::string text = first;
     for (const std::string& member : members)
         text += with + member;
@@ -55,7 +56,8 @@ bool Executor::is_small(int id) const {
 }
 
 Polynomial Executor::elements(int type_id) {
-    if (const auto found = element_counts_.find(type_id); found != element_counts_.end()) return found->second;
+    if (const auto found = element_counts_.find(type_id); found != element_counts_.end())
+        return found->second;
     const c::Type& of = type(type_id);
     Polynomial count = 1;
     if (of.kind == c::Type::Kind::array) {
@@ -70,7 +72,8 @@ Polynomial Executor::elements(int type_id) {
     return count;
 }
 
-int Executor::object(int variable_id, const std::vector<std::string>& members, int type_id, SourceRange where) {
+int Executor::object(int variable_id, const std::vector<std::string>& members, int type_id,
+                     SourceRange where) {
     const c::Variable& named = variable(variable_id);
     const std::string key = joined(std::to_string(variable_id), members, ".");
     if (const auto found = objects_.find(key); found != objects_.end()) return found->second;
@@ -104,13 +107,15 @@ Value Executor::scalar(Scalar wanted) {
     if (found == scalars_.end()) {
         if (c::is_integer(wanted.number)) {
             wanted.symbol = symbol(Symbol::Kind::size, wanted.name);
-            model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar = static_cast<int>(model_.scalars.size());
+            model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar =
+                static_cast<int>(model_.scalars.size());
         }
         model_.scalars.push_back(wanted);
         found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
     }
     const Scalar& known = model_.scalars[static_cast<std::size_t>(found->second)];
-    if (known.symbol >= 0) return Value::of(whole(Polynomial::symbol(known.symbol), known.number, wanted.where));
+    if (known.symbol >= 0)
+        return Value::of(whole(Polynomial::symbol(known.symbol), known.number, wanted.where));
     Term made;
     made.kind = Term::Kind::scalar;
     made.type = known.number;
@@ -138,9 +143,10 @@ Place Executor::place(int id) {
                 made.pointer.object = object(from.variable, {}, named.type, named.where);
             }
             if (named.is_shared)
-                throw Refusal(from.where, "`" + named.name + "` is shared by the threads of a block",
-                              {"kernels that compute one cell a thread are lifted; this one exchanges cells through "
-                               "shared memory, which is what the compiler adds by itself"});
+                throw Refusal(
+                    from.where, "`" + named.name + "` is shared by the threads of a block",
+                    {"kernels that compute one cell a thread are lifted; this one exchanges cells through "
+                     "shared memory, which is what the compiler adds by itself"});
             made.pointer.type = named.type;
             return made;
         }
@@ -150,8 +156,7 @@ Place Executor::place(int id) {
             Place made;
             made.kind = Place::Kind::element;
             made.pointer = pointer(from.operands[0]);
-            if (made.pointer.path.empty())
-                made.pointer = move(made.pointer, made.pointer.type, 0).pointer;
+            if (made.pointer.path.empty()) made.pointer = move(made.pointer, made.pointer.type, 0).pointer;
             return made;
         }
         case Kind::member:
@@ -160,7 +165,8 @@ Place Executor::place(int id) {
             return place(from.operands[0]);
         case Kind::conditional: {
             const Term decided = model_.term(truth(term(from.operands[0]), from.where));
-            if (decided.kind == Term::Kind::integer) return place(from.operands[decided.poly.is_zero() ? 2 : 1]);
+            if (decided.kind == Term::Kind::integer)
+                return place(from.operands[decided.poly.is_zero() ? 2 : 1]);
             break;
         }
         default:
@@ -173,7 +179,8 @@ Place Executor::subscript(const c::Expr& from) {
     const c::Expr* base = &expr(from.operands[0]);
     Place made;
     // A step from an array to its first element keeps what it is.
-    const bool decays = base->kind == Kind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
+    const bool decays =
+        base->kind == Kind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
     Pointer at;
     if (decays) {
         made = place(base->operands[0]);
@@ -195,18 +202,21 @@ Place Executor::subscript(const c::Expr& from) {
         const Term counted = is_turn ? model_.term(by.operands[0]) : by;
         const auto modulus = is_turn ? model_.term(by.operands[1]).poly.constant() : std::nullopt;
         if (reads_array(index.term))
-            throw Refusal(expr(from.operands[1]).where,
-                          "the index is itself read from an array: which neighbour it is differs from cell to cell",
-                          {"indirect accesses are no stencil"});
+            throw Refusal(
+                expr(from.operands[1]).where,
+                "the index is itself read from an array: which neighbour it is differs from cell to cell",
+                {"indirect accesses are no stencil"});
         if (!modulus || counted.kind != Term::Kind::integer || state_.loops.empty())
-            throw Refusal(expr(from.operands[1]).where,
-                          "which cell this is depends on more than the loops: the index is not a sum of loop indices "
-                          "and numbers");
+            throw Refusal(
+                expr(from.operands[1]).where,
+                "which cell this is depends on more than the loops: the index is not a sum of loop indices "
+                "and numbers");
         const int time = model_.loop(state_.loops.front()).symbol;
         const Polynomial rest = counted.poly - Polynomial::symbol(time);
         if (!rest.constant())
-            throw Refusal(expr(from.operands[1]).where, "a remainder as an index is lifted where it counts the steps "
-                                                        "of a loop over time, as in `[t % 2]`");
+            throw Refusal(expr(from.operands[1]).where,
+                          "a remainder as an index is lifted where it counts the steps "
+                          "of a loop over time, as in `[t % 2]`");
         PathEntry entry;
         entry.level = at.level;
         entry.stride = elements(at.type);
@@ -244,8 +254,7 @@ Place Executor::member(const c::Expr& from) {
         members.insert(members.begin(), at->text);
     while (at->kind == Kind::convert || at->kind == Kind::dereference)
         at = &expr(at->operands[0]);
-    if (at->kind != Kind::variable)
-        throw Refusal(from.where, "which member this is cannot be followed");
+    if (at->kind != Kind::variable) throw Refusal(from.where, "which member this is cannot be followed");
     Place made;
     made.variable = at->variable;
     const c::Variable& named = variable(at->variable);
@@ -263,7 +272,8 @@ Place Executor::member(const c::Expr& from) {
         Scalar wanted;
         wanted.name = joined(named.name, members, "_");
         const bool by_pointer = type(named.type).kind == c::Type::Kind::pointer;
-        wanted.access = joined(named.name + (by_pointer && !type(named.type).is_reference ? "->" : "."), {}, "");
+        wanted.access =
+            joined(named.name + (by_pointer && !type(named.type).is_reference ? "->" : "."), {}, "");
         wanted.access += joined(members[0], {members.begin() + 1, members.end()}, ".");
         wanted.number = of.number;
         wanted.variable = at->variable;
@@ -306,8 +316,13 @@ Value Executor::load(const Place& from, SourceRange where) {
 }
 
 Value Executor::load_variable(int id, SourceRange where) {
+    const auto found = state_.variables.find(id);
+    return found != state_.variables.end() ? found->second : given_value(id, where);
+}
+
+// Of a variable that the function has not set.
+Value Executor::given_value(int id, SourceRange where) {
     const c::Variable& named = variable(id);
-    if (const auto found = state_.variables.find(id); found != state_.variables.end()) return found->second;
     const c::Type& of = type(named.type);
     if (named.storage == Storage::local && !(named.is_static && named.is_const))
         return Value::none("`" + named.name + "` has no value yet" +
@@ -347,11 +362,12 @@ Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
         of = type(of).element;
         if (which >= static_cast<std::int64_t>(expr(list).operands.size())) {
             return Value::of(c::is_real(number_of(at.type)) ? number(0, number_of(at.type), where)
-                                                           : whole(0, number_of(at.type), where));
+                                                            : whole(0, number_of(at.type), where));
         }
         list = expr(list).operands[static_cast<std::size_t>(which)];
     }
-    if (list < 0 || type(of).kind != c::Type::Kind::number) return Value::none("this constant cannot be read");
+    if (list < 0 || type(of).kind != c::Type::Kind::number)
+        return Value::none("this constant cannot be read");
     return value(list);
 }
 
@@ -388,7 +404,8 @@ void Executor::name_heap(const Value& given, const std::string& name) {
 }
 
 void Executor::assign(const Place& to, Value given, SourceRange where) {
-    if (to.kind == Place::Kind::constant) throw Refusal(where, "what is assigned here belongs to a struct or is constant");
+    if (to.kind == Place::Kind::constant)
+        throw Refusal(where, "what is assigned here belongs to a struct or is constant");
     if (to.kind == Place::Kind::element) {
         const c::Type& of = type(to.pointer.type);
         if (of.kind != c::Type::Kind::number)
@@ -447,7 +464,8 @@ Value Executor::assignment(const c::Expr& from) {
     const Value right = convert(term(from.operands[1]), computed, from.where);
     if (left.kind != Value::Kind::term) throw Refusal(from.where, left.reason);
     if (right.kind != Value::Kind::term) throw Refusal(from.where, right.reason);
-    Value made = arithmetic(from.text.substr(0, from.text.size() - 1), left.term, right.term, computed, from.where);
+    Value made =
+        arithmetic(from.text.substr(0, from.text.size() - 1), left.term, right.term, computed, from.where);
     if (made.kind == Value::Kind::term)
         made = convert(made.term, number_of(expr(from.operands[0]).type), from.where);
     assign(to, made, from.where);
@@ -488,11 +506,13 @@ Value Executor::call(const c::Expr& from) {
     const bool is_same = from.text == "std::move" || from.text == "std::forward";
     if (is_same && from.operands.size() == 1) return value(from.operands[0]);
     if (std::optional<Value> made = call_library(from)) return *made;
-    const bool has_body = from.function >= 0 && unit_.functions[static_cast<std::size_t>(from.function)].body >= 0;
+    const bool has_body =
+        from.function >= 0 && unit_.functions[static_cast<std::size_t>(from.function)].body >= 0;
     if (!has_body)
-        throw Refusal(from.where, "`" + from.text + "` is called here, and its body is not in this file",
-                      {"a call may have side effects; functions whose bodies are known are looked into, and so are "
-                       "the functions of <math.h> that the language has"});
+        throw Refusal(
+            from.where, "`" + from.text + "` is called here, and its body is not in this file",
+            {"a call may have side effects; functions whose bodies are known are looked into, and so are "
+             "the functions of <math.h> that the language has"});
     return call_known(from, from.function, from.operands);
 }
 
@@ -530,7 +550,8 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     if (std::find(active_.begin(), active_.end(), id) != active_.end())
         throw Refusal(from.where, "`" + called.name + "` calls itself");
     if (called.parameters.size() != arguments.size())
-        throw Refusal(from.where, "`" + called.name + "` is called with another number of arguments than it has");
+        throw Refusal(from.where,
+                      "`" + called.name + "` is called with another number of arguments than it has");
     // All arguments are computed before the function begins.
     std::vector<std::pair<int, Value>> values;
     std::vector<std::pair<int, Place>> references;
@@ -554,8 +575,17 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     const std::optional<Value> outer = std::exchange(state_.result, std::nullopt);
     const bool outer_left = std::exchange(state_.left, false);
     active_.push_back(id);
+    declared_.emplace_back();
     run_statement(called.body);
     active_.pop_back();
+    // What the function had for itself is gone.
+    std::set<int> own = std::move(declared_.back());
+    declared_.pop_back();
+    own.insert(called.parameters.begin(), called.parameters.end());
+    for (const int each : own) {
+        state_.variables.erase(each);
+        state_.references.erase(each);
+    }
     Value result = state_.result.value_or(Value::none("`" + called.name + "` gives no number"));
     state_.result = outer;
     state_.left = outer_left;

@@ -1,4 +1,5 @@
 // Expressions to Terms.
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/lift/executor.h"
@@ -88,7 +89,8 @@ std::optional<Polynomial> Executor::integer(int id) {
 
 Polynomial Executor::known_integer(int id, const std::string& what) {
     const std::optional<Polynomial> found = integer(id);
-    if (!found) throw Refusal(expr(id).where, what + " is not made of whole numbers that are known before the loops");
+    if (!found)
+        throw Refusal(expr(id).where, what + " is not made of whole numbers that are known before the loops");
     return *found;
 }
 
@@ -101,15 +103,19 @@ Pointer Executor::pointer(int id) {
 }
 
 Value Executor::value(int id) {
-    if (++work_ > 4'000'000) throw Refusal(expr(id).where, "this function is too long to be lifted, written out");
+    if (++work_ > 4'000'000)
+        throw Refusal(expr(id).where, "this function is too long to be lifted, written out");
     const c::Expr& from = expr(id);
     switch (from.kind) {
         case Kind::integer:
+        case Kind::real:
+            if (number_of(from.type) == Number::none)
+                return Value::none("a number of a type that a spec does not have stands here");
+            if (from.kind == Kind::real)
+                return Value::of(number(from.real, number_of(from.type), from.where));
             return Value::of(c::is_real(number_of(from.type))
                                  ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
                                  : whole(from.integer, number_of(from.type), from.where));
-        case Kind::real:
-            return Value::of(number(from.real, number_of(from.type), from.where));
         case Kind::variable:
         case Kind::subscript:
         case Kind::dereference:
@@ -221,7 +227,12 @@ Value Executor::binary(const c::Expr& from) {
         if (!by) return Value::none("a pointer is moved by a number that is not known before the loops");
         return move(left.pointer, left.pointer.type, from.text == "+" ? *by : *by * Polynomial(-1));
     }
+    const bool may_be_skipped = from.text == "&&" || from.text == "||";
+    const std::optional<State> before =
+        may_be_skipped && has_effects(from.operands[1]) ? std::optional(state_) : std::nullopt;
     const Value right = value(from.operands[1]);
+    if (before && has_changed(*before))
+        return Value::none("something is changed in one branch of a condition");
     if (right.kind == Value::Kind::pointer && from.text == "+") {
         const std::optional<Polynomial> by = integer(from.operands[0]);
         if (by) return move(right.pointer, right.pointer.type, *by);
@@ -235,7 +246,8 @@ Value Executor::binary(const c::Expr& from) {
                                    ? model_.term(known).poly.constant()
                                    : std::nullopt;
             if (!fixed) continue;
-            return convert((*fixed != 0) == (from.text == "&&") ? other : known, number_of(from.type), from.where);
+            return convert((*fixed != 0) == (from.text == "&&") ? other : known, number_of(from.type),
+                           from.where);
         }
         Term made;
         made.kind = Term::Kind::binary;
@@ -248,20 +260,22 @@ Value Executor::binary(const c::Expr& from) {
     const bool compares = from.text == "<" || from.text == "<=" || from.text == ">" || from.text == ">=" ||
                           from.text == "==" || from.text == "!=";
     if (compares)
-        return convert(compare(from.text, left.term, right.term, from.where), number_of(from.type), from.where);
+        return convert(compare(from.text, left.term, right.term, from.where), number_of(from.type),
+                       from.where);
     return arithmetic(from.text, left.term, right.term, number_of(from.type), from.where);
 }
 
 // Whether an index minus something is unsigned: below zero it is a large number.
 bool Executor::may_wrap(const Term& term) const {
-    const bool is_unsigned = term.type == Number::u8 || term.type == Number::u16 || term.type == Number::u32 ||
-                             term.type == Number::u64;
+    const bool is_unsigned = term.type == Number::u8 || term.type == Number::u16 ||
+                             term.type == Number::u32 || term.type == Number::u64;
     if (!is_unsigned || term.kind != Term::Kind::integer) return false;
     bool has_index = false, has_negative = false;
     for (const auto& [monomial, factor] : term.poly.terms()) {
         has_negative = has_negative || factor < 0;
         for (const int each : monomial)
-            has_index = has_index || model_.symbols[static_cast<std::size_t>(each)].kind != Symbol::Kind::size;
+            has_index =
+                has_index || model_.symbols[static_cast<std::size_t>(each)].kind != Symbol::Kind::size;
     }
     return has_index && has_negative;
 }
@@ -269,7 +283,8 @@ bool Executor::may_wrap(const Term& term) const {
 int Executor::compare(const std::string& op, int left, int right, SourceRange where) {
     const Term a = model_.term(left), b = model_.term(right);
     if (may_wrap(a) || may_wrap(b))
-        throw Refusal(where, "unsigned numbers are compared here, of which one may go below zero and become large",
+        throw Refusal(where,
+                      "unsigned numbers are compared here, of which one may go below zero and become large",
                       {"with signed indices this can be lifted"});
     if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
         if (const auto apart = (a.poly - b.poly).constant()) {
@@ -300,10 +315,13 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
             const bool is_shift = op == "<<" && b.kind == Term::Kind::integer && b.poly.constant();
             if (!is_shift || a.kind != Term::Kind::integer)
                 return Value::none("arithmetic on bits is not lifted");
-            return Value::of(whole(a.poly * Polynomial(std::int64_t{1} << *b.poly.constant()), result, where));
+            return Value::of(
+                whole(a.poly * Polynomial(std::int64_t{1} << *b.poly.constant()), result, where));
         }
         if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
-            const Polynomial made = op == "+" ? a.poly + b.poly : op == "-" ? a.poly - b.poly : a.poly * b.poly;
+            const Polynomial made = op == "+"   ? a.poly + b.poly
+                                    : op == "-" ? a.poly - b.poly
+                                                : a.poly * b.poly;
             return Value::of(whole(made, result, where));
         }
     } else if (a.kind == Term::Kind::number && b.kind == Term::Kind::number) {
@@ -324,6 +342,23 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
     return Value::of(add(made));
 }
 
+// Whether a sum of loop indices is never negative, by where the loops begin.
+bool Executor::is_natural(const Polynomial& poly) const {
+    std::int64_t least = 0;
+    for (const auto& [monomial, factor] : poly.terms()) {
+        if (monomial.empty()) {
+            least += factor;
+            continue;
+        }
+        const auto loop = std::find_if(model_.loops.begin(), model_.loops.end(), [&](const Loop& each) {
+            return monomial == Polynomial::Monomial{each.symbol};
+        });
+        if (factor < 0 || loop == model_.loops.end() || !loop->lower.constant()) return false;
+        least += factor * *loop->lower.constant();
+    }
+    return least >= 0;
+}
+
 // Of C, which rounds towards zero: where that is no other result than rounding down.
 Value Executor::whole_division(const std::string& op, int left, int right, Number result, SourceRange where) {
     const Term a = model_.term(left), b = model_.term(right);
@@ -334,8 +369,9 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
         by = 2;
     }
     if (op == "%" && !by)
-        return Value::none("which cell this is depends on more than the loops: `%` goes around an edge, where a spec has "
-                           "`boundary periodic`");
+        return Value::none(
+            "which cell this is depends on more than the loops: `%` goes around an edge, where a spec has "
+            "`boundary periodic`");
     if (a.kind != Term::Kind::integer || !by || *by <= 0)
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
     if (const auto fixed = a.poly.constant()) {
@@ -343,21 +379,12 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
         return Value::of(whole(value, result, where));
     }
     if (op == "/") {
-        if (const auto exact = a.poly.divided_by(Polynomial(*by))) return Value::of(whole(*exact, result, where));
+        if (const auto exact = a.poly.divided_by(Polynomial(*by)))
+            return Value::of(whole(*exact, result, where));
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
     }
-    // No index is negative where the loops begin at 0 or later.
-    for (const auto& [monomial, factor] : a.poly.terms()) {
-        if (monomial.empty()) continue;
-        bool is_natural = factor > 0 && monomial.size() == 1 &&
-                          model_.symbols[static_cast<std::size_t>(monomial[0])].kind == Symbol::Kind::index;
-        for (const Loop& loop : model_.loops) {
-            if (is_natural && loop.symbol == monomial[0])
-                is_natural = loop.lower.constant() && *loop.lower.constant() >= 0;
-        }
-        if (!is_natural || a.poly.of({}) < 0)
-            return Value::none("the remainder of what may be negative has the sign of it in C");
-    }
+    if (!is_natural(a.poly))
+        return Value::none("the remainder of what may be negative has the sign of it in C");
     Term made;
     made.kind = Term::Kind::binary;
     made.type = result;
@@ -373,8 +400,8 @@ int Executor::truth(int id, SourceRange where) {
     // (c ? 1 : 0) is c.
     if (inner.kind == Term::Kind::select) {
         const Term &one = model_.term(inner.operands[1]), &other = model_.term(inner.operands[2]);
-        if (one.kind == Term::Kind::integer && other.kind == Term::Kind::integer && one.poly == Polynomial(1) &&
-            other.poly == Polynomial(0))
+        if (one.kind == Term::Kind::integer && other.kind == Term::Kind::integer &&
+            one.poly == Polynomial(1) && other.poly == Polynomial(0))
             return inner.operands[0];
     }
     const int zero = c::is_real(inner.type) ? number(0, inner.type, where) : whole(0, inner.type, where);
@@ -385,8 +412,8 @@ int Executor::negation(int id, SourceRange where) {
     const Term inner = model_.term(id);
     if (inner.kind == Term::Kind::integer) return whole(inner.poly.is_zero() ? 1 : 0, Number::boolean, where);
     if (inner.kind == Term::Kind::unary && inner.text == "not") return inner.operands[0];
-    const bool is_comparison = inner.kind == Term::Kind::binary && inner.text != "and" && inner.text != "or" &&
-                               inner.text != "mod";
+    const bool is_comparison =
+        inner.kind == Term::Kind::binary && inner.text != "and" && inner.text != "or" && inner.text != "mod";
     if (is_comparison && c::is_integer(model_.term(inner.operands[0]).type))
         return compare(opposite(inner.text), inner.operands[0], inner.operands[1], where);
     Term made;
@@ -400,7 +427,9 @@ int Executor::negation(int id, SourceRange where) {
 
 Value Executor::convert(int id, Number to, SourceRange where) {
     const Term inner = model_.term(id);
-    if (inner.type == to || to == Number::none) return Value::of(id);
+    if (to == Number::none)
+        return Value::none("a number of a type that a spec does not have is computed here");
+    if (inner.type == to) return Value::of(id);
     if (to == Number::boolean) return Value::of(truth(id, where));
     if (inner.type == Number::boolean) {
         if (inner.kind == Term::Kind::integer)
@@ -421,7 +450,8 @@ Value Executor::convert(int id, Number to, SourceRange where) {
         return Value::of(whole(static_cast<std::int64_t>(inner.number), to, where));
     }
     if (inner.kind == Term::Kind::integer) {
-        if (c::is_real(to) && may_wrap(inner)) return Value::none("an unsigned number may go below zero here");
+        if (c::is_real(to) && may_wrap(inner))
+            return Value::none("an unsigned number may go below zero here");
         if (const auto fixed = inner.poly.constant(); fixed && c::is_real(to))
             return Value::of(number(static_cast<double>(*fixed), to, where));
         if (c::is_integer(to)) {
@@ -445,7 +475,8 @@ Value Executor::convert(int id, Number to, SourceRange where) {
     if (c::is_integer(to) && c::is_integer(inner.type)) {
         const bool is_chosen = inner.kind == Term::Kind::select;  // of numbers that fit, each
         if (is_chosen) {
-            const Value then = convert(inner.operands[1], to, where), other = convert(inner.operands[2], to, where);
+            const Value then = convert(inner.operands[1], to, where),
+                        other = convert(inner.operands[2], to, where);
             if (then.kind != Value::Kind::term) return then;
             if (other.kind != Value::Kind::term) return other;
             Term made = inner;
@@ -455,7 +486,8 @@ Value Executor::convert(int id, Number to, SourceRange where) {
         }
         if (bits(to) < bits(inner.type))
             return Value::none("a number may be cut off here to fit into a small integer");
-        if (bits(to) == bits(inner.type) && to != inner.type)
+        const bool is_unsigned = to == Number::u16 || to == Number::u32 || to == Number::u64;
+        if (is_unsigned || (bits(to) == bits(inner.type) && to != inner.type))
             return Value::none("signed and unsigned numbers are mixed here");
     }
     Term made;
@@ -466,6 +498,11 @@ Value Executor::convert(int id, Number to, SourceRange where) {
     return Value::of(add(made));
 }
 
+bool Executor::has_changed(const State& before) const {
+    return state_.variables != before.variables || state_.stores.size() != before.stores.size() ||
+           state_.cells != before.cells;
+}
+
 Value Executor::conditional(const c::Expr& from) {
     const int condition = truth(term(from.operands[0]), from.where);
     const Term decided = model_.term(condition);
@@ -473,8 +510,7 @@ Value Executor::conditional(const c::Expr& from) {
     const State before = state_;
     const Value then = value(from.operands[1]);
     const Value otherwise = value(from.operands[2]);
-    if (state_.variables != before.variables || state_.stores.size() != before.stores.size())
-        return Value::none("something is changed in one branch of a condition");
+    if (has_changed(before)) return Value::none("something is changed in one branch of a condition");
     return merged(condition, then, otherwise, from.where);
 }
 

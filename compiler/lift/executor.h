@@ -1,9 +1,9 @@
 // The walk through a function, for execute*.cpp alone.
 //
-// Integers are polynomials over symbols as long as they are made by + - *; numbers of cells are Terms. A variable
-// holds a Term, a pointer (an array and the subscripts so far), a closure, or `nothing` with the reason why it has
-// no value here. What is run for a guess (a loop's body, before it is known which kind of loop it is) is run on a
-// copy of the State.
+// Integers are polynomials over symbols as long as they are made by + - *; numbers of cells are Terms. A
+// variable holds a Term, a pointer (an array and the subscripts so far), a closure, or `nothing` with the
+// reason why it has no value here. What is run for a guess (a loop's body, before it is known which kind of
+// loop it is) is run on a copy of the State.
 #pragma once
 
 #include <map>
@@ -89,11 +89,11 @@ private:
         std::string name;
         SourceRange where;
     };
-    struct Body {  // what one turn of a loop did
+    struct Body {                  // what one turn of a loop did
         std::vector<int> changed;  // variables of before
-        bool stores = false;  // to arrays
-        bool moves = false;   // some store is at a cell that the loop's index says
-        bool stays = false;   // some is not
+        bool stores = false;       // to arrays
+        bool moves = false;        // some store is at a cell that the loop's index says
+        bool stays = false;        // some is not
         SourceRange staying;
     };
 
@@ -122,6 +122,9 @@ private:
     void run_turns(const c::Statement& loop, const Header& header);
     void run_body(const c::Statement& loop, const Header& header, int loop_id);
     int add_loop(const Header& header);
+    bool mentions(int expr, int variable) const;
+    bool has_effects(int expr) const;
+    void check_bound(const c::Statement& loop, const Header& header, const std::vector<int>& changed) const;
     Body look_at(const State& before, int loop_id) const;
     void run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
                        const Body& body);
@@ -139,6 +142,8 @@ private:
     Value whole_division(const std::string& op, int left, int right, c::Number type, SourceRange where);
     int compare(const std::string& op, int left, int right, SourceRange where);
     Value convert(int term, c::Number type, SourceRange where);
+    bool is_natural(const Polynomial& poly) const;
+    bool has_changed(const State& before) const;
     Value conditional(const c::Expr& expr);
     Value unary(const c::Expr& expr);
     Value move(Pointer pointer, int type, const Polynomial& by);
@@ -154,6 +159,7 @@ private:
     void name_heap(const Value& given, const std::string& name);
     Value assignment(const c::Expr& expr);
     Value step(const c::Expr& expr);
+    Value given_value(int variable, SourceRange where);
     Value load_variable(int variable, SourceRange where);
     Value load_element(const Pointer& pointer, SourceRange where);
     Value constant_element(int variable, const Pointer& pointer, SourceRange where);
@@ -191,9 +197,10 @@ private:
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;
     std::map<int, Polynomial> element_counts_;
-    std::vector<int> active_;  // functions being walked through
+    std::vector<int> active_;              // functions being walked through
+    std::vector<std::set<int>> declared_;  // by each of them that is called: its variables
     std::map<std::string, int> threads_;  // loop of x, y, z
-    std::set<int> striding_;              // of these, those that a loop over further cells has taken the place of
+    std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
     int turns_ = 0, work_ = 0;
 };
 

@@ -64,27 +64,31 @@ private:
                 touched.emplace(model_.read(read).object, model_.read(read).where);
         }
         if (options_.no_alias) return;
-        const std::string mend = "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
-                                 "where you know that arrays never overlap";
+        const std::string mend =
+            "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
+            "where you know that arrays never overlap";
         for (const auto& [object, where] : written) {
             const Object& target = model_.object(object);
             if (target.rows_by_pointers)
-                throw Refusal(where, "the rows of `" + target.name + "` are reached by pointers, and may overlap",
+                throw Refusal(where,
+                              "the rows of `" + target.name + "` are reached by pointers, and may overlap",
                               {"say --no-alias where you know that they do not, or use one block of memory"});
             for (const auto& [other, place] : touched) {
                 if (other == object || !may_alias(target, model_.object(other))) continue;
-                throw Refusal(where, "`" + target.name + "` is written here, and `" + model_.object(other).name +
-                                         "` may be the same memory",
+                throw Refusal(where,
+                              "`" + target.name + "` is written here, and `" + model_.object(other).name +
+                                  "` may be the same memory",
                               {mend})
                     .label(place, "`" + model_.object(other).name + "` is used here");
             }
             for (const Scalar& scalar : model_.scalars) {
-                const bool may_change = scalar.in_memory && !target.is_restrict &&
-                                        (scalar.symbol >= 0 || is_used(scalar)) &&
-                                        target.origin != Object::Origin::local && scalar.number == target.number;
+                const bool may_change =
+                    scalar.in_memory && !target.is_restrict && (scalar.symbol >= 0 || is_used(scalar)) &&
+                    target.origin != Object::Origin::local && scalar.number == target.number;
                 if (may_change)
-                    throw Refusal(where, "`" + target.name + "` is written here, and `" + scalar.access +
-                                             "` may be in the same memory",
+                    throw Refusal(where,
+                                  "`" + target.name + "` is written here, and `" + scalar.access +
+                                      "` may be in the same memory",
                                   {mend});
             }
         }
@@ -93,7 +97,8 @@ private:
         const int id = static_cast<int>(&scalar - model_.scalars.data());
         for (std::size_t i = 0; i < model_.stores.size(); ++i) {
             for (const int term : terms_of(model_, store(i))) {
-                if (model_.term(term).kind == Term::Kind::scalar && model_.term(term).index == id) return true;
+                if (model_.term(term).kind == Term::Kind::scalar && model_.term(term).index == id)
+                    return true;
             }
         }
         return false;
@@ -111,9 +116,12 @@ private:
             made.phase = entry.phase;
             made.phase_stride = entry.stride;
             made.phase_level = entry.level;
-            if (*entry.phase == 1) made.name += "_next";
-            else if (*entry.phase == *entry.modulus - 1) made.name += "_before";
-            else if (*entry.phase != 0) made.name += "_" + std::to_string(*entry.phase);
+            if (*entry.phase == 1)
+                made.name += "_next";
+            else if (*entry.phase == *entry.modulus - 1)
+                made.name += "_before";
+            else if (*entry.phase != 0)
+                made.name += "_" + std::to_string(*entry.phase);
         }
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const Field& known = form_.fields[i];
@@ -159,7 +167,8 @@ private:
             for (const int read : reads_of(i)) {
                 const Read& from = model_.read(read);
                 touches_[i].push_back({field(from.object, from.path),
-                                       reversed(axes_.resolve(from.object, from.path, from.where)), from.where, read});
+                                       reversed(axes_.resolve(from.object, from.path, from.where)),
+                                       from.where, read});
             }
             form_.statements.push_back(std::move(made));
         }
@@ -183,10 +192,11 @@ private:
         for (const Touch& touch : touches_[i]) {
             const std::string& name = form_.fields[static_cast<std::size_t>(touch.field)].name;
             if (touch.axes.size() != rank)
-                throw Refusal(touch.where, "`" + name + "` has " + std::to_string(touch.axes.size()) +
-                                               " axes, and `" + form_.fields[static_cast<std::size_t>(form_.statements.front().field)].name +
-                                               "` has " + std::to_string(rank) +
-                                               ": a field has a value at every cell of the grid");
+                throw Refusal(
+                    touch.where,
+                    "`" + name + "` has " + std::to_string(touch.axes.size()) + " axes, and `" +
+                        form_.fields[static_cast<std::size_t>(form_.statements.front().field)].name +
+                        "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid");
             if (touch.read < 0) continue;
             ResolvedRead read;
             read.field = touch.field;
@@ -195,8 +205,9 @@ private:
                 if (from.loop != to.loop) throw_unrelated(touch, name, from, to);
                 const auto offset = (from.offset - to.offset).constant();
                 if (!offset)
-                    throw Refusal(touch.where, "how far this is from the cell that is written is not a number: " +
-                                                   model_.text(from.offset - to.offset));
+                    throw Refusal(touch.where,
+                                  "how far this is from the cell that is written is not a number: " +
+                                      model_.text(from.offset - to.offset));
                 if (*offset > 512 || *offset < -512)
                     throw Refusal(touch.where, "this is " + std::to_string(*offset) +
                                                    " cells away, and a stencil reaches 512 at most");
@@ -209,9 +220,10 @@ private:
     [[noreturn]] void throw_unrelated(const Touch& touch, const std::string& name, const AxisIndex& from,
                                       const AxisIndex& to) const {
         if (from.loop < 0 || to.loop < 0)
-            throw Refusal(touch.where, "this reads `" + name +
-                                           "` at a fixed place along an axis along which others vary: its distance is "
-                                           "not the same for all cells");
+            throw Refusal(touch.where,
+                          "this reads `" + name +
+                              "` at a fixed place along an axis along which others vary: its distance is "
+                              "not the same for all cells");
         throw Refusal(touch.where, "the axes of `" + name + "` are in another order here: along one, `" +
                                        model_.loop(to.loop).name + "` runs where this reads by `" +
                                        model_.loop(from.loop).name + "`");
@@ -225,8 +237,8 @@ private:
         for (const Polynomial& each : all) {
             const auto apart = (each - best).constant();
             if (!apart)
-                throw Refusal(where, "which of the bounds `" + model_.text(best) + "` and `" + model_.text(each) +
-                                         "` counts here is not known");
+                throw Refusal(where, "which of the bounds `" + model_.text(best) + "` and `" +
+                                         model_.text(each) + "` counts here is not known");
             if ((*apart > 0) == largest) best = each;
         }
         return best;
@@ -242,8 +254,9 @@ private:
                 }
                 const Bounds& bounds = from.bounds.at(axis.loop);
                 if (bounds.upper.empty())
-                    throw Refusal(from.where, "how many cells there are is not said: threads are not held back by an "
-                                              "`if` as in `if (i < n)`");
+                    throw Refusal(from.where,
+                                  "how many cells there are is not said: threads are not held back by an "
+                                  "`if` as in `if (i < n)`");
                 each.region.push_back({tightest(bounds.lower, true, from.where) + axis.offset,
                                        tightest(bounds.upper, false, from.where) + axis.offset});
             }
@@ -264,15 +277,17 @@ private:
             settle_extent(a, needed[a]);
     }
 
-    void need(std::map<int, Polynomial>& needed, const Statement& each, const Touch& touch, std::size_t a) const {
+    void need(std::map<int, Polynomial>& needed, const Statement& each, const Touch& touch,
+              std::size_t a) const {
         const Polynomial shift = touch.axes[a].offset - each.axes[a].offset;
         const Polynomial low = each.region[a].lower + shift, high = each.region[a].upper + shift;
         const auto first = low.constant();
         if (first && *first < 0)
-            throw Refusal(touch.where, "this reads before the first cell: the loop begins " +
-                                           std::to_string(-*first) + (*first == -1 ? " cell" : " cells") +
-                                           " too early for it",
-                          {"where a row's first cell sees the end of the row before, no boundary of a spec is meant"});
+            throw Refusal(
+                touch.where,
+                "this reads before the first cell: the loop begins " + std::to_string(-*first) +
+                    (*first == -1 ? " cell" : " cells") + " too early for it",
+                {"where a row's first cell sees the end of the row before, no boundary of a spec is meant"});
         const auto found = needed.find(touch.field);
         if (found == needed.end()) {
             needed[touch.field] = high;
@@ -281,11 +296,13 @@ private:
         const auto apart = (high - found->second).constant();
         if (apart && *apart > 0) found->second = high;
         if (apart) return;
-        // A box at a fixed distance from the low edge says nothing about the extent, nor does one from the high.
-        if (found->second.constant()) found->second = high;
+        // A box at a fixed distance from the low edge says nothing about the extent, nor does one from the
+        // high.
+        if (found->second.constant())
+            found->second = high;
         else if (!high.constant())
-            throw Refusal(touch.where, "how many cells there are is not clear: `" + model_.text(found->second) +
-                                           "` or `" + model_.text(high) + "`");
+            throw Refusal(touch.where, "how many cells there are is not clear: `" +
+                                           model_.text(found->second) + "` or `" + model_.text(high) + "`");
     }
 
     std::optional<Polynomial> told_extent(int field_id, std::size_t a) const {
@@ -307,13 +324,13 @@ private:
         if (a.constant()) return b;
         if (b.constant()) return a;
         const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
-        throw Refusal(model_.object(of.object).where,
-                      "the arrays have no common grid: along " + form_.axes[axis] + " there are " + model_.text(a) +
-                          " cells and " + model_.text(b));
+        throw Refusal(model_.object(of.object).where, "the arrays have no common grid: along " +
+                                                          form_.axes[axis] + " there are " + model_.text(a) +
+                                                          " cells and " + model_.text(b));
     }
 
-    // Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n cells when
-    // one at each end is taken away.
+    // Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n
+    // cells when one at each end is taken away.
     Polynomial with_rim(const Polynomial& used, std::int64_t low) const {
         const std::int64_t apart = used.of({});
         const bool is_less = apart < 0 && -apart <= low && used.terms().size() == 2;
@@ -339,15 +356,16 @@ private:
             const auto spare = told ? (*told - cells).constant() : std::optional<std::int64_t>();
             if (spare && *spare < 0)
                 throw Refusal(model_.object(of.object).where,
-                              "`" + of.name + "` has " + model_.text(*told) + " cells along " + form_.axes[a] +
-                                  ", and the loops go up to " + model_.text(cells),
+                              "`" + of.name + "` has " + model_.text(*told) + " cells along " +
+                                  form_.axes[a] + ", and the loops go up to " + model_.text(cells),
                               {"where a row's last cell sees the row after, no boundary of a spec is meant"});
             const bool is_thin = told && !spare && cells.constant();  // a box at the low edge
             of.extents.resize(form_.axes.size());
             of.pitch.resize(form_.axes.size());
             of.extents[a] = spare || is_thin ? *told : with_rim(cells, *low);
             of.pitch[a] = told.value_or(of.extents[a]);
-            if (told && !spare && !is_thin) untold = untold ? larger(*untold, of.extents[a], a, id) : of.extents[a];
+            if (told && !spare && !is_thin)
+                untold = untold ? larger(*untold, of.extents[a], a, id) : of.extents[a];
             if (told && !spare && !is_thin) wide_ = of.pitch[a];
             grid = grid ? larger(*grid, of.extents[a], a, id) : of.extents[a];
         }
@@ -357,9 +375,10 @@ private:
 
     // ---- what is seen
 
-    // Whether the turn of the common loops in which the store p wrote the cell comes before that of the reader:
-    // -1 before, 1 after, 0 the same.
-    int order(const Statement& p, const Statement& q, const std::vector<int>& offset, SourceRange where) const {
+    // Whether the turn of the common loops in which the store p wrote the cell comes before that of the
+    // reader: -1 before, 1 after, 0 the same.
+    int order(const Statement& p, const Statement& q, const std::vector<int>& offset,
+              SourceRange where) const {
         for (std::size_t l = 0; l < p.loops.size() && l < q.loops.size(); ++l) {
             if (p.loops[l] != q.loops[l]) return 0;
             const Loop& loop = model_.loop(p.loops[l]);
@@ -371,15 +390,17 @@ private:
             };
             const int a = axis_of(p);
             if (a != axis_of(q) || a < 0)
-                throw Refusal(where, "the loop over `" + loop.name + "` runs along another axis in another statement");
+                throw Refusal(
+                    where, "the loop over `" + loop.name + "` runs along another axis in another statement");
             const auto at = static_cast<std::size_t>(a);
             // iteration of the writer minus that of the reader
             const auto apart = (q.axes[at].offset + offset[at] - p.axes[at].offset).constant();
             if (!apart) throw Refusal(where, "how far this is from what is written is not known");
             if (*apart == 0) continue;
             if (loop.parallel)
-                throw Refusal(where, "another thread writes this cell in the same launch: which comes first is not "
-                                     "known");
+                throw Refusal(where,
+                              "another thread writes this cell in the same launch: which comes first is not "
+                              "known");
             return (*apart < 0) != loop.descending ? -1 : 1;
         }
         return 0;
@@ -403,7 +424,8 @@ private:
             if (earlier.field != later.field) continue;
             const std::vector<int> here(form_.axes.size(), 0);
             if (order(earlier, later, here, where) == 1)
-                throw Refusal(where, "what is stored here is overwritten by an earlier statement of a later turn")
+                throw Refusal(where,
+                              "what is stored here is overwritten by an earlier statement of a later turn")
                     .label(store(p).where, "the earlier statement");
         }
     }
@@ -417,7 +439,8 @@ private:
             const Statement& writer = form_.statements[p];
             if (writer.field != read.field) continue;
             if (p < q) ++before;
-            const bool shares = !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
+            const bool shares =
+                !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
             const int turn = shares ? order(writer, reader, read.offset, from.where) : 0;
             const bool is_seen = turn < 0 || (turn == 0 && static_cast<int>(p) < from.sequence);
             if (is_seen && p >= q) carried = static_cast<int>(p);
@@ -428,20 +451,24 @@ private:
         Field& field = form_.fields[static_cast<std::size_t>(read.field)];
         if (carried >= 0) throw_carried(q, static_cast<std::size_t>(carried), from, field);
         if (!is_prefix || (seen != 0 && seen != before))
-            throw Refusal(from.where, "this sees `" + field.name +
-                                          "` between two of its changes in one step, for which a spec has no name");
+            throw Refusal(from.where,
+                          "this sees `" + field.name +
+                              "` between two of its changes in one step, for which a spec has no name");
         read.is_new = seen > 0;
         if (!read.is_new) field.is_old_read = true;
     }
 
-    [[noreturn]] void throw_carried(std::size_t q, std::size_t p, const Read& from, const Field& field) const {
-        const std::string what = p == q ? "this reads a cell of `" + field.name +
-                                              "` that an earlier turn of the loop has already changed"
-                                        : "this reads a cell of `" + field.name +
-                                              "` that a later statement has changed in an earlier turn of the loop";
-        throw Refusal(from.where, what,
-                      {"updates in place that use new values (Gauss-Seidel) depend on the order of the cells, and a "
-                       "stencil computes all cells at once; Jacobi's iteration with a second array can be lifted"})
+    [[noreturn]] void throw_carried(std::size_t q, std::size_t p, const Read& from,
+                                    const Field& field) const {
+        const std::string what =
+            p == q ? "this reads a cell of `" + field.name +
+                         "` that an earlier turn of the loop has already changed"
+                   : "this reads a cell of `" + field.name +
+                         "` that a later statement has changed in an earlier turn of the loop";
+        throw Refusal(
+            from.where, what,
+            {"updates in place that use new values (Gauss-Seidel) depend on the order of the cells, and a "
+             "stencil computes all cells at once; Jacobi's iteration with a second array can be lifted"})
             .label(store(p).where, "`" + field.name + "` is written here");
     }
 
@@ -463,7 +490,8 @@ private:
                 const int next = field(each.object, path);
                 copy_shape(next, each);
                 form_.fields[i].after_step = next;
-            } else if (const auto found = model_.after_step.find(each.object); found != model_.after_step.end()) {
+            } else if (const auto found = model_.after_step.find(each.object);
+                       found != model_.after_step.end()) {
                 const int next = field(found->second, {});
                 copy_shape(next, each);
                 form_.fields[i].after_step = next;
@@ -495,8 +523,9 @@ private:
         for (std::size_t q = 0; q < form_.statements.size(); ++q) {
             for (const auto& [read_id, read] : form_.statements[q].reads) {
                 if (read.field != id) continue;
-                const bool covered = std::any_of(form_.statements.begin(), form_.statements.begin() + static_cast<std::ptrdiff_t>(q),
-                                                 [&](const Statement& writer) { return covers(writer, form_.statements[q], read); });
+                const bool covered = std::any_of(
+                    form_.statements.begin(), form_.statements.begin() + static_cast<std::ptrdiff_t>(q),
+                    [&](const Statement& writer) { return covers(writer, form_.statements[q], read); });
                 if (!covered || !read.is_new) return &model_.read(read_id);
             }
         }
@@ -504,7 +533,8 @@ private:
     }
 
     bool covers(const Statement& writer, const Statement& reader, const ResolvedRead& read) const {
-        if (writer.field != read.field || !store(static_cast<std::size_t>(writer.store)).guards.empty()) return false;
+        if (writer.field != read.field || !store(static_cast<std::size_t>(writer.store)).guards.empty())
+            return false;
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
             const auto low = (reader.region[a].lower + read.offset[a] - writer.region[a].lower).constant();
             const auto high = (writer.region[a].upper - reader.region[a].upper - read.offset[a]).constant();
@@ -518,8 +548,9 @@ private:
             const Object& object = model_.object(form_.fields[i].object);
             if (object.origin != Object::Origin::local) continue;
             if (const Read* read = first_rim_read(static_cast<int>(i)))
-                throw Refusal(read->where, "`" + object.name + "` has no value yet in some of the cells that are read "
-                                           "here");
+                throw Refusal(read->where, "`" + object.name +
+                                               "` has no value yet in some of the cells that are read "
+                                               "here");
         }
     }
 

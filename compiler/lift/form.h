@@ -1,5 +1,5 @@
-// A Model as statements on a grid: which axis each subscript is, the box of cells that each store is for, how far
-// each read reaches, and whether it sees what was there before or what the step has written. Plain data.
+// A Model as statements on a grid: which axis each subscript is, the box of cells that each store is for, how
+// far each read reaches, and whether it sees what was there before or what the step has written. Plain data.
 #pragma once
 
 #include <map>
@@ -16,11 +16,12 @@ struct Field {
     std::string name;
     int object = -1;
     std::optional<int> modulus, phase;
-    std::vector<Polynomial> extents;  // of the array itself, x first; of an axis that no stride tells: cells used
-    std::vector<Polynomial> pitch;    // as told by the next stride, where one does; at least the extent
-    std::vector<Polynomial> stride;   // elements (or pointers) from cell to cell, by axis
-    std::vector<int> level;           // pointers on the way, by axis
-    Polynomial phase_stride;          // of a[t % 2]
+    std::vector<Polynomial>
+        extents;  // of the array itself, x first; of an axis that no stride tells: cells used
+    std::vector<Polynomial> pitch;   // as told by the next stride, where one does; at least the extent
+    std::vector<Polynomial> stride;  // elements (or pointers) from cell to cell, by axis
+    std::vector<int> level;          // pointers on the way, by axis
+    Polynomial phase_stride;         // of a[t % 2]
     int phase_level = 0;
     bool is_written = false, is_old_read = false;
     bool is_state = false;  // else, where written, an output
@@ -52,9 +53,9 @@ struct Statement {
     int store = -1;
     int field = -1;
     std::vector<AxisIndex> axes;
-    std::vector<Range> region;           // by axis
-    std::map<int, ResolvedRead> reads;   // by Model::reads
-    std::vector<int> loops;              // without a loop over time
+    std::vector<Range> region;          // by axis
+    std::map<int, ResolvedRead> reads;  // by Model::reads
+    std::vector<int> loops;             // without a loop over time
 };
 
 struct Form {

@@ -16,8 +16,7 @@ AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) c
         bool is_plain = factor.has_value();
         for (const Loop& other : model_.loops)
             is_plain = is_plain && !factor->has(other.symbol);
-        if (!is_plain)
-            throw Refusal(where, "this subscript multiplies loop indices with each other");
+        if (!is_plain) throw Refusal(where, "this subscript multiplies loop indices with each other");
         result.loops.emplace_back(static_cast<int>(i), *factor);
         result.rest = result.rest.without(loop.symbol);
     }
@@ -25,9 +24,10 @@ AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) c
         const bool is_thread = symbol.kind == Symbol::Kind::builtin &&
                                result.rest.has(static_cast<int>(&symbol - model_.symbols.data()));
         if (is_thread)
-            throw Refusal(where, "this subscript has `" + symbol.name +
-                                     "` in it other than as blockIdx*blockDim + threadIdx",
-                          {"kernels with one thread for each cell are lifted"});
+            throw Refusal(
+                where,
+                "this subscript has `" + symbol.name + "` in it other than as blockIdx*blockDim + threadIdx",
+                {"kernels with one thread for each cell are lifted"});
     }
     return result;
 }
@@ -97,7 +97,8 @@ bool AxisFinder::is_direct(int object, const std::vector<PathEntry>& path) const
     return entries == geometries_.at(object).axes.size();
 }
 
-std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEntry>& path, SourceRange where) const {
+std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEntry>& path,
+                                           SourceRange where) const {
     const std::vector<Geometry::Axis>& axes = geometries_.at(object).axes;
     std::vector<AxisIndex> result(axes.size());
     const bool direct = is_direct(object, path);
@@ -105,7 +106,8 @@ std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEnt
         if (entry.modulus) continue;
         const Split parts = split(entry, where);
         for (const auto& [loop, factor] : parts.loops) {
-            AxisIndex& axis = result[static_cast<std::size_t>(find_axis(object, entry.level, entry.stride * factor))];
+            AxisIndex& axis =
+                result[static_cast<std::size_t>(find_axis(object, entry.level, entry.stride * factor))];
             if (axis.loop >= 0)
                 throw Refusal(where, "the strides of `" + model_.object(object).name + "` are ambiguous: `" +
                                          model_.loop(axis.loop).name + "` and `" + model_.loop(loop).name +
@@ -135,8 +137,8 @@ std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEnt
             rest = remainder;
         }
         if (!rest.is_zero())
-            throw Refusal(where, "the strides of `" + model_.object(object).name + "` are ambiguous: " +
-                                     model_.text(rest) + " is left of this subscript");
+            throw Refusal(where, "the strides of `" + model_.object(object).name +
+                                     "` are ambiguous: " + model_.text(rest) + " is left of this subscript");
     }
     return result;
 }

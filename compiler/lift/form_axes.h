@@ -27,7 +27,7 @@ public:
     std::vector<AxisIndex> resolve(int object, const std::vector<PathEntry>& path, SourceRange where) const;
 
 private:
-    struct Split {  // of one subscript
+    struct Split {                                      // of one subscript
         std::vector<std::pair<int, Polynomial>> loops;  // with the factor of each
         Polynomial rest;
     };

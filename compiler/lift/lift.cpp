@@ -52,8 +52,10 @@ Lifted lift(const Options& options) {
     result.first_line = static_cast<int>(result.unit.source.line_column(function.where.begin).line);
     try {
         if (result.unit.fast_math)
-            throw Refusal(function.where, "the file is compiled with -ffast-math: what it computes is not said by its text",
-                          {"leave the flag out of the arguments behind --; the spec is then what the text says"});
+            throw Refusal(
+                function.where,
+                "the file is compiled with -ffast-math: what it computes is not said by its text",
+                {"leave the flag out of the arguments behind --; the spec is then what the text says"});
         result.model = execute(result.unit);
         result.form = find_form(result.model, options.form);
         const Precision precision = find_precision(result.model, result.form);
@@ -73,8 +75,8 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
     const c::Function& function = lifted.unit.functions[static_cast<std::size_t>(lifted.unit.function)];
     const Model& model = lifted.model;
     std::string text;
-    append_wrapped(text, fmt::format("{}: lifted from {}:{}, function {}.", lifted.spec.name, lifted.unit.source.name(),
-                                     lifted.first_line, function.name));
+    append_wrapped(text, fmt::format("{}: lifted from {}:{}, function {}.", lifted.spec.name,
+                                     lifted.unit.source.name(), lifted.first_line, function.name));
     std::string grid;
     for (std::size_t a = 0; a < lifted.form.axes.size(); ++a)
         grid += fmt::format("{}{} = {}", a ? ", " : "", lifted.form.axes[a], model.text(lifted.form.grid[a]));
@@ -86,6 +88,14 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
     append_wrapped(text, fmt::format("Grid: {}. {}", grid, steps));
     for (const std::string& each : lifted.form.assumptions)
         append_wrapped(text, "Assumes that " + each + ".");
+    for (const auto& [id, name] : lifted.spec.fields) {
+        const Field& field = lifted.form.fields[static_cast<std::size_t>(id)];
+        for (std::size_t a = 0; a < field.extents.size(); ++a) {
+            if (!(field.extents[a] == lifted.form.grid[a]))
+                append_wrapped(text, fmt::format("Of `{}` the function has {} cells along {}.", name,
+                                                 model.text(field.extents[a]), lifted.form.axes[a]));
+        }
+    }
     for (const std::string& each : model.remarks)
         append_wrapped(text, each);
     for (const std::string& each : lifted.spec.remarks)

@@ -11,7 +11,8 @@ namespace halo::lift {
 using c::Number;
 
 SharedMemory::SharedMemory(std::size_t bytes) : size_(bytes) {
-    void* found = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* found =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found == MAP_FAILED) throw std::bad_alloc();
     begin_ = static_cast<char*>(found);
 }

@@ -1,5 +1,5 @@
-// What a function does to its arrays, found by walking through it once with symbols in place of numbers: the stores,
-// in order, each with the loops around it and the expression that it stores. Plain data.
+// What a function does to its arrays, found by walking through it once with symbols in place of numbers: the
+// stores, in order, each with the loops around it and the expression that it stores. Plain data.
 #pragma once
 
 #include <array>
@@ -33,9 +33,9 @@ public:
 
 struct Symbol {
     enum class Kind : std::uint8_t {
-        size,   // an integer that the function is given
-        index,  // of a loop
-        builtin // blockIdx.x and its like
+        size,    // an integer that the function is given
+        index,   // of a loop
+        builtin  // blockIdx.x and its like
     };
     Kind kind = Kind::size;
     std::string name;
@@ -47,11 +47,11 @@ struct Scalar {
     std::string name;    // for the spec, before it is made unique
     std::string access;  // how the source reads it: "dt", "p->dx", "c[3]"
     c::Number number = c::Number::f64;
-    int variable = -1;         // the variable that it is, or is reached through
+    int variable = -1;  // the variable that it is, or is reached through
     std::vector<std::string> members;
     std::optional<std::int64_t> element;
-    bool in_memory = false;    // reached by a pointer or reference, or a global: a store might change it
-    int symbol = -1;           // of an integer
+    bool in_memory = false;  // reached by a pointer or reference, or a global: a store might change it
+    int symbol = -1;         // of an integer
     SourceRange where;
 };
 
@@ -60,7 +60,7 @@ struct Object {
     std::string name;
     c::Number number = c::Number::none;  // of its elements
     int variable = -1;
-    std::vector<std::string> members;    // of a struct that holds the pointer
+    std::vector<std::string> members;  // of a struct that holds the pointer
     enum class Origin : std::uint8_t { pointer, global, local } origin = Origin::pointer;
     bool is_restrict = false;
     bool rows_by_pointers = false;  // double **a

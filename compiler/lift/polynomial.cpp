@@ -86,7 +86,8 @@ std::optional<Polynomial> Polynomial::coefficient(int symbol) const {
 Polynomial Polynomial::without(int symbol) const {
     Polynomial result;
     for (const auto& [monomial, factor] : terms_) {
-        if (std::find(monomial.begin(), monomial.end(), symbol) == monomial.end()) result.add(monomial, factor);
+        if (std::find(monomial.begin(), monomial.end(), symbol) == monomial.end())
+            result.add(monomial, factor);
     }
     return result;
 }
@@ -97,14 +98,16 @@ std::int64_t Polynomial::of(const Monomial& monomial) const {
 }
 
 bool Polynomial::is_below_zero() const {
-    const auto lead = std::min_element(terms_.begin(), terms_.end(),
-                                       [](const auto& a, const auto& b) { return is_larger(a.first, b.first); });
+    const auto lead = std::min_element(terms_.begin(), terms_.end(), [](const auto& a, const auto& b) {
+        return is_larger(a.first, b.first);
+    });
     return lead != terms_.end() && lead->second < 0;
 }
 
 std::pair<Polynomial, Polynomial> Polynomial::divide(const Polynomial& divisor) const {
-    const auto lead = std::min_element(divisor.terms_.begin(), divisor.terms_.end(),
-                                       [](const auto& a, const auto& b) { return is_larger(a.first, b.first); });
+    const auto lead =
+        std::min_element(divisor.terms_.begin(), divisor.terms_.end(),
+                         [](const auto& a, const auto& b) { return is_larger(a.first, b.first); });
     Polynomial result, rest = *this;
     if (lead == divisor.terms_.end()) return {result, rest};
     for (bool found = true; found;) {

@@ -1,4 +1,5 @@
-// Polynomials with whole coefficients over symbols: bounds, subscripts and strides such as nx*ny*k + nx*j + i + 1.
+// Polynomials with whole coefficients over symbols: bounds, subscripts and strides such as nx*ny*k + nx*j + i
+// + 1.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,14 @@ bool is_float_value(double value) {
     return static_cast<double>(static_cast<float>(value)) == value;
 }
 
+// Of floats these give floats, or round as one operation does.
+bool is_exact_call(const std::string& name) {
+    for (const char* each : {"sqrt", "abs", "min", "max", "floor", "ceil", "trunc", "round"}) {
+        if (name == each) return true;
+    }
+    return false;
+}
+
 class PrecisionFinder {
 public:
     PrecisionFinder(Model& model, const Form& form) : model_(model), form_(form) {}
@@ -27,8 +35,10 @@ public:
             result_.type[static_cast<int>(i)] = field_type(form_.fields[i]);
         widest_ = Compute::weak;
         for (const auto& [id, type] : result_.type) {
-            if (type == "f64" || type == "f32 as f64") widest_ = Compute::f64;
-            else if (type == "f32" && widest_ == Compute::weak) widest_ = Compute::f32;
+            if (type == "f64" || type == "f32 as f64")
+                widest_ = Compute::f64;
+            else if (type == "f32" && widest_ == Compute::weak)
+                widest_ = Compute::f32;
         }
         result_.compute.assign(model_.terms.size(), Compute::weak);
         std::set<int> done;
@@ -54,7 +64,8 @@ private:
     int as_float(int id) {
         const Term each = term(id);
         if (each.type == Number::f32) return id;
-        if (each.kind == Term::Kind::convert && term(each.operands[0]).type == Number::f32) return each.operands[0];
+        if (each.kind == Term::Kind::convert && term(each.operands[0]).type == Number::f32)
+            return each.operands[0];
         if (each.kind == Term::Kind::number && is_float_value(each.number)) {
             Term made = each;
             made.type = Number::f32;
@@ -64,15 +75,15 @@ private:
         return -1;
     }
 
-    // One operation on floats that is done in double and rounded to float has the bits of the float's operation:
-    // double has more than twice its digits.
+    // One operation on floats that is done in double and rounded to float has the bits of the float's
+    // operation: double has more than twice its digits.
     void simplify(int id) {
         const Term each = term(id);
         if (each.kind != Term::Kind::convert || each.type != Number::f32) return;
         const Term inner = term(each.operands[0]);
         if (inner.type != Number::f64) return;
         const bool is_exact = (inner.kind == Term::Kind::binary && inner.operands.size() == 2) ||
-                              (inner.kind == Term::Kind::call && inner.text == "sqrt") ||
+                              (inner.kind == Term::Kind::call && is_exact_call(inner.text)) ||
                               inner.kind == Term::Kind::unary || inner.kind == Term::Kind::select;
         if (!is_exact) {
             const int same = as_float(each.operands[0]);
@@ -122,7 +133,8 @@ private:
         std::set<int> converted;
         for (const int id : used_) {
             const Term& each = term(id);
-            if (each.kind == Term::Kind::convert && each.type == Number::f64) converted.insert(each.operands[0]);
+            if (each.kind == Term::Kind::convert && each.type == Number::f64)
+                converted.insert(each.operands[0]);
             else
                 for (const int operand : each.operands)
                     is_narrow = is_narrow || is_read_of(operand, object);
@@ -147,14 +159,23 @@ private:
         const bool in_double = each.type == Number::f64;
         std::vector<std::string> notes;
         if (in_double) {
-            notes.push_back("a constant with a decimal point is a double: written with an f behind it, as in 0.1f, all "
-                            "is computed in float; or make the arrays double");
+            notes.push_back(
+                "constants with a decimal point and the functions of <math.h> are double: with an f behind "
+                "them, as in 0.1f and fabsf, all is computed in float; or make the arrays double");
         }
         throw Refusal(each.where,
                       std::string("this is computed in ") + (in_double ? "double" : "float") +
                           ", and a spec would compute it in " + (here == Compute::f32 ? "float" : "double") +
                           ": the last digits would not be the same",
                       notes);
+    }
+
+    bool is_long_number(int id) const {
+        const Term& each = model_.term(id);
+        if (each.kind == Term::Kind::read)
+            return model_.object(model_.read(each.index).object).number == Number::i64;
+        return std::any_of(each.operands.begin(), each.operands.end(),
+                           [this](int operand) { return is_long_number(operand); });
     }
 
     // Of operands that meet.
@@ -196,7 +217,8 @@ private:
                 const Number number = model_.object(model_.read(each.index).object).number;
                 if (number == Number::boolean) return Compute::truth;
                 if (c::is_integer(number)) return Compute::whole;
-                return number == Number::f64 || is_wide(model_.read(each.index).object) ? Compute::f64 : Compute::f32;
+                return number == Number::f64 || is_wide(model_.read(each.index).object) ? Compute::f64
+                                                                                        : Compute::f32;
             }
             case Term::Kind::convert:
                 return converted(each);
@@ -220,7 +242,8 @@ private:
         const Compute inner = of(each.operands[0]);
         const Term& from = model_.term(each.operands[0]);
         // A float that a double is rounded to may only be stored: operation() refuses all else.
-        const bool rounds = each.type == Number::f32 && from.type == Number::f64 && from.kind != Term::Kind::number;
+        const bool rounds =
+            each.type == Number::f32 && from.type == Number::f64 && from.kind != Term::Kind::number;
         if (rounds && inner == Compute::weak) note_float_params();
         return inner;
     }
@@ -229,12 +252,20 @@ private:
         const Compute all = join(operands);
         if (c::is_integer(each.type)) {
             if (all == Compute::f32 || all == Compute::f64) refuse(each, all);
+            const bool is_long = each.type == Number::i64 || each.type == Number::u64;
+            const bool is_narrow =
+                all == Compute::whole &&
+                !std::any_of(operands.begin(), operands.end(), [&](int id) { return is_long_number(id); });
+            if (is_long && is_narrow && each.kind != Term::Kind::select)
+                throw Refusal(
+                    each.where,
+                    "this is computed in 64 bits, and a spec would compute it in 32: it may not fit");
             return all;
         }
         for (const int id : operands) {  // a value that C rounds to float before it goes on
             const Term& operand = model_.term(id);
-            const bool is_rounded = operand.kind == Term::Kind::convert && operand.type == Number::f32 &&
-                                    of(id) == Compute::f64;
+            const bool is_rounded =
+                operand.kind == Term::Kind::convert && operand.type == Number::f32 && of(id) == Compute::f64;
             if (is_rounded) refuse(operand, Compute::f64);
         }
         if (all == Compute::weak) {
@@ -269,7 +300,8 @@ private:
 
     void note_float_params() {
         const std::string text = "Float parameters are combined in double here and in float there.";
-        if (std::find(result_.differences.begin(), result_.differences.end(), text) == result_.differences.end())
+        if (std::find(result_.differences.begin(), result_.differences.end(), text) ==
+            result_.differences.end())
             result_.differences.push_back(text);
     }
 

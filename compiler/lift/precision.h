@@ -1,5 +1,6 @@
-// What is computed in float and what in double, in C and in a spec. C converts where its rules say so; a spec computes
-// where a float meets a double in double, numbers in the type of what they meet, and params in double.
+// What is computed in float and what in double, in C and in a spec. C converts where its rules say so; a spec
+// computes where a float meets a double in double, numbers in the type of what they meet, and params in
+// double.
 #pragma once
 
 #include <map>
@@ -12,7 +13,7 @@ namespace halo::lift {
 
 // The type that a spec computes in.
 enum class Compute : unsigned char {
-    weak,     // numbers and params: in double, then in the type of what they meet
+    weak,  // numbers and params: in double, then in the type of what they meet
     f32,
     f64,
     whole,    // fields of integers
@@ -26,7 +27,8 @@ struct Precision {
     std::vector<std::string> differences;  // what may round otherwise in the last place, as sentences
 };
 
-// May rewrite Terms to what has the same value in every bit. Throws Refusal where a spec would round otherwise.
+// May rewrite Terms to what has the same value in every bit. Throws Refusal where a spec would round
+// otherwise.
 Precision find_precision(Model& model, const Form& form);
 
 }  // namespace halo::lift

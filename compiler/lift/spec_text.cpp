@@ -26,11 +26,12 @@ class Names {
 public:
     Names() {
         // Words of the language, and names that mean something in a stencil.
-        for (const char* word : {"stencil", "run",  "if",   "then", "else",  "and",  "or",    "not",   "t",
-                                 "x",       "y",    "z",    "pi",   "true",  "false", "step", "time",  "seed",
-                                 "param",   "field", "let", "def",  "const", "coef",  "reduce", "where", "on",
-                                 "for",     "inject", "sample", "points", "table", "fast", "schedule", "spacing",
-                                 "origin",  "accuracy"})
+        for (const char* word :
+             {"stencil", "run",      "if",      "then",   "else",    "and",    "or",     "not",
+              "t",       "x",        "y",       "z",      "pi",      "true",   "false",  "step",
+              "time",    "seed",     "param",   "field",  "let",     "def",    "const",  "coef",
+              "reduce",  "where",    "on",      "for",    "inject",  "sample", "points", "table",
+              "fast",    "schedule", "spacing", "origin", "accuracy"})
             taken_.insert(word);
     }
     std::string take(std::string wanted) {
@@ -64,7 +65,8 @@ std::string broken(const std::string& line) {
         std::size_t at = std::string::npos;
         for (const char* before : {" + ", " - ", " then ", " else ", " and ", " or "}) {
             const std::size_t found = line.rfind(before, begin + kWidth);
-            if (found != std::string::npos && found > begin + 8 && (at == std::string::npos || found > at)) at = found;
+            if (found != std::string::npos && found > begin + 8 && (at == std::string::npos || found > at))
+                at = found;
         }
         if (at == std::string::npos) break;
         text += line.substr(begin, at - begin) + "\n        ";
@@ -90,18 +92,22 @@ public:
         std::string axes;
         for (const std::string& axis : form_.axes)
             axes += (axes.empty() ? "" : ", ") + axis;
-        spec_.body = "stencil " + spec_.name + "(" + axes + ") {\n" + params() + fields() + "\n" + statements + "}\n";
+        spec_.body =
+            "stencil " + spec_.name + "(" + axes + ") {\n" + params() + fields() + "\n" + statements + "}\n";
         spec_.is_exact = precision_.differences.empty() && !has_function_;
         for (const std::string& each : precision_.differences)
             spec_.remarks.push_back(each);
         if (has_function_) spec_.remarks.push_back("Functions are those of each platform's library.");
         if (has_extremum_)
-            spec_.remarks.push_back("Where an operand of min or max is NaN the result is the right one, not the number.");
+            spec_.remarks.push_back(
+                "Where an operand of min or max is NaN the result is the right one, not the number.");
         return std::move(spec_);
     }
 
 private:
-    const Store& store(const Statement& each) const { return model_.stores[static_cast<std::size_t>(each.store)]; }
+    const Store& store(const Statement& each) const {
+        return model_.stores[static_cast<std::size_t>(each.store)];
+    }
     const Field& field(int id) const { return form_.fields[static_cast<std::size_t>(id)]; }
 
     // What is called `id` now is called so after the step.
@@ -114,7 +120,8 @@ private:
     bool covers_grid(const Statement& each) const {
         if (!store(each).guards.empty()) return false;
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
-            if (!(each.region[a].lower == Polynomial(0)) || !(each.region[a].upper == form_.grid[a])) return false;
+            if (!(each.region[a].lower == Polynomial(0)) || !(each.region[a].upper == form_.grid[a]))
+                return false;
         }
         return true;
     }
@@ -124,8 +131,8 @@ private:
         }
         return nullptr;
     }
-    // With --equal-rims, of arrays that take turns and of which one is written in a step: cells that are not written
-    // keep what the name held, which is the same in all of them.
+    // With --equal-rims, of arrays that take turns and of which one is written in a step: cells that are not
+    // written keep what the name held, which is the same in all of them.
     bool is_short_cycle(int id) const {
         if (!options_.equal_rims || field(id).after_step == id) return false;
         int written = 0;
@@ -140,8 +147,8 @@ private:
         return written == 1 && !is_guarded;
     }
     bool is_short(int id) const { return first_write(id) && is_short_cycle(id); }
-    // An array that takes turns, and whose cells before the step show nowhere: neither in what is read, nor under its
-    // next name, where that shows.
+    // An array that takes turns, and whose cells before the step show nowhere: neither in what is read, nor
+    // under its next name, where that shows.
     bool is_scratch(int id) const {
         if (!is_short_cycle(id)) return false;
         std::set<int> passed;
@@ -156,13 +163,19 @@ private:
         std::set<int> kept;
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const int id = static_cast<int>(i);
-            // Its last values are what the caller finds in the array: kept, unless only its being there matters.
-            const bool is_computed = std::any_of(form_.statements.begin(), form_.statements.end(),
-                                                 [&](const Statement& each) { return holder(each.field) == id; });
+            // Its last values are what the caller finds in the array: kept, unless only its being there
+            // matters.
+            const bool is_computed =
+                std::any_of(form_.statements.begin(), form_.statements.end(),
+                            [&](const Statement& each) { return holder(each.field) == id; });
             const bool is_dropped = options_.equal_rims && is_scratch(id) && !is_computed;
-            if (is_dropped) spec_.remarks.push_back(fmt::format(
-                "`{}` takes turns with the others and has no field: what it holds afterwards is left out.", field(id).name));
-            else kept.insert(id);
+            if (is_dropped)
+                spec_.remarks.push_back(
+                    fmt::format("`{}` takes turns with the others and has no field: what it holds afterwards "
+                                "is left out.",
+                                field(id).name));
+            else
+                kept.insert(id);
         }
         for (const int id : kept)
             spec_.fields[id] = names_.take(field(id).name);
@@ -170,11 +183,13 @@ private:
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const Statement* first = first_write(static_cast<int>(i));
             const bool is_swapped = form_.fields[i].after_step != static_cast<int>(i);
-            assumes = assumes || (is_swapped && first && is_short(static_cast<int>(i)) && !covers_grid(*first));
+            assumes =
+                assumes || (is_swapped && first && is_short(static_cast<int>(i)) && !covers_grid(*first));
         }
         if (assumes)
-            spec_.remarks.push_back("Assumes that the arrays that take turns hold the same values in the cells that "
-                                    "no loop writes.");
+            spec_.remarks.push_back(
+                "Assumes that the arrays that take turns hold the same values in the cells that "
+                "no loop writes.");
         else if (std::any_of(form_.fields.begin(), form_.fields.end(), [&](const Field& each) {
                      return each.after_step != static_cast<int>(&each - form_.fields.data());
                  }))
@@ -189,7 +204,8 @@ private:
     // Cells of the array that are not written keep what it held, not what its next name held.
     std::string base_copy(const Statement& each) {
         const int to = holder(each.field);
-        if (to == each.field || first_write(each.field) != &each || covers_grid(each) || is_short(each.field)) return "";
+        if (to == each.field || first_write(each.field) != &each || covers_grid(each) || is_short(each.field))
+            return "";
         return spec_.fields.at(to) + "[t+1] = " + spec_.fields.at(each.field) + "\n";
     }
     std::string swap_copy(int id) {
@@ -306,14 +322,16 @@ private:
         const bool is_operation = each.kind == Term::Kind::binary || each.kind == Term::Kind::call ||
                                   each.kind == Term::Kind::select || each.kind == Term::Kind::unary;
         const auto found = uses_.find(id);
-        return is_operation && each.type != Number::boolean && each.text != "mod" && found != uses_.end() && found->second > 1;
+        return is_operation && each.type != Number::boolean && each.text != "mod" && found != uses_.end() &&
+               found->second > 1;
     }
 
     // Without `on`, the cells are those whose neighbours are all there.
     bool needs_region(const Statement& each) {
         if (!lets_.empty()) {
             for (const auto& [id, read] : each.reads) {
-                if (std::any_of(read.offset.begin(), read.offset.end(), [](int offset) { return offset != 0; }))
+                if (std::any_of(read.offset.begin(), read.offset.end(),
+                                [](int offset) { return offset != 0; }))
                     return !is_whole(each);
             }
         }
@@ -323,13 +341,15 @@ private:
                 low = std::max(low, -read.offset[a]);
                 high = std::max(high, read.offset[a]);
             }
-            if (!(each.region[a].lower == Polynomial(low)) || !(each.region[a].upper == form_.grid[a] - high)) return true;
+            if (!(each.region[a].lower == Polynomial(low)) || !(each.region[a].upper == form_.grid[a] - high))
+                return true;
         }
         return false;
     }
     bool is_whole(const Statement& each) const {
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
-            if (!(each.region[a].lower == Polynomial(0)) || !(each.region[a].upper == form_.grid[a])) return false;
+            if (!(each.region[a].lower == Polynomial(0)) || !(each.region[a].upper == form_.grid[a]))
+                return false;
         }
         return true;
     }
@@ -341,10 +361,13 @@ private:
             // Of a grid whose size is known both are: the nearer face.
             if (!from_low || *from_low > -*from_high) return std::to_string(*from_high);
         }
-        if (const auto from_low = cell.constant(); from_low && *from_low >= 0) return std::to_string(*from_low);
-        throw Refusal(where, fmt::format("the bound `{}` is no fixed number of cells from an edge of the grid, which has "
-                                         "{} cells along {}",
-                                         model_.text(cell), model_.text(form_.grid[a]), form_.axes[a]));
+        if (const auto from_low = cell.constant(); from_low && *from_low >= 0)
+            return std::to_string(*from_low);
+        throw Refusal(
+            where,
+            fmt::format("the bound `{}` is no fixed number of cells from an edge of the grid, which has "
+                        "{} cells along {}",
+                        model_.text(cell), model_.text(form_.grid[a]), form_.axes[a]));
     }
     std::string region(const Statement& each) const {
         std::string text;
@@ -355,9 +378,12 @@ private:
             if (!text.empty()) text += ", ";
             const std::string low = bound(range.lower, a, where), high = bound(range.upper - 1, a, where);
             const bool is_one = low == high;
-            if (is_one && low == "0") text += form_.axes[a] + ".low";
-            else if (is_one && low == "-1") text += form_.axes[a] + ".high";
-            else text += form_.axes[a] + " in " + low + ".." + high;
+            if (is_one && low == "0")
+                text += form_.axes[a] + ".low";
+            else if (is_one && low == "-1")
+                text += form_.axes[a] + ".high";
+            else
+                text += form_.axes[a] + " in " + low + ".." + high;
         }
         return text;
     }
@@ -390,7 +416,8 @@ private:
             case Term::Kind::select: {
                 const Text condition = term(each.operands[0]);
                 const Text then = operand(each, 1), otherwise = operand(each, 2);
-                return {"if " + condition.in(kOr) + " then " + then.in(kOr) + " else " + otherwise.in(kIf), kIf};
+                return {"if " + condition.in(kOr) + " then " + then.in(kOr) + " else " + otherwise.in(kIf),
+                        kIf};
             }
             case Term::Kind::call:
                 return call(each);
@@ -398,7 +425,8 @@ private:
         return {};
     }
 
-    // A number takes the type of what it meets: a float's decimals mean the float there, and not among doubles.
+    // A number takes the type of what it meets: a float's decimals mean the float there, and not among
+    // doubles.
     Text operand(const Term& of, std::size_t which) {
         const int id = of.operands[which];
         int leaf = id;
@@ -418,7 +446,8 @@ private:
     }
 
     Text binary(const Term& each) {
-        if (each.text == "mod") return {"mod(" + term(each.operands[0]).words + ", " + term(each.operands[1]).words + ")", kLeaf};
+        if (each.text == "mod")
+            return {"mod(" + term(each.operands[0]).words + ", " + term(each.operands[1]).words + ")", kLeaf};
         if (each.text == "+" && is_zero(each.operands[0])) return operand(each, 1);  // where sums begin
         if (each.text == "*" && is_one(each.operands[0])) return operand(each, 1);
         const Text left = operand(each, 0), right = operand(each, 1);
@@ -431,7 +460,9 @@ private:
         const int binding = is_sum ? kSum : is_product ? kProduct : kCompare;
         const int at_left = binding == kCompare ? kSum : binding;
         // -1 * a stays a product of a number; a - -1 does not stand so.
-        const int at_right = binding == kCompare ? kSum : kLeaf > binding + 1 && right.binding == kSign ? kLeaf : binding + 1;
+        const int at_right = binding == kCompare                             ? kSum
+                             : kLeaf > binding + 1 && right.binding == kSign ? kLeaf
+                                                                             : binding + 1;
         return {left.in(at_left) + " " + each.text + " " + right.in(at_right), binding};
     }
 
@@ -446,8 +477,10 @@ private:
     }
 
     Text call(const Term& each) {
-        if (each.text == "min" || each.text == "max") has_extremum_ = true;
-        else if (each.text != "sqrt" && each.text != "abs") has_function_ = true;
+        if (each.text == "min" || each.text == "max")
+            has_extremum_ = true;
+        else if (each.text != "sqrt" && each.text != "abs")
+            has_function_ = true;
         std::string text = each.text + "(";
         for (std::size_t i = 0; i < each.operands.size(); ++i)
             text += (i ? ", " : "") + operand(each, i).words;
@@ -500,7 +533,8 @@ private:
         const ResolvedRead& read = current_->reads.at(each.index);
         const Field& of = field(read.field);
         const bool is_before = !before_.empty() && read.is_new && read.field == current_->field;
-        const std::string text = is_before ? before_ : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
+        const std::string text =
+            is_before ? before_ : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
         std::string inside = read.is_new && of.is_state && !is_before ? "t+1" : "";
         for (std::size_t a = 0; a < read.offset.size(); ++a) {
             if (read.offset[a] == 0) continue;

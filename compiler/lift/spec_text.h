@@ -12,11 +12,11 @@ namespace halo::lift {
 
 struct Spec {
     std::string name;
-    std::string body;                    // from `stencil` on, not yet formatted
-    std::map<int, std::string> fields;   // names, by Form::fields; dropped ones are absent
-    std::map<int, std::string> params;   // by Model::scalars
-    std::vector<std::string> remarks;    // for the header, as sentences
-    bool is_exact = true;                // every bit is meant to be the same
+    std::string body;                   // from `stencil` on, not yet formatted
+    std::map<int, std::string> fields;  // names, by Form::fields; dropped ones are absent
+    std::map<int, std::string> params;  // by Model::scalars
+    std::vector<std::string> remarks;   // for the header, as sentences
+    bool is_exact = true;               // every bit is meant to be the same
 };
 
 // Throws Refusal.

@@ -78,8 +78,16 @@ class Trial {
 public:
     Trial(const Lifted& lifted, const Harness& harness, const ir::Program& program, rt::JitModule& module,
           unsigned seed, const std::vector<std::int64_t>& symbols)
-        : lifted_(lifted), model_(lifted.model), form_(lifted.form), harness_(harness), program_(program),
-          module_(module), random_(seed), wide_(seed % 2 == 1), symbols_(symbols), memory_(std::size_t{1} << 32) {}
+        : lifted_(lifted),
+          model_(lifted.model),
+          form_(lifted.form),
+          harness_(harness),
+          program_(program),
+          module_(module),
+          random_(seed),
+          wide_(seed % 2 == 1),
+          symbols_(symbols),
+          memory_(std::size_t{1} << 32) {}
 
     Outcome run() {
         for (const Polynomial& each : form_.grid)
@@ -121,7 +129,8 @@ private:
         for (const Scalar& each : model_.scalars) {
             double value = std::uniform_real_distribution<double>(0.1, 0.9)(random_);
             if (each.number == Number::f32) value = static_cast<float>(value);
-            if (each.symbol >= 0) value = static_cast<double>(symbols_[static_cast<std::size_t>(each.symbol)]);
+            if (each.symbol >= 0)
+                value = static_cast<double>(symbols_[static_cast<std::size_t>(each.symbol)]);
             scalars_.push_back(value);
         }
     }
@@ -132,11 +141,14 @@ private:
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const Field& each = form_.fields[i];
             std::vector<std::int64_t>& size = sizes[array_of(static_cast<int>(i))];
-            std::vector<std::int64_t> last(static_cast<std::size_t>(*std::max_element(each.level.begin(), each.level.end())) + 1);
+            std::vector<std::int64_t> last(
+                static_cast<std::size_t>(*std::max_element(each.level.begin(), each.level.end())) + 1);
             for (std::size_t a = 0; a < each.stride.size(); ++a)
-                last[static_cast<std::size_t>(each.level[a])] += (number(each.extents[a]) - 1) * number(each.stride[a]);
+                last[static_cast<std::size_t>(each.level[a])] +=
+                    (number(each.extents[a]) - 1) * number(each.stride[a]);
             if (each.modulus)
-                last[static_cast<std::size_t>(each.phase_level)] += (*each.modulus - 1) * number(each.phase_stride);
+                last[static_cast<std::size_t>(each.phase_level)] +=
+                    (*each.modulus - 1) * number(each.phase_stride);
             size.resize(std::max(size.size(), last.size()));
             for (std::size_t l = 0; l < last.size(); ++l)
                 size[l] = std::max(size[l], last[l] + 1);
@@ -154,8 +166,10 @@ private:
             arrays_.emplace(object, Blocks(memory_, model_.object(object).number, size));
     }
 
-    std::vector<std::int64_t> offsets(const Field& of, const std::vector<std::int64_t>& cell, int phase) const {
-        std::vector<std::int64_t> result(static_cast<std::size_t>(*std::max_element(of.level.begin(), of.level.end())) + 1);
+    std::vector<std::int64_t> offsets(const Field& of, const std::vector<std::int64_t>& cell,
+                                      int phase) const {
+        std::vector<std::int64_t> result(
+            static_cast<std::size_t>(*std::max_element(of.level.begin(), of.level.end())) + 1);
         for (std::size_t a = 0; a < cell.size(); ++a)
             result[static_cast<std::size_t>(of.level[a])] += cell[a] * number(of.stride[a]);
         if (of.modulus) result[static_cast<std::size_t>(of.phase_level)] += phase * number(of.phase_stride);
@@ -209,7 +223,8 @@ private:
             for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
                 double value = draw(type);
                 if (is_copy) value = 0.5 + static_cast<double>(index * 2654435761U % 65536U) / 65536;
-                write_number(arrays_.at(array_of(static_cast<int>(i))).at(offsets(of, cell, first_phase(of))), type, value);
+                write_number(arrays_.at(array_of(static_cast<int>(i))).at(offsets(of, cell, first_phase(of))),
+                             type, value);
                 if (name != lifted_.spec.fields.end())
                     interpreter_->field(name->second)[index] = program_value(value, type);
             });
@@ -218,7 +233,8 @@ private:
             const Scalar& each = model_.scalars[k];
             if (!each.element) continue;
             for (auto& [object, blocks] : arrays_) {
-                if (model_.object(object).variable == each.variable && model_.object(object).members == each.members)
+                if (model_.object(object).variable == each.variable &&
+                    model_.object(object).members == each.members)
                     write_number(blocks.at({*each.element}), each.number, scalars_[k]);
             }
         }
@@ -274,8 +290,10 @@ private:
             if (found == arrays_.end()) continue;
             std::size_t bytes = 0;
             void* held = found->second.elements(bytes);
-            if (in) std::memcpy(places[i], held, bytes);
-            else std::memcpy(held, places[i], bytes);
+            if (in)
+                std::memcpy(places[i], held, bytes);
+            else
+                std::memcpy(held, places[i], bytes);
         }
     }
     // Of a kernel: threads of a block, blocks of the launch.
@@ -315,15 +333,18 @@ private:
         const std::vector<double>& got = interpreter_->field(name);
         double scale = 0;
         for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t) {
-            const double want = read_number(arrays_.at(array_of(now)).at(offsets(of, cell, first_phase(of))), type);
+            const double want =
+                read_number(arrays_.at(array_of(now)).at(offsets(of, cell, first_phase(of))), type);
             if (std::isfinite(want)) scale = std::max(scale, std::abs(want));
         });
         const double epsilon = type == Number::f32 ? 0x1p-23 : 0x1p-52;
-        const double bound = lifted_.spec.is_exact || !c::is_real(type)
-                                 ? 0
-                                 : 16 * epsilon * scale * static_cast<double>(std::max<std::int64_t>(1, count));
+        const double bound =
+            lifted_.spec.is_exact || !c::is_real(type)
+                ? 0
+                : 16 * epsilon * scale * static_cast<double>(std::max<std::int64_t>(1, count));
         for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
-            const double want = read_number(arrays_.at(array_of(now)).at(offsets(of, cell, first_phase(of))), type);
+            const double want =
+                read_number(arrays_.at(array_of(now)).at(offsets(of, cell, first_phase(of))), type);
             const double have = plain_value(got[index], type);
             ++outcome.cells;
             const double apart = ulps_apart(want, have, type);
@@ -345,7 +366,8 @@ public:
         std::string text;
         for (const std::int64_t each : grid_)
             text += (text.empty() ? "" : " x ") + std::to_string(each);
-        return text + (grid_.size() == 1 ? " cells" : "") + (steps() == 1 ? "" : fmt::format(", {} steps", steps()));
+        return text + (grid_.size() == 1 ? " cells" : "") +
+               (steps() == 1 ? "" : fmt::format(", {} steps", steps()));
     }
 
 private:
@@ -408,14 +430,15 @@ private:
         }
         for (const Field& each : form_.fields) {
             for (std::size_t a = 0; a < each.extents.size(); ++a) {
-                if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a])) return false;
+                if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a]))
+                    return false;
             }
         }
         for (const Statement& each : form_.statements) {
             for (std::size_t a = 0; a < each.region.size(); ++a) {
                 const bool is_empty = number(each.region[a].lower) >= number(each.region[a].upper);
-                const bool is_outside = number(each.region[a].lower) < 0 ||
-                                        number(each.region[a].upper) > number(form_.grid[a]);
+                const bool is_outside =
+                    number(each.region[a].lower) < 0 || number(each.region[a].upper) > number(form_.grid[a]);
                 if (is_empty || is_outside) return false;
             }
         }
@@ -456,15 +479,17 @@ Verification verify(const Options& options, const Lifted& lifted) {
         result.largest_ulps = std::max(result.largest_ulps, outcome.ulps);
         result.passed = outcome.passed;
         std::string line = fmt::format("{}: {}", trial.size_text(), ulps_text(outcome.ulps));
-        if (outcome.differing > 0) line += fmt::format(", in {} of {} values", outcome.differing, outcome.cells);
+        if (outcome.differing > 0)
+            line += fmt::format(", in {} of {} values", outcome.differing, outcome.cells);
         result.table.push_back(line);
         if (!outcome.passed) failure = outcome.worst + " (" + trial.size_text() + ")";
     }
     if (!result.passed)
         result.sentences = {failure};
     else
-        result.sentences = {fmt::format("Verified: run beside the function on random data of {} {}, {}.", result.sizes,
-                                        sizes.has_choice() ? "sizes" : "kinds", ulps_text(result.largest_ulps))};
+        result.sentences = {fmt::format("Verified: run beside the function on random data of {} {}, {}.",
+                                        result.sizes, sizes.has_choice() ? "sizes" : "kinds",
+                                        ulps_text(result.largest_ulps))};
     return result;
 }
 

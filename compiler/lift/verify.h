@@ -20,12 +20,12 @@ struct Verification {
 // interpreter. Throws SourceError where the function cannot be run by itself.
 Verification verify(const Options& options, const Lifted& lifted);
 
-// The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the values point
-// to. order: of each value, what it is. Throws SourceError.
+// The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the
+// values point to. order: of each value, what it is. Throws SourceError.
 struct HarnessValue {
     enum class Kind : unsigned char { scalar, array } kind = Kind::scalar;
-    int index = -1;        // Model::scalars or Model::objects
-    int symbol = -1;       // of an integer
+    int index = -1;   // Model::scalars or Model::objects
+    int symbol = -1;  // of an integer
 };
 struct Harness {
     std::string text;

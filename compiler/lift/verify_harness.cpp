@@ -45,12 +45,14 @@ const char* type_name(Number number) {
 class HarnessWriter {
 public:
     explicit HarnessWriter(const Lifted& lifted)
-        : unit_(lifted.unit), model_(lifted.model),
+        : unit_(lifted.unit),
+          model_(lifted.model),
           function_(unit_.functions[static_cast<std::size_t>(unit_.function)]) {}
 
     Harness write() {
         if (!function_.is_plain)
-            throw SourceError("`" + function_.name + "` is a template or a member, and cannot be run by itself");
+            throw SourceError("`" + function_.name +
+                              "` is a template or a member, and cannot be run by itself");
         if (!unit_.is_cuda) {
             for (const c::Function& each : unit_.functions) {
                 if (each.body < 0) throw SourceError("`" + each.name + "` is defined elsewhere");
@@ -110,8 +112,10 @@ private:
         if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
             return number(type(of.element).number, scalar_of(id));
         if (of.is_reference && type(of.element).kind == c::Type::Kind::array)
-            return "*(__typeof__(" + type(of.element).text + ")*)" + value({HarnessValue::Kind::array, object_of(id), -1});
-        if (of.kind == c::Type::Kind::pointer && !of.is_reference && type(of.element).kind != c::Type::Kind::other)
+            return "*(__typeof__(" + type(of.element).text + ")*)" +
+                   value({HarnessValue::Kind::array, object_of(id), -1});
+        if (of.kind == c::Type::Kind::pointer && !of.is_reference &&
+            type(of.element).kind != c::Type::Kind::other)
             return pointer(object_of(id), of);
         return record(id, named, of);
     }
@@ -154,23 +158,27 @@ private:
     void globals() {
         std::set<int> done;
         const auto is_global = [&](int id) {
-            return id >= 0 && variable(id).storage != c::Variable::Storage::parameter && done.insert(id).second;
+            return id >= 0 && variable(id).storage != c::Variable::Storage::parameter &&
+                   done.insert(id).second;
         };
         for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
             const Scalar each = model_.scalars[i];
-            if (each.variable < 0 || variable(each.variable).storage == c::Variable::Storage::parameter) continue;
+            if (each.variable < 0 || variable(each.variable).storage == c::Variable::Storage::parameter)
+                continue;
             const c::Variable& named = variable(each.variable);
             check_reach(named);
             if (!each.members.empty()) {
                 before_ += "    " + each.access + " = " + number(each.number, static_cast<int>(i)) + ";\n";
             } else if (!each.element) {
-                if (named.is_const) throw SourceError("`" + named.name + "` is constant, and its value is not known");
+                if (named.is_const)
+                    throw SourceError("`" + named.name + "` is constant, and its value is not known");
                 before_ += "    " + named.name + " = " + number(each.number, static_cast<int>(i)) + ";\n";
             }
         }
         for (std::size_t i = 0; i < model_.objects.size(); ++i) {
             const Object& each = model_.objects[i];
-            if (each.origin == Object::Origin::local || each.role_of >= 0 || !is_global(each.variable)) continue;
+            if (each.origin == Object::Origin::local || each.role_of >= 0 || !is_global(each.variable))
+                continue;
             const c::Variable& named = variable(each.variable);
             check_reach(named);
             if (type(named.type).kind == c::Type::Kind::array) {
@@ -184,7 +192,8 @@ private:
     }
     void check_reach(const c::Variable& named) const {
         if (named.is_extern) throw SourceError("`" + named.name + "` is defined in another file");
-        if (named.is_static) throw SourceError("`" + named.name + "` is static in the function, and cannot be set");
+        if (named.is_static)
+            throw SourceError("`" + named.name + "` is static in the function, and cannot be set");
     }
 
     // All threads, one after the other.

@@ -22,8 +22,8 @@ TEST_CASE("lift writes a spec that haloc runs") {
     const Folder folder;
     folder.write("solver.c", kSolver);
     folder.write("width.h", "#define WIDTH 2\n");
-    const Outcome lifted =
-        folder.haloc({"lift", "solver.c", "--function", "smooth", "--verify", "-o", "smooth.halo", "--", "-I."});
+    const Outcome lifted = folder.haloc(
+        {"lift", "solver.c", "--function", "smooth", "--verify", "-o", "smooth.halo", "--", "-I."});
     INFO(lifted.err);
     REQUIRE(lifted.code == 0);
     CHECK(lifted.err.find("smooth.halo written, verified") != std::string::npos);
@@ -66,7 +66,8 @@ TEST_CASE("mistakes in the use of lift are named") {
     const Outcome misspelt = folder.haloc({"lift", "solver.c", "--function", "smoth"});
     CHECK(misspelt.code == 2);
     CHECK(misspelt.err.find("it has smooth, relax") != std::string::npos);
-    const Outcome broken = folder.haloc({"lift", "solver.c", "--function", "smooth", "--", "-DWIDTH=)"});
+    folder.write("broken.c", "void smooth(int n {\n");
+    const Outcome broken = folder.haloc({"lift", "broken.c", "--function", "smooth"});
     CHECK(broken.code == 2);
     CHECK(broken.err.find("does not compile") != std::string::npos);
     const Outcome no_folder = folder.haloc({"lift", "solver.c", "--function", "smooth", "-p", "nowhere"});

@@ -1,4 +1,5 @@
-// The functions of cases/, with what is said of them: `// case NAME [--flags] [refused: WORDS]: what it shows`.
+// The functions of cases/, with what is said of them: `// case NAME [--flags] [refused: WORDS]: what it
+// shows`.
 #pragma once
 
 #include <string>

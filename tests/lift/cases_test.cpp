@@ -1,5 +1,6 @@
-// Every function of cases/ is lifted and computes, in the interpreter, what its own code computes; or it is refused, for
-// the reason that is expected. docs/lift.md shows them in a table, which HALO_REGENERATE=1 writes anew.
+// Every function of cases/ is lifted and computes, in the interpreter, what its own code computes; or it is
+// refused, for the reason that is expected. docs/lift.md shows them in a table, which HALO_REGENERATE=1
+// writes anew.
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -43,8 +44,9 @@ std::string outcome_of(const LiftCase& each) {
         INFO(run.sentences.front());
         CHECK(run.passed);
         check_text(halo::lift::file_text(lifted, run.sentences));
-        return run.largest_ulps == 0 ? "the same bits"
-                                     : "at most " + std::to_string(static_cast<int>(run.largest_ulps)) + " ulps apart";
+        return run.largest_ulps == 0
+                   ? "the same bits"
+                   : "at most " + std::to_string(static_cast<int>(run.largest_ulps)) + " ulps apart";
     } catch (const halo::lift::LiftError& refused) {
         INFO(refused.what());
         CHECK_FALSE(each.refused.empty());

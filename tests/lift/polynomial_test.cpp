@@ -1,5 +1,5 @@
-#include "catch.h"
 #include "compiler/lift/polynomial.h"
+#include "catch.h"
 
 using halo::lift::Polynomial;
 

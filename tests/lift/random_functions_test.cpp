@@ -1,5 +1,5 @@
-// Random functions: whatever is lifted computes what the function computes; the rest is refused, and nothing else
-// happens.
+// Random functions: whatever is lifted computes what the function computes; the rest is refused, and nothing
+// else happens.
 #include <fstream>
 #include <random>
 
@@ -9,7 +9,8 @@
 
 namespace {
 
-// Nests over one to three axes, with several statements, some in place, some in loops over time that swap pointers.
+// Nests over one to three axes, with several statements, some in place, some in loops over time that swap
+// pointers.
 class FunctionMaker {
 public:
     explicit FunctionMaker(unsigned seed) : random_(seed) {}
@@ -55,14 +56,15 @@ private:
         const bool is_leaf = depth == 0 || chance(0.3);
         if (is_leaf) return chance(0.15) ? "p" : chance(0.1) ? "2" : cell(chance(0.5));
         if (chance(0.12))
-            return "(" + formula(depth - 1) + " > " + formula(depth - 1) + " ? " + formula(depth - 1) + " : " +
-                   formula(depth - 1) + ")";
+            return "(" + formula(depth - 1) + " > " + formula(depth - 1) + " ? " + formula(depth - 1) +
+                   " : " + formula(depth - 1) + ")";
         return "(" + formula(depth - 1) + std::string(1, "+-*"[pick({0, 1, 2})]) + formula(depth - 1) + ")";
     }
     std::string head(int axis) {
         const std::string i = index(axis), low = std::to_string(pick({2, 2, 2, 3})),
                           high = sizes(axis) + " - " + std::to_string(pick({2, 2, 2, 4}));
-        if (chance(0.15)) return "for (int " + i + " = " + high + " - 1; " + i + " >= " + low + "; --" + i + ") {\n";
+        if (chance(0.15))
+            return "for (int " + i + " = " + high + " - 1; " + i + " >= " + low + "; --" + i + ") {\n";
         return "for (int " + i + " = " + low + "; " + i + " < " + high + "; ++" + i + ") {\n";
     }
     std::string nest() {

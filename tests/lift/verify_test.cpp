@@ -29,10 +29,10 @@ bool passes_with(const std::string& function, const std::string& from, const std
 
 TEST_CASE("verifying finds wrong specs") {
     CHECK(passes_with("blur_row", "0.5", "0.5"));
-    CHECK_FALSE(passes_with("blur_row", "0.5", "0.5000000000000001"));    // a weight, by its last place
-    CHECK_FALSE(passes_with("blur_row", "in[x-1]", "in[x+1]"));           // a neighbour, where weights are the same
-    CHECK_FALSE(passes_with("leading_dimension", "in 1..-2", "in 1..-3"));  // a cell left out
-    CHECK_FALSE(passes_with("edges", "= 0\n", "= 1\n"));                  // one edge
+    CHECK_FALSE(passes_with("blur_row", "0.5", "0.5000000000000001"));  // a weight, by its last place
+    CHECK_FALSE(passes_with("blur_row", "in[x-1]", "in[x+1]"));  // a neighbour, where weights are the same
+    CHECK_FALSE(passes_with("leading_dimension", "in 1..-2", "in 1..-3"));           // a cell left out
+    CHECK_FALSE(passes_with("edges", "= 0\n", "= 1\n"));                             // one edge
     CHECK_FALSE(passes_with("swap_pointers", "now[t+1] = next", "now[t+1] = now"));  // the other array's rim
     CHECK_FALSE(passes_with("masked", "solid == 0", "solid != 0"));
     CHECK_FALSE(passes_with("diffusion", "6 *", "5.9999 *"));  // where floats may differ in the last places
@@ -49,11 +49,13 @@ TEST_CASE("a function that goes astray ends alone") {
     options.source.function = "astray";
     CHECK_THROWS_AS(halo::lift::lift(options), halo::lift::LiftError);  // whole numbers are divided
 
-    std::ofstream(file) << "void abort(void);\nvoid astray(int n, const double *restrict a, double *restrict b) {\n"
-                           "    for (int i = 0; i < n; i++) b[i] = a[i];\n}\n";
+    std::ofstream(file)
+        << "void abort(void);\nvoid astray(int n, const double *restrict a, double *restrict b) {\n"
+           "    for (int i = 0; i < n; i++) b[i] = a[i];\n}\n";
     halo::lift::Lifted lifted = halo::lift::lift(options);
-    std::ofstream(file) << "void abort(void);\nvoid astray(int n, const double *restrict a, double *restrict b) {\n"
-                           "    abort();\n}\n";  // changed since it was read
+    std::ofstream(file)
+        << "void abort(void);\nvoid astray(int n, const double *restrict a, double *restrict b) {\n"
+           "    abort();\n}\n";  // changed since it was read
     CHECK_THROWS_AS(halo::lift::verify(options, lifted), halo::lift::SourceError);
 }
 

@@ -128,6 +128,13 @@ void parity(int steps) {
                                                     level[t % 2][j - 1][i] + level[t % 2][j + 1][i]);
 }
 
+// case three_levels: three levels in a ring
+void three_levels(int n, int steps, double (*restrict u)[n], double c) {
+    for (int t = 1; t <= steps; t++)
+        for (int i = 1; i < n - 1; i++)
+            u[(t + 1) % 3][i] = 2 * u[t % 3][i] - u[(t - 1) % 3][i] + c * (u[t % 3][i - 1] - 2 * u[t % 3][i] + u[t % 3][i + 1]);
+}
+
 // case copy_back --no-alias: Jacobi through a second array, copied back in each step
 void copy_back(int n, int steps, double a[n][n], double b[n][n]) {
     int i, j, t;
@@ -158,6 +165,24 @@ void heap_scratch(int n, double *u) {
 // case descending: a loop that counts down
 void descending(int n, double *restrict u, const double *restrict f) {
     for (int i = n - 1; i >= 1; --i) u[i] = u[i - 1] + f[i];
+}
+
+// case walls: values at the ends follow their neighbours in each step
+void walls(int n, int steps, double *restrict u, double *restrict v, double r) {
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < n - 1; i++) v[i] = u[i] + r * (u[i - 1] - 2 * u[i] + u[i + 1]);
+        v[0] = v[1];
+        v[n - 1] = v[n - 2];
+        for (int i = 0; i < n; i++) u[i] = v[i];
+    }
+}
+
+// case staggered: velocities on faces, with rows of their own length
+void staggered(int nx, int ny, const double *restrict p, double *restrict u, double *restrict v) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 1; i < nx; i++) u[j * (nx + 1) + i] -= p[j * nx + i] - p[j * nx + i - 1];
+    for (int j = 1; j < ny; j++)
+        for (int i = 0; i < nx; i++) v[j * nx + i] -= p[j * nx + i] - p[(j - 1) * nx + i];
 }
 
 // case in_place_forward: in place, reading only what no turn has changed yet

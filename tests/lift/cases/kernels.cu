@@ -15,8 +15,8 @@ __global__ void heat_kernel(const float* __restrict__ in, float* __restrict__ ou
 }
 
 // case early_return: threads outside of the grid return at once
-__global__ void __launch_bounds__(256) early_return(double* __restrict__ w, const double* __restrict__ u, int nx, int ny,
-                                                    int nz) {
+__global__ void __launch_bounds__(256)
+    early_return(double* __restrict__ w, const double* __restrict__ u, int nx, int ny, int nz) {
     const int x = threadIdx.x + blockDim.x * blockIdx.x;
     const int y = threadIdx.y + blockDim.y * blockIdx.y;
     const int z = threadIdx.z + blockDim.z * blockIdx.z;
@@ -39,11 +39,14 @@ __global__ void planes_in_a_loop(const float* __restrict__ u, float* __restrict_
 
 // case grid_stride: threads that go on to further cells
 __global__ void grid_stride(int n, const float* __restrict__ u, float* __restrict__ w) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) w[i] = 2.0f * u[i] * u[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        w[i] = 2.0f * u[i] * u[i];
 }
 
 __constant__ float c_weight[3];
-__device__ float slope(const float* f, int at) { return f[at + 1] - f[at - 1]; }
+__device__ float slope(const float* f, int at) {
+    return f[at + 1] - f[at - 1];
+}
 
 // case constant_memory: weights in constant memory, a function of the device
 __global__ void constant_memory(int n, const float* __restrict__ f, float* __restrict__ df) {

@@ -118,6 +118,44 @@ void half_index(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[i / 2];
 }
 
+// case bound_moves refused: how far the loop goes: a bound that the loop changes
+void bound_moves(int n, double *restrict w) {
+    for (int i = 0; i < n; i++) {
+        w[i] = 1;
+        if (i > 3) n = 5;
+    }
+}
+
+// case skipped_effect refused: in one branch of a condition: an assignment that may not be reached
+void skipped_effect(int n, const double *restrict u, double *restrict w) {
+    for (int i = 0; i < n; i++) {
+        int found = 0;
+        if (u[i] > 1 && (found = 1)) w[i] = 2;
+        w[i] += found;
+    }
+}
+
+// case extended refused: of a type that a spec does not have: long double
+void extended(int n, const double *restrict u, double *restrict w) {
+    for (int i = 0; i < n; i++) {
+        long double square = u[i];
+        square = square * square;
+        w[i] = square / 3;
+    }
+}
+
+// case marching refused: is moved on in each turn: a pointer in place of an index
+void marching(int n, const double *restrict u, double *restrict w) {
+    double *at = w;
+    for (int i = 0; i < n; i++) *at++ = u[i];
+}
+
+// case profile refused: a value at every cell: an array with fewer axes than the grid
+void profile(int nx, int ny, const double *restrict d, const double *restrict u, double *restrict w) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++) w[j * nx + i] = d[i] * u[j * nx + i];
+}
+
 static int calls;
 // case counting refused: is a side effect: a global variable is changed
 void counting(int n, const double *restrict u, double *restrict w) {

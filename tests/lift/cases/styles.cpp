@@ -9,14 +9,15 @@ void lambda_index(int nx, int ny, const double* __restrict u, double* __restrict
     auto at = [nx](int i, int j) { return i + nx * j; };
     for (int j = 1; j < ny - 1; ++j)
         for (int i = 1; i < nx - 1; ++i)
-            w[at(i, j)] = u[at(i, j)] + 0.25 * (u[at(i - 1, j)] + u[at(i + 1, j)] + u[at(i, j - 1)] + u[at(i, j + 1)] -
-                                                4 * u[at(i, j)]);
+            w[at(i, j)] = u[at(i, j)] + 0.25 * (u[at(i - 1, j)] + u[at(i + 1, j)] + u[at(i, j - 1)] +
+                                                u[at(i, j + 1)] - 4 * u[at(i, j)]);
 }
 
 // case lambda_formula: a lambda for the formula, which sees all around it
 void lambda_formula(int n, const float* __restrict u, float* __restrict w, float a) {
     const auto slope = [&](int i) { return a * (u[i + 1] - u[i - 1]); };
-    for (int i = 2; i < n - 2; ++i) w[i] = slope(i + 1) - slope(i - 1);
+    for (int i = 2; i < n - 2; ++i)
+        w[i] = slope(i + 1) - slope(i - 1);
 }
 
 template <class T>
@@ -26,26 +27,30 @@ inline T square(T v) {
 
 // case template_helper: a template that is called
 void template_helper(int n, const double* __restrict u, double* __restrict w) {
-    for (int i = 1; i < n - 1; ++i) w[i] = square(u[i + 1] - u[i - 1]) / 4;
+    for (int i = 1; i < n - 1; ++i)
+        w[i] = square(u[i + 1] - u[i - 1]) / 4;
 }
 
 // case references: numbers and arrays by reference
 void references(const int& n, const double& dt, double (&__restrict u)[32], double (&__restrict w)[32]) {
-    for (int i = 1; i < 31; ++i) w[i] = u[i] + dt * (u[i + 1] - u[i - 1]);
+    for (int i = 1; i < 31; ++i)
+        w[i] = u[i] + dt * (u[i + 1] - u[i - 1]);
     (void)n;
 }
 
 // case std_swap --no-alias: std::swap
 void std_swap(double* a, double* b, int n, int steps) {
     for (int s = 0; s < steps; ++s) {
-        for (int i = 1; i < n - 1; ++i) b[i] = (a[i - 1] + a[i + 1]) / 2;
+        for (int i = 1; i < n - 1; ++i)
+            b[i] = (a[i - 1] + a[i + 1]) / 2;
         std::swap(a, b);
     }
 }
 
 // case clamped: std::min and std::max
 void clamped(int n, const double* __restrict u, double* __restrict w) {
-    for (int i = 1; i < n - 1; ++i) w[i] = std::min(1.0, std::max(-1.0, u[i - 1] - u[i + 1]));
+    for (int i = 1; i < n - 1; ++i)
+        w[i] = std::min(1.0, std::max(-1.0, u[i - 1] - u[i + 1]));
 }
 
 namespace physics {
@@ -61,13 +66,15 @@ void ghost_cells(std::size_t n, const double* __restrict u, double* __restrict w
 
 // case flags: fields of true and false
 void flags(int n, const bool* __restrict wet, const double* __restrict h, bool* __restrict next) {
-    for (int i = 1; i < n - 1; ++i) next[i] = wet[i] || (h[i - 1] > 0.1 && wet[i - 1]) || (h[i + 1] > 0.1 && wet[i + 1]);
+    for (int i = 1; i < n - 1; ++i)
+        next[i] = wet[i] || (h[i - 1] > 0.1 && wet[i - 1]) || (h[i + 1] > 0.1 && wet[i + 1]);
 }
 
 // case thresholds: bytes
 void thresholds(int nx, int ny, const float* __restrict u, unsigned char* __restrict mark) {
     for (int j = 0; j < ny; ++j)
-        for (int i = 0; i < nx; ++i) mark[j * nx + i] = u[j * nx + i] > 0.5f ? 255 : 0;
+        for (int i = 0; i < nx; ++i)
+            mark[j * nx + i] = u[j * nx + i] > 0.5f ? 255 : 0;
 }
 
 // case checkerboard: cells of one colour
@@ -83,5 +90,6 @@ struct Cells {
 };
 // case class_operator refused: operators of classes: arrays behind a class
 void class_operator(int n, Cells u, double* __restrict w) {
-    for (int i = 0; i < n; ++i) w[i] = u[i];
+    for (int i = 0; i < n; ++i)
+        w[i] = u[i];
 }
