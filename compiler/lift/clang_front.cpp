@@ -2,7 +2,8 @@
 
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
-#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/DiagnosticOptions.h>
 #include <clang/CodeGen/CodeGenAction.h>
@@ -163,62 +164,58 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& requ
     return compiler;
 }
 
-class FunctionFinder : public clang::RecursiveASTVisitor<FunctionFinder> {
-public:
-    explicit FunctionFinder(const std::string& name) : name_(name) {}
-    bool VisitFunctionDecl(clang::FunctionDecl* function) {
-        if (!function->getDeclName().isIdentifier()) return true;
-        const bool is_wanted = function->getQualifiedNameAsString() == name_ || function->getName() == name_;
-        if (!is_wanted) {
-            if (function->isThisDeclarationADefinition()) note(*function);
-            return true;
+// All functions of the file and of what it includes, in order; those of templates as they are used.
+template <class Visit>
+void for_functions(clang::DeclContext& context, const Visit& visit) {
+    for (clang::Decl* each : context.decls()) {
+        if (auto* function = clang::dyn_cast<clang::FunctionDecl>(each)) {
+            visit(*function, /*is_template=*/false);
+        } else if (auto* made = clang::dyn_cast<clang::FunctionTemplateDecl>(each)) {
+            visit(*made->getTemplatedDecl(), true);
+            for (clang::FunctionDecl* instance : made->specializations())
+                visit(*instance, false);
+        } else if (auto* inner = clang::dyn_cast<clang::DeclContext>(each)) {
+            for_functions(*inner, visit);
         }
-        if (!function->doesThisDeclarationHaveABody()) return true;
-        if (function->isTemplated()) {
-            for (clang::FunctionDecl* each : instances_of(*function))
-                found.push_back(each);
-            is_template = true;
-        } else {
-            found.push_back(function);
-        }
-        return true;
     }
-    std::vector<clang::FunctionDecl*> found;
+}
+
+struct Found {
+    std::vector<clang::FunctionDecl*> functions;
     std::vector<std::string> others;  // of the main file
     bool is_template = false;
-
-private:
-    void note(const clang::FunctionDecl& function) {
-        const clang::SourceManager& sources = function.getASTContext().getSourceManager();
-        if (sources.isInMainFile(sources.getExpansionLoc(function.getLocation())))
-            others.push_back(function.getNameAsString());
-    }
-    static std::vector<clang::FunctionDecl*> instances_of(clang::FunctionDecl& function) {
-        std::vector<clang::FunctionDecl*> all;
-        if (clang::FunctionTemplateDecl* made = function.getDescribedFunctionTemplate()) {
-            for (clang::FunctionDecl* each : made->specializations()) {
-                if (each->hasBody()) all.push_back(each);
-            }
-        }
-        return all;
-    }
-    std::string name_;
 };
+
+Found find_function(clang::ASTContext& context, const std::string& name) {
+    Found found;
+    const clang::SourceManager& sources = context.getSourceManager();
+    for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool is_template) {
+        if (!each.getDeclName().isIdentifier() || !each.doesThisDeclarationHaveABody()) return;
+        if (each.getName() == name || each.getQualifiedNameAsString() == name) {
+            if (is_template)
+                found.is_template = true;
+            else
+                found.functions.push_back(&each);
+        } else if (sources.isInMainFile(sources.getExpansionLoc(each.getLocation()))) {
+            found.others.push_back(each.getNameAsString());
+        }
+    });
+    return found;
+}
 
 class Reader : public clang::ASTConsumer {
 public:
     Reader(const SourceRequest& request, c::Unit& unit, std::string& trouble)
         : request_(request), unit_(unit), trouble_(trouble) {}
     void HandleTranslationUnit(clang::ASTContext& context) override {
-        FunctionFinder finder(request_.function);
-        finder.TraverseDecl(context.getTranslationUnitDecl());
-        if (finder.found.size() == 1) {
-            if (finder.found.front()->isInvalidDecl() || finder.found.front()->willHaveBody()) {
+        const Found finder = find_function(context, request_.function);
+        if (finder.functions.size() == 1) {
+            if (finder.functions.front()->isInvalidDecl() || finder.functions.front()->willHaveBody()) {
                 trouble_ = "`" + request_.function + "` does not compile";
                 return;
             }
-            unit_ = translate(context, *finder.found.front());
-        } else if (finder.found.empty()) {
+            unit_ = translate(context, *finder.functions.front());
+        } else if (finder.functions.empty()) {
             trouble_ =
                 finder.is_template
                     ? "`" + request_.function + "` is a template that the file never uses"
@@ -229,7 +226,7 @@ public:
                     trouble_ += (i ? ", " : "") + finder.others[i];
             }
         } else {
-            trouble_ = "there are " + std::to_string(finder.found.size()) + " functions `" +
+            trouble_ = "there are " + std::to_string(finder.functions.size()) + " functions `" +
                        request_.function + "` in " + request_.file;
         }
     }
@@ -255,32 +252,29 @@ private:
     std::string& trouble_;
 };
 
-// Where the bodies of functions that launch kernels stand in the main file.
-class LaunchFinder : public clang::RecursiveASTVisitor<LaunchFinder> {
-public:
-    explicit LaunchFinder(clang::ASTContext& context) : context_(context) {}
-    bool TraverseFunctionDecl(clang::FunctionDecl* function) {
-        has_launch_ = false;
-        const bool goes_on = RecursiveASTVisitor::TraverseFunctionDecl(function);
-        const clang::SourceManager& sources = context_.getSourceManager();
-        const bool in_main = sources.isInMainFile(sources.getExpansionLoc(function->getLocation()));
-        if (has_launch_ && in_main && function->doesThisDeclarationHaveABody()) {
-            const clang::SourceRange range = function->getBody()->getSourceRange();
-            bodies.emplace_back(sources.getFileOffset(sources.getExpansionLoc(range.getBegin())),
-                                sources.getFileOffset(sources.getExpansionLoc(range.getEnd())) + 1);
-        }
-        return goes_on;
-    }
-    bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr*) {
-        has_launch_ = true;
-        return true;
-    }
-    std::vector<std::pair<unsigned, unsigned>> bodies;
+bool has_launch(const clang::Stmt* statement) {
+    if (statement == nullptr) return false;
+    if (clang::isa<clang::CUDAKernelCallExpr>(statement)) return true;
+    return std::any_of(statement->child_begin(), statement->child_end(), has_launch);
+}
 
-private:
-    clang::ASTContext& context_;
-    bool has_launch_ = false;
-};
+// The main file's text without the bodies of functions that launch kernels.
+void remove_launches(clang::ASTContext& context, std::string& text) {
+    const clang::SourceManager& sources = context.getSourceManager();
+    std::vector<std::pair<unsigned, unsigned>> bodies;
+    for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
+        if (!sources.isInMainFile(sources.getExpansionLoc(each.getLocation()))) return;
+        if (!each.doesThisDeclarationHaveABody() || !has_launch(each.getBody())) return;
+        const clang::SourceRange range = each.getBody()->getSourceRange();
+        bodies.emplace_back(sources.getFileOffset(sources.getExpansionLoc(range.getBegin())),
+                            sources.getFileOffset(sources.getExpansionLoc(range.getEnd())) + 1);
+    });
+    std::sort(bodies.rbegin(), bodies.rend());
+    bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+    for (const auto& [begin, end] : bodies) {
+        if (end <= text.size()) text.replace(begin, end - begin, ";");
+    }
+}
 
 class LaunchAction : public clang::ASTFrontendAction {
 public:
@@ -290,12 +284,7 @@ public:
         struct Consumer : clang::ASTConsumer {
             explicit Consumer(std::string& all) : text(all) {}
             void HandleTranslationUnit(clang::ASTContext& context) override {
-                LaunchFinder finder(context);
-                finder.TraverseDecl(context.getTranslationUnitDecl());
-                std::sort(finder.bodies.rbegin(), finder.bodies.rend());
-                for (const auto& [begin, end] : finder.bodies) {
-                    if (end <= text.size()) text.replace(begin, end - begin, ";");
-                }
+                remove_launches(context, text);
             }
             std::string& text;
         };

@@ -2,8 +2,6 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
-#include <clang/AST/DeclCXX.h>
-#include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
 #include <clang/AST/StmtVisitor.h>
@@ -202,7 +200,7 @@ private:
     }
 
 public:
-    int expr(const clang::Expr* from) { return Visit(from); }
+    int expr(const clang::Expr* from) { return Visit(from->IgnoreParens()); }
 
     int VisitStmt(const clang::Stmt* from) {
         const auto* expression = clang::dyn_cast<clang::Expr>(from);
@@ -210,9 +208,7 @@ public:
         return unknown(*expression, "this is an expression that is not understood (" +
                                         std::string(from->getStmtClassName()) + ")");
     }
-    int VisitParenExpr(const clang::ParenExpr* from) { return expr(from->getSubExpr()); }
-    int VisitConstantExpr(const clang::ConstantExpr* from) { return expr(from->getSubExpr()); }
-    int VisitExprWithCleanups(const clang::ExprWithCleanups* from) { return expr(from->getSubExpr()); }
+    int VisitFullExpr(const clang::FullExpr* from) { return expr(from->getSubExpr()); }
     int VisitMaterializeTemporaryExpr(const clang::MaterializeTemporaryExpr* from) {
         return expr(from->getSubExpr());
     }
@@ -223,20 +219,17 @@ public:
         return expr(from->getReplacement());
     }
     int VisitCXXDefaultArgExpr(const clang::CXXDefaultArgExpr* from) { return expr(from->getExpr()); }
+    int whole(const clang::Expr& from, std::int64_t value) {
+        const int id = add(c::Expr::Kind::integer, from);
+        at(id).integer = value;
+        return id;
+    }
     int VisitIntegerLiteral(const clang::IntegerLiteral* from) {
-        const int id = add(c::Expr::Kind::integer, *from);
-        at(id).integer = static_cast<std::int64_t>(from->getValue().getLimitedValue());
-        return id;
+        return whole(*from, static_cast<std::int64_t>(from->getValue().getLimitedValue()));
     }
-    int VisitCharacterLiteral(const clang::CharacterLiteral* from) {
-        const int id = add(c::Expr::Kind::integer, *from);
-        at(id).integer = from->getValue();
-        return id;
-    }
+    int VisitCharacterLiteral(const clang::CharacterLiteral* from) { return whole(*from, from->getValue()); }
     int VisitCXXBoolLiteralExpr(const clang::CXXBoolLiteralExpr* from) {
-        const int id = add(c::Expr::Kind::integer, *from);
-        at(id).integer = from->getValue();
-        return id;
+        return whole(*from, from->getValue());
     }
     int VisitFloatingLiteral(const clang::FloatingLiteral* from) {
         const int id = add(c::Expr::Kind::real, *from);
@@ -246,16 +239,11 @@ public:
     int VisitUnaryExprOrTypeTraitExpr(const clang::UnaryExprOrTypeTraitExpr* from) {
         clang::Expr::EvalResult value;
         if (!from->EvaluateAsInt(value, context_)) return unknown(*from, "the size of this is not known");
-        const int id = add(c::Expr::Kind::integer, *from);
-        at(id).integer = value.Val.getInt().getExtValue();
-        return id;
+        return whole(*from, value.Val.getInt().getExtValue());
     }
     int VisitDeclRefExpr(const clang::DeclRefExpr* from) {
-        if (const auto* constant = clang::dyn_cast<clang::EnumConstantDecl>(from->getDecl())) {
-            const int id = add(c::Expr::Kind::integer, *from);
-            at(id).integer = constant->getInitVal().getExtValue();
-            return id;
-        }
+        if (const auto* constant = clang::dyn_cast<clang::EnumConstantDecl>(from->getDecl()))
+            return whole(*from, constant->getInitVal().getExtValue());
         if (const auto* named = clang::dyn_cast<clang::VarDecl>(from->getDecl())) {
             const int which = variable(*named);
             const int id = add(c::Expr::Kind::variable, *from);
@@ -357,9 +345,7 @@ public:
             elements.push_back(expr(each));
         return add(c::Expr::Kind::list, *from, elements);
     }
-    int VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr* from) {
-        return add(c::Expr::Kind::integer, *from);
-    }
+    int VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr* from) { return whole(*from, 0); }
     int VisitLambdaExpr(const clang::LambdaExpr* from) {
         const int id = add(c::Expr::Kind::closure, *from);
         for (const clang::LambdaCapture& capture : from->captures()) {
@@ -392,7 +378,7 @@ public:
         return unknown(*from, "operators of classes are not understood");
     }
     int VisitCXXMemberCallExpr(const clang::CXXMemberCallExpr* from) {
-        return unknown(*from, "calls of member functions are not understood");
+        return unknown(*from, "member functions are not understood");
     }
     int VisitCXXNewExpr(const clang::CXXNewExpr* from) {
         if (!from->isArray()) return unknown(*from, "`new` of one object is not understood");
@@ -488,7 +474,6 @@ private:
             return "how often this loop runs is not known before: only `for` loops are lifted";
         if (clang::isa<clang::BreakStmt>(from))
             return "`break` ends the loop at a cell that is not known before";
-        if (clang::isa<clang::GotoStmt>(from)) return "`goto` is not lifted";
         if (clang::isa<clang::SwitchStmt>(from)) return "`switch` is not lifted; write it with `if`";
         if (clang::isa<clang::CXXForRangeStmt>(from))
             return "a loop over a range has no index to see offsets by";

@@ -269,11 +269,13 @@ void Executor::run_declaration(const c::Statement& declared) {
         if (of.kind == c::Type::Kind::array) {
             if (named.is_shared) continue;  // refused where it is used
             const bool is_list = named.init >= 0 && expr(named.init).kind == c::Expr::Kind::list;
-            const auto size = of.count || of.count_expr >= 0 ? elements(named.type).constant() : std::nullopt;
-            state_.small[id] = size && *size <= 1024 && !named.is_const && (is_list || !state_.loops.empty());
+            const bool has_length = of.count || of.count_expr >= 0;
+            const std::int64_t size = has_length ? elements(named.type).constant().value_or(0) : 0;
+            state_.small[id] =
+                size > 0 && size <= 1024 && !named.is_const && (is_list || !state_.loops.empty());
             if (!state_.small[id] || !is_list) continue;
             const std::vector<int>& items = expr(named.init).operands;
-            for (std::int64_t i = 0; i < *size; ++i) {
+            for (std::int64_t i = 0; i < size; ++i) {
                 const bool is_given = i < static_cast<std::int64_t>(items.size());
                 state_.cells[{id, i}] = is_given ? value(items[static_cast<std::size_t>(i)])
                                                  : Value::of(number(0, number_of(of.element), named.where));

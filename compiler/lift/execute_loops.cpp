@@ -203,8 +203,10 @@ Executor::Body Executor::look_at(const State& before, int loop_id) const {
         if (after == state_.variables.end() || !(after->second == held)) body.changed.push_back(id);
     }
     for (const auto& [id, held] : state_.variables) {
-        const bool is_given = variable(id).storage != c::Variable::Storage::local;  // had a value, though unread
-        if (!before.variables.count(id) && (is_given || held.kind != Value::Kind::nothing)) body.changed.push_back(id);
+        const bool is_given =
+            variable(id).storage != c::Variable::Storage::local;  // had a value, though unread
+        if (!before.variables.count(id) && (is_given || held.kind != Value::Kind::nothing))
+            body.changed.push_back(id);
     }
     return body;
 }

@@ -1,4 +1,4 @@
-// What expressions name: variables, cells of arrays, members; and calls.
+// What expressions name: variables, cells of arrays, members.
 #include <algorithm>
 #include <set>
 
@@ -11,34 +11,6 @@ namespace {
 using c::Number;
 using Kind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
-
-const std::map<std::string, std::string>& library() {
-    static const std::map<std::string, std::string> names{
-        {"sqrt", "sqrt"}, {"cbrt", "cbrt"},  {"exp", "exp"},        {"log", "log"},     {"sin", "sin"},
-        {"cos", "cos"},   {"tan", "tan"},    {"asin", "asin"},      {"acos", "acos"},   {"atan", "atan"},
-        {"sinh", "sinh"}, {"cosh", "cosh"},  {"tanh", "tanh"},      {"fabs", "abs"},    {"floor", "floor"},
-        {"ceil", "ceil"}, {"pow", "pow"},    {"atan2", "atan2"},    {"trunc", "trunc"}, {"fmin", "min"},
-        {"fmax", "max"},  {"rint", "round"}, {"nearbyint", "round"}};
-    return names;
-}
-
-// The function of the language, of a C name with or without `std::`, `__builtin_` and `f`.
-std::string library_function(std::string name) {
-    for (const std::string prefix : {"std::", "__builtin_"}) {
-        if (name.rfind(prefix, 0) == 0) name = name.substr(prefix.size());
-    }
-    if (const auto found = library().find(name); found != library().end()) return found->second;
-    if (!name.empty() && name.back() == 'f') {
-        if (const auto found = library().find(name.substr(0, name.size() - 1)); found != library().end())
-            return found->second;
-    }
-    return "";
-}
-
-bool is_allocation(const std::string& name) {
-    return name == "malloc" || name == "calloc" || name == "new[]" || name == "aligned_alloc" ||
-           name == "std::malloc" || name == "std::calloc";
-}
 
 std::string joined(const std::string& first, const std::vector<std::string>& members,
                    const std::string& with) {
@@ -486,110 +458,6 @@ Value Executor::step(const c::Expr& from) {
         throw Refusal(from.where, before.reason.empty() ? "this is not counted up" : before.reason);
     assign(to, after, from.where);
     return from.text[0] == 'x' ? before : after;
-}
-
-Value Executor::call(const c::Expr& from) {
-    if (from.kind == Kind::invoke) {
-        const Value callee = value(from.operands[0]);
-        if (callee.kind != Value::Kind::closure) return Value::none("which function this calls is not known");
-        // What it copied is what it sees.
-        std::map<int, Value> kept;
-        for (const auto& [copied, held] : callee.closure->copies) {
-            kept[copied] = state_.variables[copied];
-            state_.variables[copied] = held;
-        }
-        Value result = call_known(from, from.function, {from.operands.begin() + 1, from.operands.end()});
-        for (const auto& [copied, held] : kept)
-            state_.variables[copied] = held;
-        return result;
-    }
-    const bool is_same = from.text == "std::move" || from.text == "std::forward";
-    if (is_same && from.operands.size() == 1) return value(from.operands[0]);
-    if (std::optional<Value> made = call_library(from)) return *made;
-    const bool has_body =
-        from.function >= 0 && unit_.functions[static_cast<std::size_t>(from.function)].body >= 0;
-    if (!has_body)
-        throw Refusal(
-            from.where, "`" + from.text + "` is called here, and its body is not in this file",
-            {"a call may have side effects; functions whose bodies are known are looked into, and so are "
-             "the functions of <math.h> that the language has"});
-    return call_known(from, from.function, from.operands);
-}
-
-std::optional<Value> Executor::call_library(const c::Expr& from) {
-    if (is_allocation(from.text)) {
-        Object made;
-        made.origin = Object::Origin::local;
-        made.where = from.where;
-        model_.objects.push_back(made);
-        Pointer at;
-        at.object = static_cast<int>(model_.objects.size()) - 1;
-        at.type = type(from.type).kind == c::Type::Kind::pointer ? type(from.type).element : -1;
-        return Value::of(at);
-    }
-    if (from.text == "free" || from.text == "delete[]" || from.text == "std::free") return Value::none("");
-    if (from.text == "__syncthreads") return Value::none("");
-    const std::string known = library_function(from.text);
-    if (known.empty()) return std::nullopt;
-    Term made;
-    made.kind = Term::Kind::call;
-    made.text = known;
-    made.where = from.where;
-    made.type = number_of(from.type);
-    if (!c::is_real(made.type)) return std::nullopt;
-    for (const int argument : from.operands)
-        made.operands.push_back(term(argument));
-    for (const int operand : made.operands) {
-        if (model_.term(operand).type != made.type) return std::nullopt;
-    }
-    return Value::of(add(made));
-}
-
-Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& arguments) {
-    const c::Function& called = unit_.functions[static_cast<std::size_t>(id)];
-    if (std::find(active_.begin(), active_.end(), id) != active_.end())
-        throw Refusal(from.where, "`" + called.name + "` calls itself");
-    if (called.parameters.size() != arguments.size())
-        throw Refusal(from.where,
-                      "`" + called.name + "` is called with another number of arguments than it has");
-    // All arguments are computed before the function begins.
-    std::vector<std::pair<int, Value>> values;
-    std::vector<std::pair<int, Place>> references;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const int parameter = called.parameters[i];
-        const c::Type& of = type(variable(parameter).type);
-        const Kind kind = expr(arguments[i]).kind;
-        const bool names = kind == Kind::variable || kind == Kind::subscript || kind == Kind::dereference ||
-                           kind == Kind::member;
-        if (of.is_reference && names)
-            references.emplace_back(parameter, place(arguments[i]));
-        else
-            values.emplace_back(parameter, value(arguments[i]));
-    }
-    for (const auto& [parameter, given] : references)
-        state_.references[parameter] = given;
-    for (const auto& [parameter, given] : values) {
-        state_.references.erase(parameter);
-        state_.variables[parameter] = given;
-    }
-    const std::optional<Value> outer = std::exchange(state_.result, std::nullopt);
-    const bool outer_left = std::exchange(state_.left, false);
-    active_.push_back(id);
-    declared_.emplace_back();
-    run_statement(called.body);
-    active_.pop_back();
-    // What the function had for itself is gone.
-    std::set<int> own = std::move(declared_.back());
-    declared_.pop_back();
-    own.insert(called.parameters.begin(), called.parameters.end());
-    for (const int each : own) {
-        state_.variables.erase(each);
-        state_.references.erase(each);
-    }
-    Value result = state_.result.value_or(Value::none("`" + called.name + "` gives no number"));
-    state_.result = outer;
-    state_.left = outer_left;
-    return result;
 }
 
 }  // namespace halo::lift

@@ -199,7 +199,7 @@ private:
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;              // functions being walked through
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables
-    std::map<std::string, int> threads_;  // loop of x, y, z
+    std::map<std::string, int> threads_;   // loop of x, y, z
     std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
     int turns_ = 0, work_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/lift/form_aliases.h"
 #include "compiler/lift/form_axes.h"
 
 namespace halo::lift {
@@ -15,7 +16,7 @@ public:
         : model_(model), options_(options), axes_(model) {}
 
     Form find() {
-        exclude_aliases();
+        if (!options_.no_alias) exclude_aliases(model_);
         collect();
         resolve_all();
         find_regions();
@@ -35,74 +36,7 @@ private:
     };
 
     const Store& store(std::size_t i) const { return model_.stores[i]; }
-    std::vector<int> reads_of(std::size_t i) const {
-        std::vector<int> reads;
-        for (const int id : terms_of(model_, store(i))) {
-            if (model_.term(id).kind == Term::Kind::read) reads.push_back(model_.term(id).index);
-        }
-        return reads;
-    }
-
-    // ---- arrays that may overlap
-
-    bool may_alias(const Object& a, const Object& b) const {
-        if (a.number != b.number && a.number != c::Number::u8 && a.number != c::Number::i8 &&
-            b.number != c::Number::u8 && b.number != c::Number::i8)
-            return false;
-        if (a.is_restrict || b.is_restrict) return false;
-        using Origin = Object::Origin;
-        if (a.origin == Origin::local || b.origin == Origin::local) return false;
-        return a.origin == Origin::pointer || b.origin == Origin::pointer;
-    }
-
-    void exclude_aliases() const {
-        std::map<int, SourceRange> written, touched;
-        for (std::size_t i = 0; i < model_.stores.size(); ++i) {
-            written.emplace(store(i).object, store(i).where);
-            touched.emplace(store(i).object, store(i).where);
-            for (const int read : reads_of(i))
-                touched.emplace(model_.read(read).object, model_.read(read).where);
-        }
-        if (options_.no_alias) return;
-        const std::string mend =
-            "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
-            "where you know that arrays never overlap";
-        for (const auto& [object, where] : written) {
-            const Object& target = model_.object(object);
-            if (target.rows_by_pointers)
-                throw Refusal(where,
-                              "the rows of `" + target.name + "` are reached by pointers, and may overlap",
-                              {"say --no-alias where you know that they do not, or use one block of memory"});
-            for (const auto& [other, place] : touched) {
-                if (other == object || !may_alias(target, model_.object(other))) continue;
-                throw Refusal(where,
-                              "`" + target.name + "` is written here, and `" + model_.object(other).name +
-                                  "` may be the same memory",
-                              {mend})
-                    .label(place, "`" + model_.object(other).name + "` is used here");
-            }
-            for (const Scalar& scalar : model_.scalars) {
-                const bool may_change =
-                    scalar.in_memory && !target.is_restrict && (scalar.symbol >= 0 || is_used(scalar)) &&
-                    target.origin != Object::Origin::local && scalar.number == target.number;
-                if (may_change)
-                    throw Refusal(where,
-                                  "`" + target.name + "` is written here, and `" + scalar.access +
-                                      "` may be in the same memory",
-                                  {mend});
-            }
-        }
-    }
-    bool is_used(const Scalar& scalar) const {
-        const int id = static_cast<int>(&scalar - model_.scalars.data());
-        for (std::size_t i = 0; i < model_.stores.size(); ++i) {
-            for (const int term : terms_of(model_, store(i))) {
-                if (model_.term(term).kind == Term::Kind::scalar && model_.term(term).index == id)
-                    return true;
-            }
-        }
-        return false;
-    }
+    std::vector<int> reads_of(std::size_t i) const { return halo::lift::reads_of(model_, store(i)); }
 
     // ---- fields and axes
 
@@ -327,14 +261,6 @@ private:
         throw Refusal(model_.object(of.object).where, "the arrays have no common grid: along " +
                                                           form_.axes[axis] + " there are " + model_.text(a) +
                                                           " cells and " + model_.text(b));
-    }
-
-    // Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n
-    // cells when one at each end is taken away.
-    Polynomial with_rim(const Polynomial& used, std::int64_t low) const {
-        const std::int64_t apart = used.of({});
-        const bool is_less = apart < 0 && -apart <= low && used.terms().size() == 2;
-        return is_less ? used - Polynomial(apart) : used;
     }
 
     void settle_extent(std::size_t a, const std::map<int, Polynomial>& needed) {
@@ -563,20 +489,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<int> terms_of(const Model& model, const Store& store) {
-    std::set<int> all;
-    std::vector<int> waiting{store.value};
-    waiting.insert(waiting.end(), store.guards.begin(), store.guards.end());
-    while (!waiting.empty()) {
-        const int id = waiting.back();
-        waiting.pop_back();
-        if (!all.insert(id).second) continue;
-        const std::vector<int>& operands = model.term(id).operands;
-        waiting.insert(waiting.end(), operands.begin(), operands.end());
-    }
-    return {all.begin(), all.end()};
-}
 
 Form find_form(const Model& model, const FormOptions& options) {
     return FormFinder(model, options).find();

@@ -143,4 +143,10 @@ std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEnt
     return result;
 }
 
+Polynomial with_rim(const Polynomial& used, std::int64_t low) {
+    const std::int64_t apart = used.of({});
+    const bool is_less = apart < 0 && -apart <= low && used.terms().size() == 2;
+    return is_less ? used - Polynomial(apart) : used;
+}
+
 }  // namespace halo::lift

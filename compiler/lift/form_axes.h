@@ -40,4 +40,9 @@ private:
     std::map<int, SourceRange> first_;
 };
 
+// Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n
+// cells when one at each end is taken away.
+// used: cells up to the last that is touched; low: those at the low edge that are not.
+Polynomial with_rim(const Polynomial& used, std::int64_t low);
+
 }  // namespace halo::lift

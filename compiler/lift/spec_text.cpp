@@ -7,73 +7,13 @@
 #include <functional>
 #include <set>
 
+#include "compiler/lift/spec_words.h"
+
 namespace halo::lift {
 
 namespace {
 
 using c::Number;
-
-// How tightly a text binds, as docs/language.md has it.
-enum Binding { kIf, kOr, kAnd, kNot, kCompare, kSum, kProduct, kSign, kLeaf };
-
-struct Text {
-    std::string words;
-    int binding = kLeaf;
-    std::string in(int at_least) const { return binding < at_least ? "(" + words + ")" : words; }
-};
-
-class Names {
-public:
-    Names() {
-        // Words of the language, and names that mean something in a stencil.
-        for (const char* word :
-             {"stencil", "run",      "if",      "then",   "else",    "and",    "or",     "not",
-              "t",       "x",        "y",       "z",      "pi",      "true",   "false",  "step",
-              "time",    "seed",     "param",   "field",  "let",     "def",    "const",  "coef",
-              "reduce",  "where",    "on",      "for",    "inject",  "sample", "points", "table",
-              "fast",    "schedule", "spacing", "origin", "accuracy"})
-            taken_.insert(word);
-    }
-    std::string take(std::string wanted) {
-        if (wanted.empty() || wanted[0] == '_') wanted = "v" + wanted;
-        for (char& each : wanted) {
-            const bool is_word = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-                                 (each >= '0' && each <= '9') || each == '_';
-            if (!is_word) each = '_';
-        }
-        std::string name = wanted;
-        for (int i = 1; !taken_.insert(name).second; ++i)
-            name = i == 1 ? wanted + "_" : wanted + "_" + std::to_string(i);
-        return name;
-    }
-
-private:
-    std::set<std::string> taken_;
-};
-
-std::string decimal(double value, bool as_float) {
-    return as_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
-}
-
-// Long formulas go on in the next line, before a sign or a word of a condition.
-std::string broken(const std::string& line) {
-    constexpr std::size_t kWidth = 104;
-    if (line.size() <= kWidth) return line;
-    std::string text;
-    std::size_t begin = 0;
-    while (line.size() - begin > kWidth) {
-        std::size_t at = std::string::npos;
-        for (const char* before : {" + ", " - ", " then ", " else ", " and ", " or "}) {
-            const std::size_t found = line.rfind(before, begin + kWidth);
-            if (found != std::string::npos && found > begin + 8 && (at == std::string::npos || found > at))
-                at = found;
-        }
-        if (at == std::string::npos) break;
-        text += line.substr(begin, at - begin) + "\n        ";
-        begin = at + 1;
-    }
-    return text + line.substr(begin);
-}
 
 class Writer {
 public:
@@ -117,14 +57,7 @@ private:
         }
         return id;
     }
-    bool covers_grid(const Statement& each) const {
-        if (!store(each).guards.empty()) return false;
-        for (std::size_t a = 0; a < form_.axes.size(); ++a) {
-            if (!(each.region[a].lower == Polynomial(0)) || !(each.region[a].upper == form_.grid[a]))
-                return false;
-        }
-        return true;
-    }
+    bool covers_grid(const Statement& each) const { return store(each).guards.empty() && is_whole(each); }
     const Statement* first_write(int id) const {
         for (const Statement& each : form_.statements) {
             if (each.field == id) return &each;
@@ -256,12 +189,10 @@ private:
             lets_[id] = names_.take(hint.empty() ? "part" : hint);
             lets += broken("let " + lets_[id] + " = " + words) + "\n";
         }
-        std::vector<std::string> conditions;
-        for (const int guard : from.guards)
-            conditions.push_back(term(guard).in(from.guards.size() > 1 ? kNot : kIf));
         std::string condition;
-        for (const std::string& words : conditions)
-            condition += (condition.empty() ? "" : " and ") + words;
+        for (const int guard : from.guards)
+            condition +=
+                (condition.empty() ? "" : " and ") + term(guard).in(from.guards.size() > 1 ? kNot : kIf);
         std::string text = broken(target(each.field) + " = " + stored(from)) + "\n";
         if (!condition.empty()) text = broken("where " + condition) + " {\n" + text + "}\n";
         before_.clear();
