@@ -214,7 +214,7 @@ public:
                 trouble_ = "`" + request_.function + "` does not compile";
                 return;
             }
-            unit_ = translate(context, *finder.functions.front());
+            unit_ = translate(context, *finder.functions.front(), request_.file);
         } else if (finder.functions.empty()) {
             trouble_ =
                 finder.is_template

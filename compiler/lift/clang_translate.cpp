@@ -18,12 +18,10 @@ using c::Number;
 
 class Translator : public clang::ConstStmtVisitor<Translator, int> {
 public:
-    explicit Translator(clang::ASTContext& context)
+    Translator(clang::ASTContext& context, const std::string& file_name)
         : context_(context), sources_(context.getSourceManager()) {
         const clang::FileID main = sources_.getMainFileID();
-        const auto entry = sources_.getFileEntryRefForID(main);
-        unit.source =
-            SourceFile(entry ? entry->getName().str() : "input", sources_.getBufferData(main).str());
+        unit.source = SourceFile(file_name, sources_.getBufferData(main).str());
         files_[main] = 0;
     }
 
@@ -490,8 +488,9 @@ private:
 
 }  // namespace
 
-c::Unit translate(clang::ASTContext& context, const clang::FunctionDecl& function) {
-    Translator translator(context);
+c::Unit translate(clang::ASTContext& context, const clang::FunctionDecl& function,
+                  const std::string& file_name) {
+    Translator translator(context, file_name);
     const int id = translator.function(function);
     translator.unit.function = id;
     return std::move(translator.unit);

@@ -1,6 +1,8 @@
 // Clang's tree to plain data. For clang_front.cpp alone.
 #pragma once
 
+#include <string>
+
 #include "compiler/lift/c_code.h"
 
 namespace clang {
@@ -11,6 +13,8 @@ class FunctionDecl;
 namespace halo::lift {
 
 // The function and all that it uses: variables, types, functions that it calls whose bodies are known.
-c::Unit translate(clang::ASTContext& context, const clang::FunctionDecl& function);
+// file_name: of the main file, as the user calls it.
+c::Unit translate(clang::ASTContext& context, const clang::FunctionDecl& function,
+                  const std::string& file_name);
 
 }  // namespace halo::lift

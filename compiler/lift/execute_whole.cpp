@@ -48,8 +48,9 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
         by = 2;
     }
     if (op == "%" && by == 0)
-        return Value::none("which cell this is depends on more than the loops: `%` goes around an edge, where a spec has "
-                           "`boundary periodic`");
+        return Value::none(
+            "which cell this is depends on more than the loops: `%` goes around an edge, where a spec has "
+            "`boundary periodic`");
     if (a.kind != Term::Kind::integer || by <= 0)
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
     if (const auto fixed = a.poly.constant()) {

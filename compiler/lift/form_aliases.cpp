@@ -10,25 +10,24 @@ namespace halo::lift {
 namespace {
 
 bool may_alias(const Object& a, const Object& b) {
-        if (a.number != b.number && a.number != c::Number::u8 && a.number != c::Number::i8 &&
-            b.number != c::Number::u8 && b.number != c::Number::i8)
-            return false;
-        if (a.is_restrict || b.is_restrict) return false;
-        using Origin = Object::Origin;
-        if (a.origin == Origin::local || b.origin == Origin::local) return false;
-        return a.origin == Origin::pointer || b.origin == Origin::pointer;
-    }
+    if (a.number != b.number && a.number != c::Number::u8 && a.number != c::Number::i8 &&
+        b.number != c::Number::u8 && b.number != c::Number::i8)
+        return false;
+    if (a.is_restrict || b.is_restrict) return false;
+    using Origin = Object::Origin;
+    if (a.origin == Origin::local || b.origin == Origin::local) return false;
+    return a.origin == Origin::pointer || b.origin == Origin::pointer;
+}
 
 bool is_used(const Model& model, const Scalar& scalar) {
-        const int id = static_cast<int>(&scalar - model.scalars.data());
-        for (std::size_t i = 0; i < model.stores.size(); ++i) {
-            for (const int term : terms_of(model, model.stores[i])) {
-                if (model.term(term).kind == Term::Kind::scalar && model.term(term).index == id)
-                    return true;
-            }
+    const int id = static_cast<int>(&scalar - model.scalars.data());
+    for (std::size_t i = 0; i < model.stores.size(); ++i) {
+        for (const int term : terms_of(model, model.stores[i])) {
+            if (model.term(term).kind == Term::Kind::scalar && model.term(term).index == id) return true;
         }
-        return false;
     }
+    return false;
+}
 
 }  // namespace
 
@@ -55,41 +54,40 @@ std::vector<int> terms_of(const Model& model, const Store& store) {
 }
 
 void exclude_aliases(const Model& model) {
-        std::map<int, SourceRange> written, touched;
-        for (std::size_t i = 0; i < model.stores.size(); ++i) {
-            written.emplace(model.stores[i].object, model.stores[i].where);
-            touched.emplace(model.stores[i].object, model.stores[i].where);
-            for (const int read : reads_of(model, model.stores[i]))
-                touched.emplace(model.read(read).object, model.read(read).where);
+    std::map<int, SourceRange> written, touched;
+    for (std::size_t i = 0; i < model.stores.size(); ++i) {
+        written.emplace(model.stores[i].object, model.stores[i].where);
+        touched.emplace(model.stores[i].object, model.stores[i].where);
+        for (const int read : reads_of(model, model.stores[i]))
+            touched.emplace(model.read(read).object, model.read(read).where);
+    }
+    const std::string mend =
+        "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
+        "where you know that arrays never overlap";
+    for (const auto& [object, where] : written) {
+        const Object& target = model.object(object);
+        if (target.rows_by_pointers)
+            throw Refusal(where, "the rows of `" + target.name + "` are reached by pointers, and may overlap",
+                          {"say --no-alias where you know that they do not, or use one block of memory"});
+        for (const auto& [other, place] : touched) {
+            if (other == object || !may_alias(target, model.object(other))) continue;
+            throw Refusal(where,
+                          "`" + target.name + "` is written here, and `" + model.object(other).name +
+                              "` may be the same memory",
+                          {mend})
+                .label(place, "`" + model.object(other).name + "` is used here");
         }
-        const std::string mend =
-            "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
-            "where you know that arrays never overlap";
-        for (const auto& [object, where] : written) {
-            const Object& target = model.object(object);
-            if (target.rows_by_pointers)
+        for (const Scalar& scalar : model.scalars) {
+            const bool may_change = scalar.in_memory && !target.is_restrict &&
+                                    (scalar.symbol >= 0 || is_used(model, scalar)) &&
+                                    target.origin != Object::Origin::local && scalar.number == target.number;
+            if (may_change)
                 throw Refusal(where,
-                              "the rows of `" + target.name + "` are reached by pointers, and may overlap",
-                              {"say --no-alias where you know that they do not, or use one block of memory"});
-            for (const auto& [other, place] : touched) {
-                if (other == object || !may_alias(target, model.object(other))) continue;
-                throw Refusal(where,
-                              "`" + target.name + "` is written here, and `" + model.object(other).name +
-                                  "` may be the same memory",
-                              {mend})
-                    .label(place, "`" + model.object(other).name + "` is used here");
-            }
-            for (const Scalar& scalar : model.scalars) {
-                const bool may_change =
-                    scalar.in_memory && !target.is_restrict && (scalar.symbol >= 0 || is_used(model, scalar)) &&
-                    target.origin != Object::Origin::local && scalar.number == target.number;
-                if (may_change)
-                    throw Refusal(where,
-                                  "`" + target.name + "` is written here, and `" + scalar.access +
-                                      "` may be in the same memory",
-                                  {mend});
-            }
+                              "`" + target.name + "` is written here, and `" + scalar.access +
+                                  "` may be in the same memory",
+                              {mend});
         }
     }
+}
 
 }  // namespace halo::lift

@@ -5,29 +5,27 @@
 namespace halo::lift {
 
 Names::Names() {
-        // Words of the language, and names that mean something in a stencil.
-        for (const char* word :
-             {"stencil", "run",      "if",      "then",   "else",    "and",    "or",     "not",
-              "t",       "x",        "y",       "z",      "pi",      "true",   "false",  "step",
-              "time",    "seed",     "param",   "field",  "let",     "def",    "const",  "coef",
-              "reduce",  "where",    "on",      "for",    "inject",  "sample", "points", "table",
-              "fast",    "schedule", "spacing", "origin", "accuracy"})
-            taken_.insert(word);
-    }
+    // Words of the language, and names that mean something in a stencil.
+    for (const char* word :
+         {"stencil", "run",   "if",    "then",     "else",    "and",    "or",      "not",  "t",      "x",
+          "y",       "z",     "pi",    "true",     "false",   "step",   "time",    "seed", "param",  "field",
+          "let",     "def",   "const", "coef",     "reduce",  "where",  "on",      "for",  "inject", "sample",
+          "points",  "table", "fast",  "schedule", "spacing", "origin", "accuracy"})
+        taken_.insert(word);
+}
 
 std::string Names::take(std::string wanted) {
-        if (wanted.empty() || wanted[0] == '_') wanted = "v" + wanted;
-        for (char& each : wanted) {
-            const bool is_word = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-                                 (each >= '0' && each <= '9') || each == '_';
-            if (!is_word) each = '_';
-        }
-        std::string name = wanted;
-        for (int i = 1; !taken_.insert(name).second; ++i)
-            name = i == 1 ? wanted + "_" : wanted + "_" + std::to_string(i);
-        return name;
+    if (wanted.empty() || wanted[0] == '_') wanted = "v" + wanted;
+    for (char& each : wanted) {
+        const bool is_word = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+                             (each >= '0' && each <= '9') || each == '_';
+        if (!is_word) each = '_';
     }
-
+    std::string name = wanted;
+    for (int i = 1; !taken_.insert(name).second; ++i)
+        name = i == 1 ? wanted + "_" : wanted + "_" + std::to_string(i);
+    return name;
+}
 
 std::string decimal(double value, bool as_float) {
     return as_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);

@@ -87,7 +87,7 @@ public:
           random_(seed),
           wide_(seed % 2 == 1),
           symbols_(symbols),
-          memory_(std::size_t{1} << 32) {}
+          memory_(std::size_t{1} << 30) {}
 
     Outcome run() {
         for (const Polynomial& each : form_.grid)
