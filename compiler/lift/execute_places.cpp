@@ -172,13 +172,14 @@ Place Executor::subscript(const c::Expr& from) {
         // a[(t + 1) % 2]: one of several arrays that take turns
         const bool is_turn = by.kind == Term::Kind::binary && by.text == "mod";
         const Term counted = is_turn ? model_.term(by.operands[0]) : by;
-        const auto modulus = is_turn ? model_.term(by.operands[1]).poly.constant() : std::nullopt;
+        std::int64_t turns = 0;  // none that is known
+        if (is_turn) turns = model_.term(by.operands[1]).poly.constant().value_or(0);
         if (reads_array(index.term))
             throw Refusal(
                 expr(from.operands[1]).where,
                 "the index is itself read from an array: which neighbour it is differs from cell to cell",
                 {"indirect accesses are no stencil"});
-        if (!modulus || counted.kind != Term::Kind::integer || state_.loops.empty())
+        if (turns < 1 || counted.kind != Term::Kind::integer || state_.loops.empty())
             throw Refusal(
                 expr(from.operands[1]).where,
                 "which cell this is depends on more than the loops: the index is not a sum of loop indices "
@@ -192,8 +193,8 @@ Place Executor::subscript(const c::Expr& from) {
         PathEntry entry;
         entry.level = at.level;
         entry.stride = elements(at.type);
-        entry.modulus = static_cast<int>(*modulus);
-        entry.phase = static_cast<int>(((*rest.constant() % *modulus) + *modulus) % *modulus);
+        entry.modulus = static_cast<int>(turns);
+        entry.phase = static_cast<int>(((*rest.constant() % turns) + turns) % turns);
         at.path.push_back(entry);
         made.pointer = at;
     }
