@@ -7,6 +7,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
+#include "compiler/driver/offline_target.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/emit/launch_rule.h"
@@ -47,6 +48,18 @@ std::string beside(const EmitOptions& options, const std::string& ending) {
     return std::filesystem::path(options.output).replace_extension(ending).string();
 }
 
+std::vector<std::string> archs_of(const EmitOptions& options) {
+    return options.archs.empty() ? std::vector<std::string>{"sm_90"} : options.archs;
+}
+
+// That with the least shared memory: what fits there fits the others.
+schedule::Target target_of(const EmitOptions& options) {
+    std::vector<schedule::Target> targets;
+    for (const std::string& arch : archs_of(options))
+        targets.push_back(offline_target(arch));
+    return *std::ranges::min_element(targets, {}, &schedule::Target::max_shared_bytes);
+}
+
 std::string stem_of(const EmitOptions& options) {
     return std::filesystem::path(options.output).stem().string();
 }
@@ -59,7 +72,7 @@ std::string arch_number(const std::string& arch) {
 std::string cmake_file(const EmitOptions& options) {
     const std::string name = stem_of(options);
     std::string archs;
-    for (const std::string& arch : options.archs)
+    for (const std::string& arch : archs_of(options))
         archs += (archs.empty() ? "" : ";") + arch_number(arch) + "-real";
     std::string text = fmt::format(
         "# Makes the library {0} of {0}.cu. Include it, then: target_link_libraries(app PRIVATE {0})\n"
@@ -90,11 +103,12 @@ void add_compiled(const EmitOptions& options, const std::string& kernels, std::v
     if (nvrtc == nullptr) throw rt::Error(rt::ErrorCode::no_device, rt::Nvrtc::why_missing());
     const std::string name = stem_of(options) + ".cu";
     const std::string text = options.line_info ? with_lines(kernels, files.front().text, name) : kernels;
-    for (const std::string& arch : options.archs) {
+    const std::vector<std::string> archs = archs_of(options);
+    for (const std::string& arch : archs) {
         rt::NvrtcOptions compile;
         compile.arch = arch;
         if (options.line_info) compile.extra.emplace_back("-lineinfo");
-        const std::string of_arch = options.archs.size() > 1 ? "." + arch : "";
+        const std::string of_arch = archs.size() > 1 ? "." + arch : "";
         if (asks_for(EmitBeside::cubin))
             files.push_back({beside(options, of_arch + ".cubin"), nvrtc->compile(text, name, compile).cubin});
         if (asks_for(EmitBeside::ptx))
@@ -157,6 +171,7 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.extent = choose_grid(spec, stencil.program, "");
     code_options.strict_fp = options.strict_fp;
+    if (!options.archs.empty()) code_options.target = target_of(options);
     // The launcher takes the number of steps, and looks at nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
     const std::vector<File> files = emitted(stencil.program, options, code_options);

@@ -34,10 +34,10 @@ struct EmitOptions {
     std::string stencil;                // empty: the only one
     std::vector<std::string> schedule;  // one for all stages, or one a stage
     bool strict_fp = false;
-    EmitStyle style = EmitStyle::launcher;    // of a .cu file
-    std::vector<EmitBeside> with;             // files to write beside it
-    std::vector<std::string> archs{"sm_90"};  // that a cubin is for, one each
-    bool line_info = false;                   // in cubin and PTX: the lines of the .cu, for profilers
+    EmitStyle style = EmitStyle::launcher;  // of a .cu file
+    std::vector<EmitBeside> with;           // files to write beside it
+    std::vector<std::string> archs;         // that the code is for, a cubin for each; none: sm_90
+    bool line_info = false;                 // in cubin and PTX: the lines of the .cu, for profilers
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 

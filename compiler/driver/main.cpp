@@ -160,7 +160,7 @@ private:
             ->transform(CLI::CheckedTransformer(beside_).description(""))
             ->option_text("cubin|ptx|plan|cmake ...");
         sub->add_option("--arch", emit_.archs,
-                        "what cubins are for, sm_90 where it is not given; several with commas")
+                        "what schedules and cubins are for, sm_90 where it is not given; several with commas")
             ->delimiter(',');
         sub->add_flag("--line-info", emit_.line_info,
                       "cubin and PTX know the lines of the .cu, for profilers");

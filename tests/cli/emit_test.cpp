@@ -187,6 +187,9 @@ TEST_CASE("emit writes what is asked for beside the CUDA") {
     const std::string alone = folder.read("alone.cu");
     CHECK(alone.find(folder.haloc({"emit", "heat.halo"}).out) == 0);
     CHECK(alone.find("//   heat_step<<<dim3((nx + ") != std::string::npos);
+    const Outcome unknown = folder.haloc({"emit", "heat.halo", "-o", "x.cu", "--arch", "sm_12"});
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err.find("it is one of sm_75, sm_80") != std::string::npos);
     const Outcome nowhere = folder.haloc({"emit", "heat.halo", "--with", "plan"});
     CHECK(nowhere.code == 2);
     CHECK(nowhere.err.find("--with is for a .cu file") != std::string::npos);
