@@ -217,6 +217,14 @@ int level_count(const FieldPlan& field) {
     return latest_time(field) + 1 + field.history + field.spare_levels;
 }
 
+bool is_whole_grid(const Domain& domain) {
+    return domain.kind == Domain::Kind::grid &&
+           std::all_of(domain.ranges.begin(), domain.ranges.end(), [](const Domain::Range& range) {
+               return !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
+                      range.end.offset == 0;
+           });
+}
+
 std::int64_t element_count(const CoefPlan& coef) {
     std::int64_t count = 1;
     for (std::size_t i = 0; i < coef.low.size(); ++i)

@@ -12,6 +12,7 @@ void check_plan(const LaunchPlan& plan);
 int level_count(const FieldPlan& field);
 // The latest level: 1 for a state, 0 for others. Levels run from it back to -history.
 int latest_time(const FieldPlan& field);
+bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);
 

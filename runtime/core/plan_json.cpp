@@ -261,14 +261,6 @@ Domain::Bound bound_from(const Json& json) {
     return {true, json.at(1).get<int>()};
 }
 
-bool is_whole_grid(const Domain& domain) {
-    return domain.kind == Domain::Kind::grid &&
-           std::all_of(domain.ranges.begin(), domain.ranges.end(), [](const Domain::Range& range) {
-               return !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
-                      range.end.offset == 0;
-           });
-}
-
 Json domain_json(const Domain& domain) {
     Json json = {{"kind", name_of(domain.kind, kDomains)}, {"index", domain.index}};
     Json ranges = Json::array();

@@ -15,14 +15,6 @@ namespace {
 
 constexpr int kMostSteps = 16;
 
-bool is_whole_grid(const Domain& domain) {
-    return domain.kind == Domain::Kind::grid &&
-           std::all_of(domain.ranges.begin(), domain.ranges.end(), [](const Domain::Range& range) {
-               return !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
-                      range.end.offset == 0;
-           });
-}
-
 bool is_known(const Argument& argument) {
     switch (argument.kind) {
         case Argument::Kind::field:
