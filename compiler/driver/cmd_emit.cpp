@@ -64,17 +64,13 @@ std::string stem_of(const EmitOptions& options) {
     return std::filesystem::path(options.output).stem().string();
 }
 
-// sm_90 → 90, sm_90a → 90a
-std::string arch_number(const std::string& arch) {
-    return arch.starts_with("sm_") ? arch.substr(3) : arch;
-}
-
 std::string cmake_file(const EmitOptions& options) {
     const std::string name = stem_of(options);
     std::string archs;
     for (const std::string& arch : archs_of(options))
-        archs += (archs.empty() ? "" : ";") + arch_number(arch) + "-real";
-    std::string text = fmt::format(
+        archs +=
+            fmt::format("{}{}-real", archs.empty() ? "" : ";", arch.substr(arch.find('_') + 1));  // sm_90
+    return fmt::format(
         "# Makes the library {0} of {0}.cu. Include it, then: target_link_libraries(app PRIVATE {0})\n"
         "# Made by Halocline.\n"
         "enable_language(CUDA)\n"
@@ -84,7 +80,6 @@ std::string cmake_file(const EmitOptions& options) {
         "target_compile_options({0} PRIVATE -fmad=false{1})\n"
         "set_target_properties({0} PROPERTIES CUDA_ARCHITECTURES \"{2}\" POSITION_INDEPENDENT_CODE ON)\n",
         name, options.line_info ? " -lineinfo" : "", archs);
-    return text;
 }
 
 // The kernels' text such that messages and profilers name the lines of the file that it stands in.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <vector>
 
 #include "compiler/emit/host_expression.h"
+#include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
 #include "compiler/support/writer.h"
 
@@ -123,12 +123,10 @@ private:
     }
 
     void write_launch(const rt::KernelPlan& kernel) {
-        const auto found = std::ranges::find(kernels_.functions, kernel.name, &kernel::KernelFunction::name);
-        if (found == kernels_.functions.end())
-            throw InternalError("the plan's kernel " + kernel.name + " has no text");
+        const auto& parameters = kernel::kernel_named(kernels_, kernel.name).parameters;
         std::string arguments;
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-            arguments += (i == 0 ? "" : ", ") + argument(kernel.arguments[i], found->parameters[i].name);
+            arguments += (i == 0 ? "" : ", ") + argument(kernel.arguments[i], parameters[i].name);
         const std::string shared =
             kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
         out_.line("//   {}<<<dim3({}), dim3({}, {}, {}){}>>>(", kernel.name, blocks(kernel),

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/emit/launcher_writer.h"
 
@@ -26,10 +27,10 @@ public:
             write_set_coef(index);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
-                if (!level.set.empty()) write_set_field(field, level);
-                if (!level.get.empty()) write_get_field(field, level);
-                if (!level.copy_from.empty()) write_copy_from(field, level);
-                if (!level.copy_to.empty()) write_copy_to(field, level);
+                write_transfer(field, level, {level.set, true, true});
+                write_transfer(field, level, {level.get, false, true});
+                write_transfer(field, level, {level.copy_from, true, false});
+                write_transfer(field, level, {level.copy_to, false, false});
             }
         }
         write_advance();
@@ -115,15 +116,6 @@ private:
         out_.line("}}");
     }
 
-    // `to`, `from`: first cells with their strides, as copy_cells() takes them.
-    void copy(const std::string& function, const std::string& to, const std::string& from, bool waits) {
-        fill("const cudaError_t error = launcher::copy_cells(", {"*solver", to, from}, ");");
-        const std::string check = fmt::format("launcher::check(error, \"{}\")", function);
-        if (!waits) return out_.line("return {};", check);
-        return_unless_ok(check);
-        out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
-    }
-
     std::string own(const LevelName& level) const {
         std::string text = "solver->" + level.member + " + solver->origin";
         for (const std::string& stride : model_.strides())
@@ -148,34 +140,6 @@ private:
         return text;
     }
 
-    void write_set_field(const FieldNames& field, const LevelName& level) {
-        begin(level.set, fmt::format("{}* solver, const {}* values", model_.solver, field.type));
-        {
-            const auto body = out_.indent();
-            refuse("solver == nullptr || values == nullptr", level.set + ": a pointer is NULL");
-            if (any_halo()) out_.line("solver->halos_due = true;");
-            copy(level.set, own(level), dense("values"), true);
-        }
-        out_.line("}}");
-    }
-
-    void write_get_field(const FieldNames& field, const LevelName& level) {
-        begin(level.get, fmt::format("{}* solver, {}* values", model_.solver, field.type));
-        {
-            const auto body = out_.indent();
-            refuse("solver == nullptr || values == nullptr", level.get + ": a pointer is NULL");
-            copy(level.get, dense("values"), own(level), true);
-        }
-        out_.line("}}");
-    }
-
-    std::string stride_parameters() const {
-        std::string text;
-        for (const std::string& stride : model_.strides())
-            text += ", long long " + stride;
-        return text;
-    }
-
     void refuse_strides(const std::string& function) {
         const auto strides = model_.strides();
         if (strides.empty()) return;
@@ -188,27 +152,35 @@ private:
         refuse(wrong, function + ": " + words);
     }
 
-    void write_copy_from(const FieldNames& field, const LevelName& level) {
-        begin(level.copy_from,
-              fmt::format("{}* solver, const {}* cells{}", model_.solver, field.type, stride_parameters()));
+    // Between a level and an array of the caller's: a dense one, which is waited for, or one with strides.
+    struct Transfer {
+        std::string function;  // empty where there is none
+        bool to_level = false;
+        bool is_dense = true;
+    };
+    void write_transfer(const FieldNames& field, const LevelName& level, const Transfer& transfer) {
+        const std::string& function = transfer.function;
+        if (function.empty()) return;
+        const std::string array = transfer.is_dense ? "values" : "cells";
+        begin(function,
+              fmt::format("{}* solver, {}{}* {}{}", model_.solver, transfer.to_level ? "const " : "",
+                          field.type, array, transfer.is_dense ? "" : model_.stride_parameters()));
         {
             const auto body = out_.indent();
-            refuse("solver == nullptr || cells == nullptr", level.copy_from + ": a pointer is NULL");
-            refuse_strides(level.copy_from);
-            if (any_halo()) out_.line("solver->halos_due = true;");
-            copy(level.copy_from, own(level), given("cells"), false);
-        }
-        out_.line("}}");
-    }
-
-    void write_copy_to(const FieldNames& field, const LevelName& level) {
-        begin(level.copy_to,
-              fmt::format("{}* solver, {}* cells{}", model_.solver, field.type, stride_parameters()));
-        {
-            const auto body = out_.indent();
-            refuse("solver == nullptr || cells == nullptr", level.copy_to + ": a pointer is NULL");
-            refuse_strides(level.copy_to);
-            copy(level.copy_to, given("cells"), own(level), false);
+            refuse(fmt::format("solver == nullptr || {} == nullptr", array),
+                   function + ": a pointer is NULL");
+            if (!transfer.is_dense) refuse_strides(function);
+            if (transfer.to_level && any_halo()) out_.line("solver->halos_due = true;");
+            std::string to = transfer.is_dense ? dense(array) : given(array), from = own(level);
+            if (transfer.to_level) std::swap(to, from);
+            fill("const cudaError_t error = launcher::copy_cells(", {"*solver", to, from}, ");");
+            const std::string check = fmt::format("launcher::check(error, \"{}\")", function);
+            if (transfer.is_dense) {
+                return_unless_ok(check);
+                out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
+            } else {
+                out_.line("return {};", check);
+            }
         }
         out_.line("}}");
     }

@@ -157,13 +157,6 @@ private:
         }
     }
 
-    std::string strides() const {
-        std::string text;
-        for (const std::string& stride : model_.strides())
-            text += ", long long " + stride;
-        return text;
-    }
-
     static std::string role_words(rt::Role role) {
         switch (role) {
             case rt::Role::input:
@@ -201,11 +194,11 @@ private:
             for (const LevelName& level : names.levels) {
                 if (!level.copy_from.empty()) {
                     out_.line("{} {}({}* solver, const {}* cells{});", model_.status, level.copy_from,
-                              model_.solver, names.type, strides());
+                              model_.solver, names.type, model_.stride_parameters());
                 }
                 if (!level.copy_to.empty()) {
                     out_.line("{} {}({}* solver, {}* cells{});", model_.status, level.copy_to, model_.solver,
-                              names.type, strides());
+                              names.type, model_.stride_parameters());
                 }
             }
         }

@@ -175,6 +175,13 @@ std::vector<std::string> LauncherModel::strides() const {
     return names;
 }
 
+std::string LauncherModel::stride_parameters() const {
+    std::string text;
+    for (const std::string& stride : strides())
+        text += ", long long " + stride;
+    return text;
+}
+
 std::string LauncherModel::extent_list(const std::string& before, const std::string& between) const {
     std::string list;
     for (const std::string& extent : extents)
@@ -214,13 +221,6 @@ bool LauncherModel::halo_needs(int param) const {
         }
     }
     return false;
-}
-
-const kernel::KernelFunction& LauncherModel::function(const rt::KernelPlan& kernel) const {
-    const auto found = std::ranges::find(kernels.functions, kernel.name, &kernel::KernelFunction::name);
-    if (found == kernels.functions.end())
-        throw InternalError("the plan's kernel " + kernel.name + " has no text");
-    return *found;
 }
 
 std::string LauncherModel::part(const std::string& name) const {

@@ -58,11 +58,11 @@ public:
     }  // of the status: HEAT3D_OK
 
     std::vector<std::string> strides() const;  // between rows and planes: pitch, slice
+    std::string stride_parameters() const;     // ", long long pitch, long long slice"
     std::string extent_list(const std::string& before, const std::string& between) const;  // "nx, ny, nz"
     int coef_elements(int index) const;
     bool has_halo(int field) const;    // cells past a face that shows something
     bool halo_needs(int param) const;  // a fixed face's value does
-    const kernel::KernelFunction& function(const rt::KernelPlan& kernel) const;
 
     // A section of the parts with the program's names put in.
     std::string part(const std::string& name) const;

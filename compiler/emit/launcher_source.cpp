@@ -6,6 +6,7 @@
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
 #include "compiler/emit/launcher_writer.h"
+#include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
 
 namespace halo::emit {
@@ -246,7 +247,7 @@ private:
             }
         }
         out_.line("}}");
-        const auto& parameters = model_.function(kernel).parameters;
+        const auto& parameters = kernel::kernel_named(model_.kernels, kernel.name).parameters;
         out_.blank_line();
         out_.line("{} {}(const {}& solver) {{", model_.status, launch_function(kernel), model_.solver);
         {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/kernel/walk.h"
+#include "compiler/support/error.h"
 
 namespace halo::kernel {
 
@@ -35,6 +36,12 @@ Program part_of(const Program& program, const std::function<bool(const KernelFun
     }
     std::reverse(part.functions.begin(), part.functions.end());
     return part;
+}
+
+const KernelFunction& kernel_named(const Program& program, const std::string& name) {
+    const auto found = std::ranges::find(program.functions, name, &KernelFunction::name);
+    if (found == program.functions.end()) throw InternalError("the plan's kernel " + name + " has no text");
+    return *found;
 }
 
 }  // namespace halo::kernel
