@@ -13,6 +13,7 @@
 #include "compiler/driver/initial_data.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/machine.h"
+#include "compiler/driver/pieces_machine.h"
 #include "compiler/driver/point_data.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/request.h"
@@ -328,7 +329,9 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
 
     start = Clock::now();
     std::string remark;
-    std::unique_ptr<Machine> machine = open_machine(arguments.device, remark);
+    std::unique_ptr<Machine> machine =
+        arguments.devices.empty() ? open_machine(arguments.device, remark)
+                                  : open_pieces(arguments.device, arguments.devices, arguments.exchange);
     timings.open = seconds_since(start);
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);

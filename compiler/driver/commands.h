@@ -47,6 +47,8 @@ struct RunArguments {
     std::vector<std::string> include;
     std::string run_name;  // empty: the only one
     std::string device = "auto";
+    std::string devices;                    // how many, or which GPUs; empty: one
+    std::optional<std::int64_t> exchange;  // steps between the exchanges of several devices; none: chosen
     std::string grid;
     std::optional<std::int64_t> steps;
     std::vector<std::string> set, save, load, plot, schedule;

@@ -42,6 +42,9 @@ struct CodeOptions {
     // Kernels for several steps take seconds to compile. A run that waits for them is the same each time, and
     // is what everyone wants who measures or pins a schedule; one that does not does single steps meanwhile.
     bool wait_for_time_block = true;
+    // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
+    // what pieces of a grid add up is then what the whole grid does, in the same order.
+    bool reductions_by_plane = false;
 };
 
 // How one stage runs, and why.

@@ -77,6 +77,7 @@ public:
     double reduction(const std::string& name) override { return session_.reduction(name); }
     std::int64_t whole_steps(std::int64_t steps) const override { return session_.whole_steps(steps); }
     rt::LateBlock late_block() const override { return session_.late_block(); }
+    rt::Session* session() override { return &session_; }
 
 private:
     rt::Session session_;

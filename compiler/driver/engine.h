@@ -70,6 +70,8 @@ public:
     // About as many steps, of which none are left over where several are done at once.
     virtual std::int64_t whole_steps(std::int64_t steps) const { return steps; }
     virtual rt::LateBlock late_block() const { return {}; }
+    // What it drives; null where that is no session, or several.
+    virtual rt::Session* session() { return nullptr; }
 
 private:
     virtual void upload_level(const std::string& field, int time, const FieldValues& values) = 0;

@@ -196,6 +196,13 @@ private:
         sub->add_option(
             "--device", run_.device,
             "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
+        auto* devices = sub->add_option("--devices", run_.devices,
+                                        "run on several: how many, such as 4, or which GPUs, such as 0,1,3");
+        sub->add_option("--exchange", run_.exchange,
+                        "with --devices: steps from one exchange of ghost cells to the next; chosen, where "
+                        "it is not given")
+            ->needs(devices)
+            ->check(CLI::PositiveNumber);
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");

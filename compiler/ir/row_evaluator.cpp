@@ -271,15 +271,28 @@ void RowEvaluator::node(ExprId, const CoefElement& node, T* out) {
     std::fill_n(out, cells_, static_cast<T>(surroundings_->coefs[node.coef.index][node.element]));
 }
 
+std::int64_t RowEvaluator::grid_index(int axis, std::int64_t index) const {
+    const auto& along = program_.window.axes[axis];
+    if (!along) return index;
+    index += static_cast<std::int64_t>(surroundings_->params[along->first.index]);
+    const auto length = static_cast<std::int64_t>(surroundings_->params[along->length.index]);
+    if (!along->wraps) return index;
+    return index < 0 ? index + length : index >= length ? index - length : index;
+}
+
 template <class T>
 void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
-    if (node.kind == CoordinateKind::extent)
-        return (void)std::fill_n(out, cells_, static_cast<T>(extent_[node.axis]));
+    if (node.kind == CoordinateKind::extent) {
+        const auto& along = program_.window.axes[node.axis];
+        const double cells =
+            along ? surroundings_->params[along->length.index] : static_cast<double>(extent_[node.axis]);
+        return (void)std::fill_n(out, cells_, static_cast<T>(cells));
+    }
     if (node.kind == CoordinateKind::step)
         return (void)std::fill_n(out, cells_, static_cast<T>(surroundings_->step + level_time_));
     const std::int64_t start[] = {x_, y_, z_};
     for (std::int64_t i = 0; i < cells_; ++i)
-        out[i] = static_cast<T>(start[node.axis] + (node.axis == 0 ? i : 0));
+        out[i] = static_cast<T>(grid_index(node.axis, start[node.axis] + (node.axis == 0 ? i : 0)));
     if (node.kind == CoordinateKind::index) return;
     const Axis& axis = program_.axes[node.axis];
     const T spacing = static_cast<T>(step_constant(axis.spacing));
@@ -387,7 +400,9 @@ void RowEvaluator::node(ExprId id, const Noise& node, T* out) {
         param ? surroundings_->params[param->index] : static_cast<double>(program_.noise_seed);
     const bool narrow = program_[id].type == Scalar::f32;  // the same noise where it is computed in f64
     for (std::int64_t i = 0; i < cells_; ++i) {
-        const auto words = noise_words(seed, node.stream, surroundings_->step, {x_ + i, y_, z_});
+        const auto words =
+            noise_words(seed, node.stream, surroundings_->step,
+                        {grid_index(0, x_ + i), grid_index(1, y_), grid_index(2, z_)});
         if (node.kind == NoiseKind::uniform)
             out[i] = static_cast<T>(narrow ? uniform_noise<float>(words) : uniform_noise<double>(words));
         else

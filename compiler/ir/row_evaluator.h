@@ -87,6 +87,7 @@ private:
 
     template <class T>
     std::vector<T>& cells_of(ExprId id);
+    std::int64_t grid_index(int axis, std::int64_t index) const;  // on the whole grid
     std::int32_t source_code(const Field& field, int axis, std::int64_t index) const;
     void prepare_reading(ExprId id, const Access& access);
     void evaluate_node(ExprId id);

@@ -107,6 +107,10 @@ private:
             if (elements != coef.defaults.size())
                 broken("coef {} has {} elements and {} defaults", coef.name, elements, coef.defaults.size());
         }
+        for (const std::optional<Window::Along>& along : program_.window.axes) {
+            if (along && std::max(along->first.index, along->length.index) >= program_.params.size())
+                broken("the window has no params");
+        }
     }
 
     void check_expr(std::uint32_t i) {

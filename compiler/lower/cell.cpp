@@ -257,9 +257,20 @@ private:
         if (assigned != assigned_.end()) return assigned->second;
         return sources_.load(level, access.offset);
     }
+    // The cell's index on the whole grid, which this may be a part of.
+    Expr grid_index(int axis) {
+        const Expr& index = sources_.index[axis];
+        const auto& along = program_.window.axes[axis];
+        if (!along) return index;
+        const Expr moved = index + context_.param(along->first, Type::i32);
+        if (!along->wraps) return moved;
+        const Expr length = context_.param(along->length, Type::i32);
+        return kernel::select(moved < 0, moved + length,
+                              kernel::select(moved < length, moved, moved - length));
+    }
     Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
         const Type type = kernel_type(expr.type);
-        const Expr index = kernel::convert(sources_.index[coordinate.axis], type);
+        const Expr index = kernel::convert(grid_index(coordinate.axis), type);
         if (coordinate.kind == ir::CoordinateKind::index) return index;
         const ir::Axis& axis = program_.axes[coordinate.axis];
         Expr position = index;
@@ -331,7 +342,7 @@ private:
         const auto draw = [&](const char* what) {
             std::vector<Expr> arguments;
             for (int axis = 0; axis < ir::kMaxRank; ++axis)
-                arguments.push_back(axis < program_.rank() ? sources_.index[axis] : Expr(0));
+                arguments.push_back(axis < program_.rank() ? grid_index(axis) : Expr(0));
             arguments.insert(arguments.end(), {Expr(noise.stream), context_.step(), context_.seed()});
             const char* suffix = type == Type::f32 ? "_f32" : "_f64";
             return kernel::call_helper(std::string(what) + suffix, std::move(arguments), type);

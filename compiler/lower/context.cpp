@@ -143,16 +143,21 @@ kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
     return kernel::variable(name, type);
 }
 
-kernel::Expr Context::host_value(const std::string& name, rt::HostScalar::Step value) {
+kernel::Expr Context::host_value(const std::string& name, rt::HostScalar::Step value, Type type) {
     std::string& known = words_["host " + name];
     if (known.empty()) {
         rt::Argument argument;
         argument.kind = rt::Argument::Kind::scalar;
-        argument.type = rt::ElementType::f64;
+        argument.type = element_type(type);
         argument.scalar.steps = {value};
-        known = declare(kScalars, {Type::f64, name}, argument);
+        known = declare(kScalars, {type, name}, argument);
     }
-    return kernel::variable(known, Type::f64);
+    return kernel::variable(known, type);
+}
+
+kernel::Expr Context::param(ir::ParamId param, Type type) {
+    return host_value(program()[param].name, {rt::HostScalar::Op::param, 0, static_cast<int>(param.index)},
+                      type);
 }
 
 kernel::Expr Context::step() {

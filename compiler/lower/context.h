@@ -49,6 +49,7 @@ public:
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
     kernel::Expr step();                                         // steps done before this one, f64
     kernel::Expr seed();                                         // of noise, f64
+    kernel::Expr param(ir::ParamId param, kernel::Type type);
     // Names of the pointers; reduction: index within the stage.
     std::string partials(int reduction);
     std::string step_partials(int reduction);  // of a kernel that does several steps
@@ -94,7 +95,8 @@ private:
         int order = 0;
     };
     std::string partials(int reduction, rt::Argument::Kind kind);
-    kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value);
+    kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value,
+                            kernel::Type type = kernel::Type::f64);
     std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
     std::vector<const Slot*> ordered() const;
 

@@ -140,6 +140,8 @@ private:
     void append(const ir::Expr&, const ir::Coordinate& coordinate) {
         if (coordinate.kind == ir::CoordinateKind::step) return push({Op::step, 0, 0});
         if (coordinate.kind != ir::CoordinateKind::extent) throw InternalError("a position is not uniform");
+        if (const auto& along = program_.window.axes[coordinate.axis])
+            return push({Op::param, 0, static_cast<int>(along->length.index)});
         push({Op::extent, 0, coordinate.axis});
     }
     void append(const ir::Expr& expr, const ir::Unary& unary) {

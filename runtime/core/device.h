@@ -28,6 +28,14 @@ struct MemoryInfo {
     std::int64_t total_bytes = 0;
 };
 
+// Rows of bytes, from one array to another. Pitches and slices are bytes, too.
+struct BoxCopy {
+    void* to = nullptr;
+    const void* from = nullptr;
+    std::int64_t row_bytes = 0, rows = 1, planes = 1;
+    std::int64_t to_pitch = 0, to_slice = 0, from_pitch = 0, from_slice = 0;
+};
+
 // Of the cells of two arrays.
 struct CellComparison {
     std::int64_t different = 0;  // in some bit
@@ -98,6 +106,13 @@ public:
     // int64. The values are copied before the call returns.
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
     virtual void synchronize() = 0;
+
+    // Between devices. What this one is asked for from now on begins when all is done that `other` has been
+    // asked for.
+    virtual void wait_for(Device& other) { other.synchronize(); }
+    // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a
+    // way between the two it goes over the host, and waits.
+    virtual void copy_from(Device& other, const BoxCopy& box);
 
     // Optional. Launches whose blocks wait for each other: how many blocks of the kernel are on the device at
     // once, and a launch of so many at most that starts all of them.

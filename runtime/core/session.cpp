@@ -76,12 +76,18 @@ double Session::State::combine(int index) const {
 
 // Partial results on the device, in their order.
 double Session::State::combined(int index, const void* on_device, std::int64_t count) const {
-    const ReductionPlan& reduction = plan.reductions[index];
-    std::vector<double> values(static_cast<std::size_t>(count));
-    device->copy_to_host(values.data(), on_device, 8 * count);
+    PartialResults results;
+    results.op = plan.reductions[index].op;
+    results.square_root = plan.reductions[index].square_root;
+    results.values.resize(static_cast<std::size_t>(count));
+    device->copy_to_host(results.values.data(), on_device, 8 * count);
+    return results.combined();
+}
+
+double PartialResults::combined() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     double result = 0;
-    switch (reduction.op) {
+    switch (op) {
         case ReductionPlan::Op::sum:
             for (double value : values)
                 result += value;
@@ -97,7 +103,7 @@ double Session::State::combined(int index, const void* on_device, std::int64_t c
                 result = value > result || std::isnan(value) ? value : result;
             break;
     }
-    return reduction.square_root ? std::sqrt(result) : result;
+    return square_root ? std::sqrt(result) : result;
 }
 
 std::vector<double> Session::State::reduce_for(const HostScalar& scalar) {
@@ -236,6 +242,26 @@ RunResult Session::run(const RunOptions& options) {
 
 double Session::reduction(const std::string& name) {
     return state_->reduce(find_named(state_->plan.reductions, name, "reduction", state_->plan.name));
+}
+
+PartialResults Session::partial_results(const std::string& name) {
+    State& s = *state_;
+    const int index = find_named(s.plan.reductions, name, "reduction", s.plan.name);
+    if (s.steps_done == 0)
+        throw Error(ErrorCode::bad_argument, fmt::format("'{}' has no value before the first step", name));
+    if (s.block_row >= 0 && s.place_in_block(index) >= 0)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("'{}' was found by a kernel that does several steps, and not in parts", name));
+    const ReductionPlan& reduction = s.plan.reductions[static_cast<std::size_t>(index)];
+    PartialResults results;
+    results.op = reduction.op;
+    results.square_root = reduction.square_root;
+    results.blocks = s.blocks[static_cast<std::size_t>(reduction.kernel)];
+    results.tile = s.plan.kernels[static_cast<std::size_t>(reduction.kernel)].tile;
+    results.values.resize(static_cast<std::size_t>(s.block_count(reduction.kernel)));
+    s.device->copy_to_host(results.values.data(), s.partials[static_cast<std::size_t>(index)].address(),
+                           8 * static_cast<std::int64_t>(results.values.size()));
+    return results;
 }
 
 double Session::evaluate(const HostScalar& scalar) const {

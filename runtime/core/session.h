@@ -65,6 +65,16 @@ struct RunResult {
     Stop stop = Stop::steps;
 };
 
+// What the blocks of a reduction's kernel found, each in its cells, x fastest.
+struct PartialResults {
+    ReductionPlan::Op op = ReductionPlan::Op::sum;
+    bool square_root = false;  // of what they come to
+    std::array<std::int64_t, kMaxRank> blocks{1, 1, 1};
+    std::array<int, kMaxRank> tile{1, 1, 1};  // a block's cells
+    std::vector<double> values;
+    double combined() const;  // in their order
+};
+
 // What became of SessionOptions::time_block_code.
 struct LateBlock {
     enum class State : std::uint8_t {
@@ -159,6 +169,7 @@ public:
     void synchronize();
 
     double reduction(const std::string& name);                  // of the last step; throws before the first
+    PartialResults partial_results(const std::string& name);    // the same, in parts
     double evaluate(const HostScalar& scalar) const;            // with the params' present values
     double evaluate_with_reductions(const HostScalar& scalar);  // as RunOptions::until
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "runtime/core/text.h"
 #include "runtime/cuda/cuda.h"
@@ -16,6 +18,7 @@ namespace cuda {
 namespace {
 
 constexpr unsigned kNonBlocking = 1;            // CU_STREAM_NON_BLOCKING
+constexpr unsigned kWithoutTime = 2;            // CU_EVENT_DISABLE_TIMING
 constexpr int kCaptureThreadLocal = 1;          // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::int64_t kMaxPitch = 2147483647;  // bytes between rows that copies of boxes can do
 
@@ -65,6 +68,27 @@ private:
     Context context_;
     Stream stream_;
     Event start_ = nullptr, stop_ = nullptr;
+};
+
+// A place in the order of a stream's work.
+class StreamEvent {
+public:
+    StreamEvent(const Driver& driver, Context context) : driver_(driver), context_(context) {
+        driver_.check(driver_.EventCreate(&event_, kWithoutTime), "making an event");
+    }
+    ~StreamEvent() {
+        driver_.CtxSetCurrent(context_);
+        driver_.EventDestroy(event_);
+    }
+    StreamEvent(const StreamEvent&) = delete;
+    StreamEvent& operator=(const StreamEvent&) = delete;
+    void record(Stream stream) const { driver_.check(driver_.EventRecord(event_, stream), "marking work"); }
+    Event get() const { return event_; }
+
+private:
+    const Driver& driver_;
+    Context context_;
+    Event event_ = nullptr;
 };
 
 // A GPU's primary context, given back at the end, or the caller's; and a stream in it, which is our own where
@@ -125,7 +149,8 @@ public:
         : driver_(driver),
           info_(std::move(info)),
           here_(driver, options),
-          own_(driver, here_.context, here_.stream, info_) {}
+          own_(driver, here_.context, here_.stream, info_),
+          done_(driver, here_.context) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -188,6 +213,9 @@ public:
     std::optional<CellComparison> compare_cells(const void* first, const void* second,
                                                 const Geometry& geometry, ElementType type) override;
 
+    void wait_for(Device& other) override;
+    void copy_from(Device& other, const BoxCopy& box) override;
+
     bool can_record() const override { return true; }
     void begin_recording() override;
     std::unique_ptr<Recording> end_recording() override;
@@ -203,10 +231,14 @@ private:
     void copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
                   std::int64_t element);
 
+    void open_way_to(DriverDevice& other);
+
     const Driver& driver_;
     CudaDeviceInfo info_;
     ContextAndStream here_;
     OwnKernels own_;
+    StreamEvent done_;                // what others wait for
+    std::vector<Context> neighbours_;  // whose memory this context can reach, or was found not to
 };
 
 MemoryInfo DriverDevice::memory() const {
@@ -333,6 +365,74 @@ std::optional<CellComparison> DriverDevice::compare_cells(const void* first, con
     own_.compare_cells(first, second, geometry, type, memory.address());
     copy_to_host(counts.data(), memory.address(), sizeof counts);
     return CellComparison{counts[0], counts[1]};
+}
+
+void DriverDevice::wait_for(Device& other) {
+    auto* const gpu = dynamic_cast<DriverDevice*>(&other);
+    if (gpu == nullptr) return Device::wait_for(other);
+    gpu->enter();
+    gpu->done_.record(gpu->here_.stream);
+    enter();
+    driver_.check(driver_.StreamWaitEvent(here_.stream, gpu->done_.get(), 0), "waiting for another GPU");
+}
+
+// Without a way of its own the driver takes copies over the host.
+void DriverDevice::open_way_to(DriverDevice& other) {
+    const Context context = other.here_.context;
+    if (std::find(neighbours_.begin(), neighbours_.end(), context) != neighbours_.end()) return;
+    neighbours_.push_back(context);
+    int here = 0, there = 0, can = 0;
+    driver_.check(driver_.DeviceGet(&here, info_.ordinal), "choosing the GPU");
+    driver_.check(driver_.DeviceGet(&there, other.info_.ordinal), "choosing the GPU");
+    driver_.check(driver_.DeviceCanAccessPeer(&can, here, there), "looking for a way to another GPU");
+    if (can == 0) return;
+    const int result = driver_.CtxEnablePeerAccess(context, 0);
+    if (result != kPeerAccessAlreadyEnabled) driver_.check(result, "opening the way to another GPU");
+}
+
+void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
+    auto* const gpu = dynamic_cast<DriverDevice*>(&other);
+    if (gpu == nullptr) return Device::copy_from(other, box);
+    enter();
+    const char* const doing = "copying from another GPU";
+    const bool is_one_context = gpu->here_.context == here_.context;
+    if (!is_one_context) open_way_to(*gpu);
+    const auto copy_row = [&](Address to, Address from) {
+        const auto bytes = static_cast<std::size_t>(box.row_bytes);
+        driver_.check(is_one_context ? driver_.MemcpyDtoDAsync(to, from, bytes, here_.stream)
+                                     : driver_.MemcpyPeerAsync(to, here_.context, from, gpu->here_.context,
+                                                               bytes, here_.stream),
+                      doing);
+    };
+    const bool is_box = box.rows > 1 || box.planes > 1;
+    const bool has_heights = box.planes == 1 || (box.to_slice % box.to_pitch == 0 &&
+                                                 box.from_slice % box.from_pitch == 0);
+    if (is_box && has_heights && std::max(box.to_pitch, box.from_pitch) <= kMaxPitch) {
+        const auto side = [&](const void* address, std::int64_t pitch, std::int64_t slice, Context context) {
+            CopySide result;
+            result.memory_kind = kDeviceMemory;
+            result.device = to_address(address);
+            result.pitch = static_cast<std::size_t>(pitch);
+            result.height = static_cast<std::size_t>(box.planes == 1 ? box.rows : slice / pitch);
+            if (!is_one_context) result.context = context;
+            return result;
+        };
+        Copy3D copy;
+        copy.source = side(box.from, box.from_pitch, box.from_slice, gpu->here_.context);
+        copy.destination = side(box.to, box.to_pitch, box.to_slice, here_.context);
+        copy.width = static_cast<std::size_t>(box.row_bytes);
+        copy.height = static_cast<std::size_t>(box.rows);
+        copy.depth = static_cast<std::size_t>(box.planes);
+        driver_.check(is_one_context ? driver_.Memcpy3DAsync(&copy, here_.stream)
+                                     : driver_.Memcpy3DPeerAsync(&copy, here_.stream),
+                      doing);
+        return;
+    }
+    for (std::int64_t plane = 0; plane < box.planes; ++plane)
+        for (std::int64_t row = 0; row < box.rows; ++row)
+            copy_row(to_address(static_cast<char*>(box.to) + plane * box.to_slice + row * box.to_pitch),
+                     to_address(static_cast<const char*>(box.from) + plane * box.from_slice +
+                                row * box.from_pitch));
 }
 
 void DriverDevice::begin_recording() {

@@ -25,14 +25,14 @@ inline Address to_address(const void* pointer) {
     return static_cast<Address>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
-// As CUDA_MEMCPY3D_v2. Pitches and x in bytes, heights in rows.
+// As CUDA_MEMCPY3D_v2 and CUDA_MEMCPY3D_PEER. Pitches and x in bytes, heights in rows.
 struct CopySide {
     std::size_t x = 0, y = 0, z = 0, level_of_detail = 0;
     unsigned memory_kind = 0;  // kHostMemory, kDeviceMemory
     const void* host = nullptr;
     Address device = 0;
     void* array = nullptr;
-    void* reserved = nullptr;
+    Context context = nullptr;  // of copies between contexts alone
     std::size_t pitch = 0, height = 0;
 };
 struct Copy3D {
@@ -53,6 +53,7 @@ enum Result : int {
     kInvalidPtx = 218,
     kUnsupportedPtxVersion = 222,
     kNotFound = 500,
+    kPeerAccessAlreadyEnabled = 704,
     kIllegalAddress = 700,
     kLaunchOutOfResources = 701,
     kLaunchTimeout = 702,

@@ -120,6 +120,21 @@ public:
         copy(destination, source, bytes);
     }
 
+    void copy_from(Device& other, const BoxCopy& box) override {
+        if (dynamic_cast<HostDevice*>(&other) == nullptr) return Device::copy_from(other, box);
+        const auto rows = [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t unit = begin; unit < end; ++unit) {
+                const std::int64_t row = unit % box.rows, plane = unit / box.rows;
+                std::memcpy(static_cast<char*>(box.to) + plane * box.to_slice + row * box.to_pitch,
+                            static_cast<const char*>(box.from) + plane * box.from_slice + row * box.from_pitch,
+                            static_cast<std::size_t>(box.row_bytes));
+            }
+        };
+        const std::int64_t units = box.rows * box.planes;
+        if (units * box.row_bytes < kSerialBytes) return rows(0, units);
+        pool_.run(units, rows);
+    }
+
     void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) override {
         for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t in_dense, std::size_t bytes) {
             std::memcpy(static_cast<char*>(array) + in_array, static_cast<const char*>(dense) + in_dense,

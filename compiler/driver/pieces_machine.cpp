@@ -1,0 +1,249 @@
+#include "compiler/driver/pieces_machine.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/exit_code.h"
+#include "compiler/driver/gpu_machine.h"
+#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/progress.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/pieces/pieces.h"
+
+namespace halo::driver {
+
+namespace {
+
+class PiecesEngine final : public Engine {
+public:
+    PiecesEngine(const ir::Program& program, PiecesPlan plan, std::vector<std::unique_ptr<Engine>> engines)
+        : engines_(std::move(engines)),
+          extent_(plan.cut.grid.extent),
+          interval_(plan.interval),
+          pieces_(std::move(plan.cut), sessions_of(engines_), {plan.interval, std::move(plan.carried)}) {
+        for (const ir::Param& param : program.params)
+            params_.emplace_back(param.name, param.default_value);
+        for (const ir::Statement& statement : program.statements)
+            if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) reductions_.push_back(reduce->name);
+    }
+
+    void set_param(const std::string& name, double value) override {
+        for (auto& [known, known_value] : params_)
+            if (known == name) known_value = value;
+        for (const auto& engine : engines_)
+            engine->set_param(name, value);
+    }
+    void set_coef(const std::string& name, const std::vector<double>& values) override {
+        for (const auto& engine : engines_)
+            engine->set_coef(name, values);
+    }
+    void set_table(const std::string& name, const std::vector<double>& rows) override {
+        for (const auto& engine : engines_)
+            engine->set_table(name, rows);
+    }
+    // Programs that do something at points are not shared out: these are of one piece.
+    void set_points(const std::string& points, const std::vector<double>& positions) override {
+        engines_.front()->set_points(points, positions);
+    }
+    void set_point_values(const std::string& points, const std::string& name,
+                          const std::vector<double>& values) override {
+        engines_.front()->set_point_values(points, name, values);
+    }
+    std::vector<double> trace(const std::string& points, const std::string& name) override {
+        return engines_.front()->trace(points, name);
+    }
+    FieldValues download(const std::string& field, int time) override {
+        rt::ElementType type = rt::ElementType::f32;
+        for (const rt::FieldPlan& plan : pieces_.sessions().front()->plan().fields)
+            if (plan.name == field) type = plan.type;
+        FieldValues values = FieldValues::zeros(type, cell_count(extent_));
+        pieces_.download_elements(field, time, values.elements.data(), values.bytes());
+        return values;
+    }
+    double reduction(const std::string& name) override { return pieces_.reduction(name); }
+    std::int64_t whole_steps(std::int64_t steps) const override {
+        return steps < interval_ ? steps : steps / interval_ * interval_;
+    }
+
+    rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
+        rt::RunResult result;
+        while (result.steps < steps && result.stop == rt::RunResult::Stop::steps) {
+            const std::int64_t count = until ? steps_to_look(*until, steps - result.steps) : steps;
+            pieces_.step(count);
+            result.steps += count;
+            done_ += count;
+            if (until && holds(*until, done_)) result.stop = rt::RunResult::Stop::until;
+        }
+        pieces_.synchronize();
+        return result;
+    }
+
+private:
+    static std::vector<rt::Session*> sessions_of(const std::vector<std::unique_ptr<Engine>>& engines) {
+        std::vector<rt::Session*> sessions;
+        for (const auto& engine : engines)
+            sessions.push_back(engine->session());
+        return sessions;
+    }
+    void upload_level(const std::string& field, int time, const FieldValues& values) override {
+        pieces_.upload_elements(field, time, values.data(), values.bytes());
+    }
+
+    bool reads_reductions(const rt::HostScalar& scalar) const {
+        for (const rt::HostScalar::Step& step : scalar.steps)
+            if (step.op == rt::HostScalar::Op::param && step.index >= static_cast<int>(params_.size()))
+                return true;
+        return false;
+    }
+    // A condition on reductions is looked at after each step; any other is known beforehand.
+    std::int64_t steps_to_look(const rt::HostScalar& until, std::int64_t most) {
+        if (reads_reductions(until)) return 1;
+        for (std::int64_t count = 1; count < most; ++count)
+            if (holds(until, done_ + count)) return count;
+        return most;
+    }
+    bool holds(const rt::HostScalar& until, std::int64_t done) {
+        std::vector<double> values;
+        for (const auto& [name, value] : params_)
+            values.push_back(value.value_or(std::nan("")));  // a session says which is missing
+        const int first = static_cast<int>(values.size());
+        values.resize(values.size() + reductions_.size());
+        for (const rt::HostScalar::Step& step : until.steps) {
+            if (step.op != rt::HostScalar::Op::param || step.index < first) continue;
+            const auto index = static_cast<std::size_t>(step.index);
+            values[index] = pieces_.reduction(reductions_[index - static_cast<std::size_t>(first)]);
+        }
+        return rt::evaluate(until, values, extent_, static_cast<double>(done)) != 0;
+    }
+
+    std::vector<std::unique_ptr<Engine>> engines_;
+    Extent extent_;
+    std::int64_t interval_;
+    rt::Pieces pieces_;
+    std::vector<std::pair<std::string, std::optional<double>>> params_;
+    std::vector<std::string> reductions_;  // as `until` numbers them
+    std::int64_t done_ = 0;
+};
+
+class PiecesMachine final : public Machine {
+public:
+    PiecesMachine(std::vector<std::unique_ptr<Machine>> machines, std::optional<std::int64_t> interval)
+        : machines_(std::move(machines)), interval_(interval) {}
+
+    std::string kind() const override {
+        std::vector<std::string> kinds;
+        for (const auto& machine : machines_)
+            kinds.push_back(machine->kind());
+        return join(kinds, "+");
+    }
+    std::string description() const override {
+        return fmt::format("{} pieces, the first on {}", machines_.size(), machines_.front()->description());
+    }
+
+    std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
+                                 LoadTimings& timings) override {
+        const auto* gpu = dynamic_cast<const GpuMachine*>(machines_.front().get());
+        PiecesRequest request;
+        request.count = static_cast<int>(machines_.size());
+        request.interval = interval_;
+        request.on_gpu = gpu != nullptr;
+        CodeOptions known = options;
+        known.watched.clear();
+        known.reductions_by_plane = machines_.size() > 1;
+        if (gpu != nullptr) known.target = gpu->target();
+        PiecesPlan plan = plan_pieces(program, extent, request, known, gpu ? gpu_link() : cpu_link());
+        const CodeOptions of_pieces = options_of_pieces(options, plan);
+        std::vector<std::unique_ptr<Engine>> engines;
+        std::vector<std::string> axes;
+        for (const ir::Axis& axis : program.axes)
+            axes.push_back(axis.name);
+        timings.schedules.push_back(describe_pieces(plan, axes));
+        for (std::size_t i = 0; i < machines_.size(); ++i) {
+            LoadTimings own;
+            engines.push_back(machines_[i]->load(program_of_piece(program, plan.cut, i),
+                                                 plan.cut.pieces[i].extent(), of_pieces, own));
+            add(own, timings);
+        }
+        return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
+    }
+
+private:
+    static void add(const LoadTimings& own, LoadTimings& all) {
+        if (all.schedules.size() == 1) {  // the first piece's stand for all
+            all.schedules.insert(all.schedules.end(), own.schedules.begin(), own.schedules.end());
+            all.from_cache = own.from_cache;
+        }
+        all.optimise += own.optimise;
+        all.choose += own.choose;
+        all.lower += own.lower;
+        all.print += own.print;
+        all.compile += own.compile;
+        all.context += own.context;
+        all.load += own.load;
+    }
+
+    std::vector<std::unique_ptr<Machine>> machines_;
+    std::optional<std::int64_t> interval_;
+};
+
+[[noreturn]] void refuse_devices(const std::string& devices) {
+    throw CommandError(ExitCode::usage,
+                       fmt::format("--devices: `{}` is no number of devices and no list of GPUs", devices),
+                       "for example --devices 4, or --devices 0,1,3");
+}
+
+int parse_number(std::string_view digits, const std::string& devices) {
+    int number = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size() || number < 0) refuse_devices(devices);
+    return number;
+}
+
+// The GPUs' numbers; of a number alone the first so many.
+std::vector<int> parse_devices(const std::string& devices) {
+    std::vector<int> ordinals;
+    if (devices.find(',') == std::string::npos) {
+        constexpr int kMost = 4096;
+        const int count = parse_number(devices, devices);
+        if (count < 1 || count > kMost) refuse_devices(devices);
+        for (int i = 0; i < count; ++i)
+            ordinals.push_back(i);
+        return ordinals;
+    }
+    for (std::size_t begin = 0; begin <= devices.size();) {
+        const std::size_t end = std::min(devices.find(',', begin), devices.size());
+        ordinals.push_back(parse_number(std::string_view(devices).substr(begin, end - begin), devices));
+        begin = end + 1;
+    }
+    return ordinals;
+}
+
+}  // namespace
+
+std::unique_ptr<Machine> open_pieces(const std::string& device, const std::string& devices,
+                                     std::optional<std::int64_t> interval) {
+    const std::vector<int> ordinals = parse_devices(devices);
+    const auto gpus = static_cast<int>(rt::cuda_status().devices.size());
+    const bool on_gpu = device == "cuda" || (device == "auto" && gpus > 0);
+    if (!on_gpu && device != "cpu" && device != "auto")
+        throw CommandError(ExitCode::usage, fmt::format("--devices goes with --device cuda or cpu, not `{}`", device),
+                           "--devices 0,1,3 names GPUs");
+    std::vector<std::unique_ptr<Machine>> machines;
+    std::string remark;
+    for (const int ordinal : ordinals) {
+        if (on_gpu && ordinal >= gpus)
+            throw rt::Error(rt::ErrorCode::no_device,
+                            fmt::format("--devices {} asks for GPU {}, and there {} here; see haloc doctor",
+                                        devices, ordinal,
+                                        gpus == 1 ? "is one" : fmt::format("are {}", gpus)));
+        machines.push_back(open_machine(on_gpu ? fmt::format("cuda:{}", ordinal) : "cpu", remark));
+    }
+    return std::make_unique<PiecesMachine>(std::move(machines), interval);
+}
+
+}  // namespace halo::driver

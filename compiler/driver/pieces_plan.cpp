@@ -1,0 +1,250 @@
+#include "compiler/driver/pieces_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/driver/arguments.h"
+#include "compiler/driver/progress.h"
+#include "compiler/ir/reach.h"
+#include "compiler/lower/storage.h"
+#include "compiler/passes/part.h"
+#include "compiler/schedule/cost.h"
+#include "compiler/support/error.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr std::int64_t kMostInterval = 32;
+constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
+
+// Ghosts for so many steps. The last step's results may need more than its states.
+rt::Depths ghosts_for(std::int64_t interval, const ir::StepReach& reach) {
+    rt::Depths depths{};
+    for (std::size_t axis = 0; axis < depths.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            depths[axis][side] = (interval - 1) * reach.states[axis][side] +
+                                 std::max(reach.states[axis][side], reach.results[axis][side]);
+    return depths;
+}
+
+bool has_reductions(const ir::Program& program) {
+    return std::any_of(
+        program.statements.begin(), program.statements.end(),
+        [](const ir::Statement& statement) { return std::holds_alternative<ir::Reduce>(statement); });
+}
+
+struct Axes {
+    std::array<bool, rt::kMaxRank> may{};
+    std::vector<std::string> why_not;
+};
+
+Axes axes_to_cut(const ir::Program& program) {
+    Axes axes;
+    const int last = program.rank() - 1;
+    for (int axis = 0; axis <= last; ++axis) {
+        std::string why = passes::why_uncut(program, axis);
+        if (why.empty() && has_reductions(program) && axis != last)
+            why = "reductions are added up plane by plane along " +
+                  program.axes[static_cast<std::size_t>(last)].name;
+        if (why.empty() && has_reductions(program) && last == 0)
+            why = "reductions are added up plane by plane, and a grid of one axis has none";
+        axes.may[static_cast<std::size_t>(axis)] = why.empty();
+        if (!why.empty())
+            axes.why_not.push_back(program.axes[static_cast<std::size_t>(axis)].name + ": " + why);
+    }
+    return axes;
+}
+
+rt::Grid grid_of(const ir::Program& program, const Extent& extent) {
+    rt::Grid grid;
+    grid.rank = program.rank();
+    grid.extent = extent;
+    for (int axis = 0; axis < grid.rank; ++axis)
+        grid.wraps[static_cast<std::size_t>(axis)] = passes::is_periodic(program, axis);
+    return grid;
+}
+
+std::vector<std::string> axis_names(const ir::Program& program) {
+    std::vector<std::string> names;
+    for (const ir::Axis& axis : program.axes)
+        names.push_back(axis.name);
+    return names;
+}
+
+std::vector<std::string> carried_fields(const ir::Program& program) {
+    const std::vector<bool> carried = ir::fields_carried(program);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < carried.size(); ++i)
+        if (carried[i]) names.push_back(program.fields[i].name);
+    return names;
+}
+
+std::int64_t bytes_of_cell(const ir::Program& program, std::int64_t interval) {
+    const std::vector<bool> carried = ir::fields_carried(program);
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+        if (!carried[i]) continue;
+        const ir::Field& field = program.fields[i];
+        bytes += rt::size_of(lower::element_type(field.storage)) *
+                 std::min<std::int64_t>(interval, field.history + 1);
+    }
+    return bytes;
+}
+
+// How one piece does its steps: how many at once, and what a cell and step takes.
+struct Pace {
+    int steps_at_once = 1;
+    double seconds_per_cell = kCpuSecondsPerCell;
+};
+
+Pace pace_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+             const CodeOptions& options) {
+    if (!request.on_gpu) return {};
+    CodeOptions of_piece = options;
+    of_piece.extent = extent;
+    const ir::Program optimized = optimize(program, of_piece);
+    const std::vector<StageChoice> stages = choose_schedules(optimized, of_piece);
+    Pace pace;
+    pace.seconds_per_cell = 0;
+    for (const StageChoice& stage : stages)
+        pace.seconds_per_cell +=
+            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
+    const StepsChoice steps = choose_steps(optimized, stages, of_piece);
+    if (steps.temporal.schedule) {
+        pace.steps_at_once = steps.temporal.schedule->steps;
+        pace.seconds_per_cell = steps.temporal.seconds_per_cell;
+    }
+    return pace;
+}
+
+// Of the busiest piece.
+void predict(PiecesPlan& plan, const Pace& pace, std::int64_t bytes_of_cell, const Link& link) {
+    double own = 0, all = 0, bytes = 0;
+    for (int i = 0; i < plan.cut.count(); ++i) {
+        const rt::Piece& piece = plan.cut.pieces[static_cast<std::size_t>(i)];
+        const auto ghosts = static_cast<double>(plan.cut.ghost_cells(i));
+        const auto cells = static_cast<double>(piece.own(0)) * static_cast<double>(piece.own(1)) *
+                           static_cast<double>(piece.own(2));
+        own = std::max(own, cells);
+        all = std::max(all, cells + ghosts);
+        bytes = std::max(bytes, ghosts * static_cast<double>(bytes_of_cell));
+    }
+    plan.exchange_bytes = static_cast<std::int64_t>(bytes);
+    plan.step_seconds = own * pace.seconds_per_cell;
+    plan.ghost_seconds = (all - own) * pace.seconds_per_cell;
+    plan.exchange_seconds = plan.cut.count() == 1 ? 0
+                                                  : (link.seconds + bytes / link.bytes_per_second) /
+                                                        static_cast<double>(plan.interval);
+}
+
+}  // namespace
+
+Link gpu_link() {
+    return {20e-6, 3.5e11};
+}
+Link cpu_link() {
+    return {2e-6, 5e9};
+}
+
+double PiecesPlan::efficiency() const {
+    double largest = 0, all = 0;
+    for (const rt::Piece& piece : cut.pieces) {
+        const auto own = static_cast<double>(piece.own(0)) * static_cast<double>(piece.own(1)) *
+                         static_cast<double>(piece.own(2));
+        largest = std::max(largest, own);
+        all += own;
+    }
+    const double even = all / static_cast<double>(cut.count()) / largest;
+    return even * step_seconds / (step_seconds + ghost_seconds + exchange_seconds);
+}
+
+PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+                       const CodeOptions& options, const Link& link) {
+    const std::string why_not = request.count > 1 ? passes::why_uncut(program) : std::string();
+    if (!why_not.empty())
+        throw UnsupportedError(fmt::format("`{}` runs on one device alone, as {}", program.name, why_not));
+    const ir::StepReach reach = ir::step_reach(program);
+    const Axes axes = axes_to_cut(program);
+    const rt::Grid grid = grid_of(program, extent);
+    const std::vector<std::string> names = axis_names(program);
+    const auto cut_for = [&](std::int64_t interval) {
+        return rt::choose_decomposition(grid, request.count, ghosts_for(interval, reach), axes.may, names);
+    };
+    PiecesPlan best;
+    best.cut = cut_for(request.interval.value_or(1));  // where it can be cut at all
+    const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);
+    std::optional<double> least;
+    const std::int64_t unit = pace.steps_at_once;
+    const std::int64_t first = request.interval.value_or(unit);
+    const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval / unit * unit));
+    for (std::int64_t interval = first; interval <= last; interval += unit) {
+        PiecesPlan plan;
+        try {
+            plan.cut = cut_for(interval);
+        } catch (const rt::Error&) {
+            break;  // pieces are too thin for such deep ghosts
+        }
+        plan.interval = interval;
+        plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
+        predict(plan, pace, bytes_of_cell(program, interval), link);
+        const double seconds = plan.step_seconds + plan.ghost_seconds + plan.exchange_seconds;
+        if (least && *least <= seconds) continue;
+        least = seconds;
+        best = std::move(plan);
+    }
+    if (!least) {  // too thin for several steps at once
+        best.interval = request.interval.value_or(1);
+        predict(best, pace, bytes_of_cell(program, best.interval), link);
+    }
+    best.carried = carried_fields(program);
+    best.uncut = axes.why_not;
+    return best;
+}
+
+ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t number) {
+    const rt::Piece& piece = cut.pieces[number];
+    passes::Part part;
+    part.whole = cut.grid.extent;
+    part.extent = piece.extent();
+    for (int axis = 0; axis < cut.grid.rank; ++axis) {
+        part.first[static_cast<std::size_t>(axis)] = piece.first(axis);
+        part.cut[static_cast<std::size_t>(axis)] = cut.is_cut(axis);
+    }
+    return passes::program_of_part(program, part);
+}
+
+CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
+    options.reductions_by_plane = plan.cut.count() > 1;
+    options.watched.clear();           // kernels for several steps find reductions of pieces and ghosts
+    options.wait_for_time_block = true;  // pieces must not go on in different ways
+    if (plan.steps_at_once > 1 && !pins_temporal(options))
+        options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
+    return options;
+}
+
+std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {
+    if (plan.cut.count() == 1) return "1 piece: the whole grid";
+    std::vector<std::string> along, lengths, ghosts;
+    for (int axis = 0; axis < plan.cut.grid.rank; ++axis) {
+        if (!plan.cut.is_cut(axis)) continue;
+        const auto a = static_cast<std::size_t>(axis);
+        std::int64_t least = plan.cut.pieces.front().own(axis), most = least, deep = 0;
+        for (const rt::Piece& piece : plan.cut.pieces) {
+            least = std::min(least, piece.own(axis));
+            most = std::max(most, piece.own(axis));
+            deep = std::max({deep, piece.ghosts[a][0], piece.ghosts[a][1]});
+        }
+        along.push_back(fmt::format("{} along {}", plan.cut.counts[a], axes[a]));
+        lengths.push_back(least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
+        ghosts.push_back(fmt::format("{}", deep));
+    }
+    return fmt::format("{} pieces, {}, of {} cells and {} ghosts a side; {} exchanged every {}",
+                       plan.cut.count(), join(along, " and "), join(lengths, " and "), join(ghosts, " and "),
+                       format_bytes(static_cast<double>(plan.exchange_bytes)),
+                       plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval));
+}
+
+}  // namespace halo::driver

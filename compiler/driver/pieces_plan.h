@@ -1,0 +1,58 @@
+// How a run is shared out to several devices: how its grid is cut, and how often pieces exchange their
+// ghosts. Decided by a model, before any device is asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/compile.h"
+#include "compiler/driver/engine.h"
+#include "compiler/ir/program.h"
+#include "runtime/pieces/decomposition.h"
+
+namespace halo::driver {
+
+// What the model knows of how pieces reach each other. The figures of a GPU are of NVLink between two H200,
+// as measured by `haloc bench --devices` (docs/scaling.md).
+struct Link {
+    double seconds = 0;           // that an exchange takes, however little is exchanged
+    double bytes_per_second = 0;  // to one piece
+};
+Link gpu_link();
+Link cpu_link();
+
+struct PiecesRequest {
+    int count = 1;
+    std::optional<std::int64_t> interval;  // steps from one exchange to the next; none: chosen
+    bool on_gpu = true;                    // false: CPUs, which have no schedules
+};
+
+struct PiecesPlan {
+    rt::Decomposition cut;
+    std::int64_t interval = 1;
+    int steps_at_once = 1;             // of the kernel that does several, 1: there is none
+    std::vector<std::string> carried;  // fields that are exchanged
+    std::vector<std::string> uncut;    // "x: …": why not along that axis
+    std::int64_t exchange_bytes = 0;   // to the piece that is given most
+    // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
+    double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
+    double efficiency() const;  // of that many devices against one: 1 is that many times as fast
+};
+
+// Throws UnsupportedError where this program cannot be shared out, rt::Error (bad_argument) where this grid
+// cannot be cut into so many pieces.
+PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+                       const CodeOptions& options, const Link& link);
+
+// The program of one piece.
+ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);
+
+// What CodeOptions must say for all pieces to have one way to do several steps.
+CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan);
+
+// "4 pieces along z of 256 planes, 4 ghosts a side; exchanged every 4 steps: 33.6 MB": one line for people.
+std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes);
+
+}  // namespace halo::driver

@@ -1,0 +1,103 @@
+#include "compiler/ir/reach.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compiler/ir/analysis.h"
+
+namespace halo::ir {
+
+namespace {
+
+using Level = std::pair<std::uint32_t, int>;  // field, time
+
+void widen(Reach& reach, const Reach& by) {
+    for (std::size_t axis = 0; axis < reach.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            reach[axis][side] = std::max(reach[axis][side], by[axis][side]);
+}
+
+Reach shifted(Reach reach, const Offset& offset) {
+    for (std::size_t axis = 0; axis < reach.size(); ++axis) {
+        reach[axis][0] += std::max(0, -offset[axis]);
+        reach[axis][1] += std::max(0, offset[axis]);
+    }
+    return reach;
+}
+
+// What lies past a formula's face is made of cells up to Face::reach away from it.
+Reach of_faces(const Program& program) {
+    Reach reach{};
+    for (const Field& field : program.fields)
+        for (std::size_t axis = 0; axis < reach.size(); ++axis)
+            for (std::size_t side = 0; side < 2; ++side)
+                if (field.boundary[axis][side].kind == BoundaryKind::formula)
+                    for (int& each : reach[axis])
+                        each = std::max(each, field.boundary[axis][side].reach);
+    return reach;
+}
+
+int radius_of(const Program& program, const Statement& statement) {
+    if (const auto* sample = std::get_if<Sample>(&statement)) return program[sample->points].radius;
+    return 0;
+}
+
+}  // namespace
+
+StepReach step_reach(const Program& program) {
+    StepReach result;
+    result.states = of_faces(program);
+    result.results = result.states;
+    std::map<Level, Reach> written;
+    ReachWalk walk(program);
+    for (const Statement& statement : program.statements) {
+        Reach reach{};
+        for (const std::uint32_t index : walk.from(roots_of(statement))) {
+            const auto* access = std::get_if<Access>(&program.exprs[index].node);
+            if (access == nullptr) continue;
+            const auto before = written.find({access->field.index, access->time});
+            widen(reach, shifted(before == written.end() ? Reach{} : before->second, access->offset));
+        }
+        const auto write = [&](FieldId field, int time) {
+            widen(written[{field.index, time}], reach);
+            if (program[field].role == Role::intermediate) return;
+            widen(program[field].role == Role::state ? result.states : result.results, reach);
+        };
+        if (const auto* assign = std::get_if<Assign>(&statement)) {
+            write(assign->target, assign->time);
+        } else if (const auto* inject = std::get_if<Inject>(&statement)) {
+            write(inject->target, inject->time);
+        } else {
+            const int radius = radius_of(program, statement);
+            for (int axis = 0; axis < program.rank(); ++axis)
+                for (int& each : reach[static_cast<std::size_t>(axis)])
+                    each += radius;
+            widen(result.results, reach);
+        }
+    }
+    return result;
+}
+
+std::vector<bool> fields_carried(const Program& program) {
+    std::vector<bool> carried(program.fields.size());
+    for (std::size_t i = 0; i < carried.size(); ++i)
+        carried[i] = program.fields[i].role == Role::state ||
+                     (program.fields[i].role == Role::output && program.fields[i].history > 0);
+    std::set<std::uint32_t> written;
+    ReachWalk walk(program);
+    for (const Statement& statement : program.statements) {
+        for (const std::uint32_t index : walk.from(roots_of(statement))) {
+            const auto* access = std::get_if<Access>(&program.exprs[index].node);
+            if (access == nullptr || program[access->field].role != Role::output) continue;
+            // Cells that a statement leaves out keep what they held.
+            if (access->offset != Offset{} || !written.contains(access->field.index))
+                carried[access->field.index] = true;
+        }
+        if (const auto* assign = std::get_if<Assign>(&statement)) written.insert(assign->target.index);
+    }
+    return carried;
+}
+
+}  // namespace halo::ir

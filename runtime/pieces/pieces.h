@@ -1,0 +1,82 @@
+// Pieces: one program on one grid that is cut into pieces, each a Session on a device of its own.
+//
+// Every piece computes its ghosts (decomposition.h) along with its own cells. Wrong values move inwards from
+// the ghosts' outer cells by as many cells a step as a step reads; `interval` steps are what the ghosts are
+// deep enough for. Then the pieces give each other the levels that steps read.
+//
+// Host arrays are those of the whole grid, dense, x fastest. Each session runs the program of its part, with
+// the piece's extents. Devices work side by side as far as they do not wait for each other: all their work is
+// queued by the calling thread, one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/session.h"
+#include "runtime/pieces/decomposition.h"
+#include "runtime/pieces/exchange.h"
+
+namespace halo::rt {
+
+struct PiecesOptions {
+    std::int64_t interval = 1;         // steps from one exchange to the next
+    std::vector<std::string> carried;  // fields that a step reads of the one before
+    // Reductions are combined plane by plane along the last axis, in the order of the whole grid: so the cut
+    // makes no difference. They need pieces that are cut along that axis alone, and kernels whose blocks have
+    // one plane each.
+};
+
+struct Exchanged {
+    std::int64_t times = 0;
+    std::int64_t bytes = 0;  // to all pieces together
+};
+
+class Pieces {
+public:
+    // sessions: by Decomposition::pieces; they must outlive this, and are driven by it alone. Throws Error
+    // (bad_argument) where a session's extents are not its piece's.
+    Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options);
+
+    const Decomposition& decomposition() const { return cut_; }
+    const std::vector<Session*>& sessions() const { return sessions_; }
+    const Exchanged& exchanged() const { return exchanged_; }
+    std::int64_t exchange_bytes() const;  // of one exchange, to all pieces together
+
+    // As Session has them, of the whole grid.
+    void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
+    void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
+    void step(std::int64_t count);
+    double reduction(const std::string& name);  // of the last step
+    void synchronize();
+
+private:
+    std::int64_t cells() const;
+    // Calls work(byte in the whole array, byte in the piece's, bytes) for runs of cells of a piece that lie
+    // side by side in both. Its own cells alone, or all that it computes.
+    template <class Work>
+    void for_rows(const Piece& piece, std::int64_t element, bool own_alone, const Work& work) const;
+    std::int64_t check_size(const std::string& field, std::int64_t bytes) const;  // bytes of a cell
+    void exchange();
+    void wait_for_each_other(const std::vector<Transfer>& transfers);
+    std::vector<BoxCopy> boxes(const Transfer& transfer);
+
+    struct Carried {
+        std::string name;
+        std::int64_t element = 0;  // bytes of a cell
+        int levels = 1;            // that are given: older ones were, when they were younger
+    };
+
+    Decomposition cut_;
+    std::vector<Session*> sessions_;
+    PiecesOptions options_;
+    std::array<std::vector<Transfer>, kMaxRank> transfers_;
+    std::vector<Carried> carried_;
+    std::int64_t good_for_ = 0;  // steps that the ghosts are
+    Exchanged exchanged_;
+};
+
+}  // namespace halo::rt
