@@ -46,16 +46,15 @@ public:
         for (const auto& engine : engines_)
             engine->set_table(name, rows);
     }
-    // Programs that do something at points are not shared out: these are of one piece.
     void set_points(const std::string& points, const std::vector<double>& positions) override {
-        engines_.front()->set_points(points, positions);
+        pieces_.set_points(points, positions);
     }
     void set_point_values(const std::string& points, const std::string& name,
                           const std::vector<double>& values) override {
-        engines_.front()->set_point_values(points, name, values);
+        pieces_.set_point_values(points, name, values);
     }
     std::vector<double> trace(const std::string& points, const std::string& name) override {
-        return engines_.front()->trace(points, name);
+        return pieces_.trace(points, name);
     }
     FieldValues download(const std::string& field, int time) override {
         rt::ElementType type = rt::ElementType::f32;

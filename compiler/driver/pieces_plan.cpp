@@ -163,9 +163,6 @@ double PiecesPlan::efficiency() const {
 
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options, const Link& link) {
-    const std::string why_not = request.count > 1 ? passes::why_uncut(program) : std::string();
-    if (!why_not.empty())
-        throw UnsupportedError(fmt::format("`{}` runs on one device alone, as {}", program.name, why_not));
     const ir::StepReach reach = ir::step_reach(program);
     const Axes axes = axes_to_cut(program);
     const rt::Grid grid = grid_of(program, extent);
@@ -173,6 +170,9 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     const auto cut_for = [&](std::int64_t interval) {
         return rt::choose_decomposition(grid, request.count, ghosts_for(interval, reach), axes.may, names);
     };
+    if (request.count > 1 && std::none_of(axes.may.begin(), axes.may.end(), [](bool may) { return may; }))
+        throw UnsupportedError(fmt::format("`{}` runs on one device alone, as its grid cannot be cut: {}",
+                                           program.name, join(axes.why_not, "; ")));
     PiecesPlan best;
     best.cut = cut_for(request.interval.value_or(1));  // where it can be cut at all
     const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);

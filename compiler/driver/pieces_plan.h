@@ -41,7 +41,7 @@ struct PiecesPlan {
     double efficiency() const;  // of that many devices against one: 1 is that many times as fast
 };
 
-// Throws UnsupportedError where this program cannot be shared out, rt::Error (bad_argument) where this grid
+// Throws UnsupportedError where no grid of this program can be cut, rt::Error (bad_argument) where this grid
 // cannot be cut into so many pieces.
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options, const Link& link);

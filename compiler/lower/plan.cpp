@@ -108,6 +108,10 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         plan.spacing.push_back(host_scalar(program, axis.spacing));
         plan.origin.push_back(host_scalar(program, axis.origin));
     }
+    for (std::size_t axis = 0; axis < plan.window.size(); ++axis)
+        if (const auto& along = program.window.axes[axis])
+            plan.window[axis] = rt::WindowPlan{static_cast<int>(along->first.index),
+                                               static_cast<int>(along->length.index), along->wraps};
     for (const ir::Param& param : program.params)
         plan.params.push_back({param.name, param.default_value});
     for (std::size_t c = 0; c < program.coefs.size(); ++c) {

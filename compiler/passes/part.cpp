@@ -127,18 +127,6 @@ std::string why_uncut(const ir::Program& program, int axis) {
     return {};
 }
 
-std::string why_uncut(const ir::Program& program) {
-    for (const ir::Statement& statement : program.statements) {
-        if (std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement))
-            return "its points are not yet shared out to several pieces";
-    }
-    for (const ir::Expr& expr : program.exprs) {
-        if (std::holds_alternative<ir::ReductionRef>(expr.node))
-            return "its step reads a reduction, which is not yet passed between pieces";
-    }
-    return {};
-}
-
 ir::Program program_of_part(ir::Program program, const Part& part) {
     for (int axis = 0; axis < program.rank(); ++axis) {
         const auto along = static_cast<std::size_t>(axis);

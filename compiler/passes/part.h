@@ -29,9 +29,6 @@ bool is_periodic(const ir::Program& program, int axis);
 // Why the grid cannot be cut along the axis, to end a sentence after "as"; empty where it can.
 std::string why_uncut(const ir::Program& program, int axis);
 
-// Why no grid of this program can be cut; empty where it can.
-std::string why_uncut(const ir::Program& program);
-
 // Coordinates, lengths and noise become those of the whole grid (ir::Window), by params with the part's
 // numbers as defaults, so that parts that differ in nothing else have the same code. Regions that count from
 // a face which the part has not count from one of its own, or are empty. Contract: why_uncut() is empty for

@@ -280,10 +280,19 @@ struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block o
     int kernel = 0;
 };
 
+// Where the arrays have a part of a larger grid along an axis: which, by params. Places of points are those
+// of the larger grid.
+struct WindowPlan {
+    int first = 0;   // param: the index, on the larger grid, of cell 0; below 0 where that wraps
+    int length = 0;  // param: its cells
+    bool wraps = false;
+};
+
 struct LaunchPlan {
     std::string name;
     int rank = 1;
     std::vector<std::string> axes;
+    std::array<std::optional<WindowPlan>, kMaxRank> window;  // by axis; none: the arrays have all of it
     std::vector<HostScalar> spacing, origin;  // by axis, for coordinates in output
     std::vector<ParamPlan> params;
     std::vector<CoefPlan> coefs;

@@ -397,6 +397,16 @@ TablePlan table_from(const Json& json) {
     return table;
 }
 
+Json window_json(const std::optional<WindowPlan>& along) {
+    if (!along) return nullptr;
+    return {{"first", along->first}, {"length", along->length}, {"wraps", along->wraps}};
+}
+
+std::optional<WindowPlan> window_from(const Json& json) {
+    if (json.is_null()) return std::nullopt;
+    return WindowPlan{json.at("first"), json.at("length"), json.at("wraps")};
+}
+
 Json points_json(const PointsPlan& points) {
     Json traces = Json::array();
     for (const PointsPlan::Trace& trace : points.traces)
@@ -455,6 +465,8 @@ LaunchPlan plan_from(const Json& json) {
     plan.fields = list_from(json.at("fields"), field_from);
     if (json.contains("tables")) plan.tables = list_from(json.at("tables"), table_from);
     if (json.contains("points")) plan.points = list_from(json.at("points"), points_from);
+    for (std::size_t axis = 0; json.contains("window") && axis < plan.window.size(); ++axis)
+        plan.window[axis] = window_from(json.at("window").at(axis));
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
     if (json.contains("time_block")) plan.time_block = time_block_from(json.at("time_block"));
@@ -479,6 +491,9 @@ std::string plan_to_json(const LaunchPlan& plan) {
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
+    if (std::any_of(plan.window.begin(), plan.window.end(), [](const auto& along) { return along.has_value(); }))
+        for (const std::optional<WindowPlan>& along : plan.window)
+            json["window"].push_back(window_json(along));
     return json.dump(2) + "\n";
 }
 

@@ -93,6 +93,39 @@ std::vector<TouchedCell> touched_cells(const PointsPlan& plan, const PointGrid& 
     return cells;
 }
 
+namespace {
+
+using CellIndex = std::array<std::int32_t, kMaxRank>;
+
+// A cell of the whole grid, counted in the window, `turns` times around periodic axes; nothing where the
+// window has it not.
+std::optional<CellIndex> in_window(const PointGrid& grid, const CellIndex& cell,
+                                   const std::array<int, kMaxRank>& turns) {
+    if (!grid.window) return cell;
+    CellIndex result{};
+    for (std::size_t axis = 0; axis < result.size(); ++axis) {
+        const std::int64_t index = cell[axis] - grid.window->first[axis] + turns[axis] * grid.extent[axis];
+        if (index < 0 || index >= grid.window->extent[axis]) return std::nullopt;
+        result[axis] = static_cast<std::int32_t>(index);
+    }
+    return result;
+}
+
+// Every place in the window where it lies.
+std::vector<CellIndex> all_in_window(const PointGrid& grid, const CellIndex& cell) {
+    if (!grid.window) return {cell};
+    const auto& wraps = grid.window->wraps;
+    std::vector<CellIndex> places;
+    for (int z = -int{wraps[2]}; z <= int{wraps[2]}; ++z)
+        for (int y = -int{wraps[1]}; y <= int{wraps[1]}; ++y)
+            for (int x = -int{wraps[0]}; x <= int{wraps[0]}; ++x)
+                if (const std::optional<CellIndex> place = in_window(grid, cell, {x, y, z}))
+                    places.push_back(*place);
+    return places;
+}
+
+}  // namespace
+
 PointLists make_point_lists(const PointsPlan& plan, const PointGrid& grid,
                             const std::vector<double>& positions) {
     struct Entry {
@@ -105,13 +138,21 @@ PointLists make_point_lists(const PointsPlan& plan, const PointGrid& grid,
     lists.point_begin.push_back(0);
     for (std::size_t point = 0; point < count; ++point) {
         const double* position = positions.data() + point * static_cast<std::size_t>(grid.rank);
-        for (const TouchedCell& touched : touched_cells(plan, grid, position, point)) {
-            const auto& [x, y, z] = touched.cell;
-            lists.sample_x.push_back(x);
-            lists.sample_y.push_back(y);
-            lists.sample_z.push_back(z);
-            lists.sample_weight.push_back(touched.weight);
-            by_cell[{z, y, x}].push_back({static_cast<std::int32_t>(point), touched.weight});
+        const std::vector<TouchedCell> touched_by_point = touched_cells(plan, grid, position, point);
+        const bool has_all =
+            std::all_of(touched_by_point.begin(), touched_by_point.end(), [&](const TouchedCell& touched) {
+                return in_window(grid, touched.cell, {}).has_value();
+            });
+        for (const TouchedCell& touched : touched_by_point) {
+            if (has_all) {
+                const auto [x, y, z] = *in_window(grid, touched.cell, {});
+                lists.sample_x.push_back(x);
+                lists.sample_y.push_back(y);
+                lists.sample_z.push_back(z);
+                lists.sample_weight.push_back(touched.weight);
+            }
+            for (const auto& [x, y, z] : all_in_window(grid, touched.cell))
+                by_cell[{z, y, x}].push_back({static_cast<std::int32_t>(point), touched.weight});
         }
         if (lists.sample_weight.size() > std::numeric_limits<std::int32_t>::max())
             throw Error(ErrorCode::bad_argument,

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,17 @@ namespace halo::rt {
 
 inline constexpr int kMaxSincRadius = 10;
 
+// A part of a grid: what of it a list is for. Its cells count from its own first.
+struct PointWindow {
+    std::array<std::int64_t, kMaxRank> first{}, extent{1, 1, 1};
+    std::array<bool, kMaxRank> wraps{};  // cells past an end of the whole grid are those at its other end
+};
+
 struct PointGrid {
     int rank = 1;
     std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
     std::array<double, kMaxRank> spacing{1, 1, 1}, origin{0, 0, 0};
+    std::optional<PointWindow> window;
 };
 
 struct TouchedCell {
@@ -69,7 +77,8 @@ struct PointLists {
     std::vector<std::int32_t> point_begin, sample_x, sample_y, sample_z;
     std::vector<double> sample_weight;
 };
-// positions: rank numbers for each point.
+// positions: rank numbers for each point. In a window each touched cell is there as often as the window has
+// it, and a point is sampled where the window has all its cells; elsewhere it has none.
 PointLists make_point_lists(const PointsPlan& plan, const PointGrid& grid,
                             const std::vector<double>& positions);
 

@@ -62,7 +62,9 @@ std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) 
         if (step.op != HostScalar::Op::reduction) continue;
         std::optional<double>& value = latest[step.index];
         if (!reduced[step.index]) value = plan.reductions[step.index].initial;
-        if (!value) value = combine(step.index);
+        if (!value)
+            value = combine_reduction ? combine_reduction(plan.reductions[step.index].name)
+                                      : combine(step.index);
         values[step.index] = *value;
     }
     return values;
@@ -247,7 +249,7 @@ double Session::reduction(const std::string& name) {
 PartialResults Session::partial_results(const std::string& name) {
     State& s = *state_;
     const int index = find_named(s.plan.reductions, name, "reduction", s.plan.name);
-    if (s.steps_done == 0)
+    if (s.steps_done == 0 && !s.reduced[static_cast<std::size_t>(index)])
         throw Error(ErrorCode::bad_argument, fmt::format("'{}' has no value before the first step", name));
     if (s.block_row >= 0 && s.place_in_block(index) >= 0)
         throw Error(ErrorCode::bad_argument,
@@ -262,6 +264,26 @@ PartialResults Session::partial_results(const std::string& name) {
     s.device->copy_to_host(results.values.data(), s.partials[static_cast<std::size_t>(index)].address(),
                            8 * static_cast<std::int64_t>(results.values.size()));
     return results;
+}
+
+void Session::combine_with(std::function<double(const std::string& name)> combine) {
+    state_->combine_reduction = std::move(combine);
+}
+
+bool Session::reads_reductions() const {
+    const auto reads = [](const Argument& argument) {
+        return argument.kind == Argument::Kind::scalar &&
+               std::any_of(argument.scalar.steps.begin(), argument.scalar.steps.end(),
+                           [](const HostScalar::Step& step) { return step.op == HostScalar::Op::reduction; });
+    };
+    return std::any_of(
+        state_->plan.kernels.begin(), state_->plan.kernels.end(), [&](const KernelPlan& kernel) {
+            return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), reads);
+        });
+}
+
+PointGrid Session::point_grid() const {
+    return state_->point_grid(state_->param_values());
 }
 
 double Session::evaluate(const HostScalar& scalar) const {

@@ -21,6 +21,7 @@
 #include "runtime/core/error.h"
 #include "runtime/core/geometry.h"
 #include "runtime/core/launch_plan.h"
+#include "runtime/core/points.h"
 
 namespace halo::rt {
 
@@ -169,7 +170,13 @@ public:
     void synchronize();
 
     double reduction(const std::string& name);                  // of the last step; throws before the first
-    PartialResults partial_results(const std::string& name);    // the same, in parts
+    PartialResults partial_results(const std::string& name);    // the same, in parts, also within a step
+    // What a reduction comes to where a step reads it, in place of what this session's parts do: for sessions
+    // that have parts of one grid. Called within step(), by its thread.
+    void combine_with(std::function<double(const std::string& name)> combine);
+    bool reads_reductions() const;  // whether a step does
+    // Where points are placed, with the params' present values.
+    PointGrid point_grid() const;
     double evaluate(const HostScalar& scalar) const;            // with the params' present values
     double evaluate_with_reductions(const HostScalar& scalar);  // as RunOptions::until
 

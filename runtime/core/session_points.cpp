@@ -123,15 +123,26 @@ void Session::State::check_point_values(int index) const {
         if (!points_plan.traces[i].sampled) check(state.traces[i], points_plan.traces[i].name, false);
 }
 
-void Session::State::place_points(const std::vector<double>& values) {
-    if (points.empty()) return;
+PointGrid Session::State::point_grid(const std::vector<double>& values) const {
     PointGrid grid;
     grid.rank = plan.rank;
     grid.extent = geometry.extent;
     for (int axis = 0; axis < plan.rank; ++axis) {
         grid.spacing[axis] = rt::evaluate(plan.spacing[axis], values, geometry.extent);
         grid.origin[axis] = rt::evaluate(plan.origin[axis], values, geometry.extent);
+        const std::optional<WindowPlan>& along = plan.window[axis];
+        if (!along) continue;
+        if (!grid.window) grid.window = PointWindow{{}, geometry.extent, {}};
+        grid.extent[axis] = static_cast<std::int64_t>(values[along->length]);
+        grid.window->first[axis] = static_cast<std::int64_t>(values[along->first]);
+        grid.window->wraps[axis] = along->wraps;
     }
+    return grid;
+}
+
+void Session::State::place_points(const std::vector<double>& values) {
+    if (points.empty()) return;
+    const PointGrid grid = point_grid(values);
     for (std::size_t i = 0; i < points.size(); ++i) {
         check_point_values(static_cast<int>(i));
         PointsState& state = points[i];

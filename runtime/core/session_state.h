@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/points.h"
 #include "runtime/core/session.h"
 #include "runtime/core/time_tiles.h"
 
@@ -105,6 +106,7 @@ struct Session::State {
     std::vector<DeviceMemory> partials;         // by ReductionPlan
     std::vector<bool> reduced;                  // by ReductionPlan: its kernel has run, if only once
     std::vector<std::optional<double>> latest;  // by ReductionPlan: what its partials come to, once asked for
+    std::function<double(const std::string&)> combine_reduction;  // where it is not this session alone
     std::vector<std::optional<double>> params;
     std::vector<std::vector<double>> coefs;
     std::vector<DeviceMemory> coef_arrays;  // by CoefPlan; empty where no kernel takes a pointer
@@ -242,6 +244,7 @@ struct Session::State {
     void set_points(int index, std::span<const double> positions);
     void set_point_values(int index, const std::string& name, std::span<const double> values);
     std::vector<double> trace(int index, const std::string& name);
+    PointGrid point_grid(const std::vector<double>& values) const;
     void place_points(const std::vector<double>& values);  // throws where something was not given
     void check_point_values(int index) const;
     PreparedLaunch::Value point_argument(const Argument& argument, std::int64_t step);

@@ -133,7 +133,7 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
     throw Error(ErrorCode::bad_argument,
                 fmt::format("this grid cannot be cut into {} pieces{}; {}", count,
                             why ? ": " + *why : std::string(),
-                            most > 1 ? fmt::format("it can into {}", most) : "use one device"));
+                            most > 1 ? fmt::format("it can be cut into {}", most) : "use one device"));
 }
 
 }  // namespace halo::rt

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <exception>
+#include <thread>
 
 #include "runtime/core/error.h"
+#include "runtime/pieces/rendezvous.h"
 
 namespace halo::rt {
 
@@ -30,6 +32,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         if (sessions_[i]->geometry().extent != cut_.pieces[i].extent())
             throw Error(ErrorCode::bad_argument, fmt::format("session {} is not of its piece's extents", i));
     const LaunchPlan& plan = sessions_.front()->plan();
+    reads_reductions_ = sessions_.front()->reads_reductions();
     transfers_ = transfers(cut_, plan.halo);
     for (const std::string& name : options_.carried) {
         const FieldPlan* field = find_field(plan, name);
@@ -57,10 +60,48 @@ void Pieces::step(std::int64_t count) {
     while (count > 0) {
         if (good_for_ == 0) exchange();
         const std::int64_t steps = std::min(count, good_for_);
-        for (Session* session : sessions_)
-            session->step(steps);
+        step_each(steps);
         good_for_ -= steps;
         count -= steps;
+    }
+}
+
+void Pieces::step_each(std::int64_t count) {
+    if (reads_reductions_ && sessions_.size() > 1) return step_together(count);
+    for (Session* session : sessions_)
+        session->step(count);
+}
+
+// Where a step reads what all pieces come to, each piece has a thread that waits for the others' parts.
+void Pieces::step_together(std::int64_t count) {
+    Rendezvous rendezvous(sessions_.size());
+    std::vector<std::exception_ptr> troubles(sessions_.size());
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < sessions_.size(); ++i) {
+            Session& session = *sessions_[i];
+            session.combine_with([this, &rendezvous, &session, i](const std::string& name) {
+                return rendezvous.meet(
+                    i, session.partial_results(name),
+                    [&](const std::vector<PartialResults>& parts) { return combined(parts, name); });
+            });
+            threads.emplace_back([&rendezvous, &session, &trouble = troubles[i], count] {
+                try {
+                    session.step(count);
+                } catch (...) {
+                    trouble = std::current_exception();
+                    rendezvous.give_up();
+                }
+            });
+        }
+    }
+    for (const std::exception_ptr& trouble : troubles) {
+        if (!trouble) continue;
+        try {
+            std::rethrow_exception(trouble);
+        } catch (const GaveUp&) {
+            // because of what went wrong in another
+        }
     }
 }
 
@@ -114,25 +155,35 @@ std::vector<BoxCopy> Pieces::boxes(const Transfer& transfer) {
     return result;
 }
 
-double Pieces::reduction(const std::string& name) {
-    PartialResults all;
+// Plane by plane along the last axis, in the order of the whole grid; ghosts do not count.
+double Pieces::combined(const std::vector<PartialResults>& parts, const std::string& name) const {
+    if (parts.size() == 1) return parts.front().combined();
     const int last = cut_.grid.rank - 1;
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const PartialResults of_piece = sessions_[i]->partial_results(name);
-        if (sessions_.size() == 1) return of_piece.combined();
-        const auto along = static_cast<std::size_t>(last);
-        if (of_piece.tile[along] != 1 || of_piece.blocks[along] != cut_.pieces[i].cells(last))
+    const auto along = static_cast<std::size_t>(last);
+    PartialResults all;
+    all.op = parts.front().op;
+    all.square_root = parts.front().square_root;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Piece& piece = cut_.pieces[i];
+        if (parts[i].tile[along] != 1 || parts[i].blocks[along] != piece.cells(last) ||
+            piece.own(0) * piece.own(1) * piece.own(2) / piece.own(last) !=
+                cut_.grid.extent[0] * cut_.grid.extent[1] * cut_.grid.extent[2] / cut_.grid.extent[along])
             throw Error(ErrorCode::bad_argument,
-                        fmt::format("'{}' is not reduced plane by plane, which pieces need", name));
-        const std::int64_t planes = of_piece.blocks[along];
-        const std::int64_t of_plane = static_cast<std::int64_t>(of_piece.values.size()) / planes;
-        const std::int64_t first = cut_.pieces[i].ghosts[along][0] * of_plane;
-        const auto begin = of_piece.values.begin() + first;
-        all.values.insert(all.values.end(), begin, begin + cut_.pieces[i].own(last) * of_plane);
-        all.op = of_piece.op;
-        all.square_root = of_piece.square_root;
+                        fmt::format("'{}' is not added up plane by plane, as pieces of a grid need; leave the "
+                                    "schedule of its stage to be chosen",
+                                    name));
+        const std::int64_t of_plane = static_cast<std::int64_t>(parts[i].values.size()) / piece.cells(last);
+        const auto begin = parts[i].values.begin() + piece.ghosts[along][0] * of_plane;
+        all.values.insert(all.values.end(), begin, begin + piece.own(last) * of_plane);
     }
     return all.combined();
+}
+
+double Pieces::reduction(const std::string& name) {
+    std::vector<PartialResults> parts;
+    for (Session* session : sessions_)
+        parts.push_back(session->partial_results(name));
+    return combined(parts, name);
 }
 
 }  // namespace halo::rt

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,9 @@ public:
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
     void step(std::int64_t count);
     double reduction(const std::string& name);  // of the last step
+    void set_points(const std::string& points, std::span<const double> positions);
+    void set_point_values(const std::string& points, const std::string& name, std::span<const double> values);
+    std::vector<double> trace(const std::string& points, const std::string& name);
     void synchronize();
 
 private:
@@ -61,6 +65,10 @@ private:
     void for_rows(const Piece& piece, std::int64_t element, bool own_alone, const Work& work) const;
     std::int64_t check_size(const std::string& field, std::int64_t bytes) const;  // bytes of a cell
     void exchange();
+    void step_each(std::int64_t count);
+    void step_together(std::int64_t count);
+    double combined(const std::vector<PartialResults>& parts, const std::string& name) const;
+    std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
     void wait_for_each_other(const std::vector<Transfer>& transfers);
     std::vector<BoxCopy> boxes(const Transfer& transfer);
 
@@ -76,6 +84,8 @@ private:
     std::array<std::vector<Transfer>, kMaxRank> transfers_;
     std::vector<Carried> carried_;
     std::int64_t good_for_ = 0;  // steps that the ghosts are
+    bool reads_reductions_ = false;
+    std::map<std::string, std::vector<double>> positions_;  // by points
     Exchanged exchanged_;
 };
 
