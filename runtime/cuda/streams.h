@@ -1,0 +1,136 @@
+// What a device of the driver holds: its context and streams, recorded work, and marks in the order of work. Not
+// for other rooms.
+#pragma once
+
+#include <string>
+
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/driver.h"
+
+namespace halo::rt::cuda {
+
+inline constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+inline constexpr unsigned kWithoutTime = 2;  // CU_EVENT_DISABLE_TIMING
+
+class GraphRecording final : public Recording {
+public:
+    GraphRecording(const Driver& driver, Context context, GraphExec ready)
+        : driver_(driver), context_(context), ready_(ready) {}
+    ~GraphRecording() override {
+        driver_.CtxSetCurrent(context_);
+        driver_.GraphExecDestroy(ready_);
+    }
+    GraphRecording(const GraphRecording&) = delete;
+    GraphRecording& operator=(const GraphRecording&) = delete;
+    GraphExec ready() const { return ready_; }
+
+private:
+    const Driver& driver_;
+    Context context_;
+    GraphExec ready_;
+};
+
+class EventTimer final : public CudaTimer {
+public:
+    EventTimer(const Driver& driver, Context context, Stream stream)
+        : driver_(driver), context_(context), stream_(stream) {
+        driver_.check(driver_.EventCreate(&start_, 0), "making a timer");
+        driver_.check(driver_.EventCreate(&stop_, 0), "making a timer");
+    }
+    ~EventTimer() override {
+        driver_.CtxSetCurrent(context_);
+        driver_.EventDestroy(start_);
+        if (stop_ != nullptr) driver_.EventDestroy(stop_);
+    }
+    EventTimer(const EventTimer&) = delete;
+    EventTimer& operator=(const EventTimer&) = delete;
+    void start() override { driver_.check(driver_.EventRecord(start_, stream_), "starting a timer"); }
+    void stop() override { driver_.check(driver_.EventRecord(stop_, stream_), "stopping a timer"); }
+    double milliseconds() override {
+        float elapsed = 0;
+        driver_.check(driver_.EventSynchronize(stop_), "waiting for a timer");
+        driver_.check(driver_.EventElapsedTime(&elapsed, start_, stop_), "reading a timer");
+        return static_cast<double>(elapsed);
+    }
+
+private:
+    const Driver& driver_;
+    Context context_;
+    Stream stream_;
+    Event start_ = nullptr, stop_ = nullptr;
+};
+
+// A place in the order of a stream's work.
+class StreamEvent {
+public:
+    StreamEvent(const Driver& driver, Context context) : driver_(driver), context_(context) {
+        driver_.check(driver_.EventCreate(&event_, kWithoutTime), "making an event");
+    }
+    ~StreamEvent() {
+        driver_.CtxSetCurrent(context_);
+        driver_.EventDestroy(event_);
+    }
+    StreamEvent(const StreamEvent&) = delete;
+    StreamEvent& operator=(const StreamEvent&) = delete;
+    void record(Stream stream) const { driver_.check(driver_.EventRecord(event_, stream), "marking work"); }
+    Event get() const { return event_; }
+
+private:
+    const Driver& driver_;
+    Context context_;
+    Event event_ = nullptr;
+};
+
+// A GPU's primary context, given back at the end, or the caller's; and a stream in it, which is our own where
+// the caller names none. Steps are recorded in another stream, so that the caller's is left to the caller
+// meanwhile, and may be the default one, which cannot record.
+class ContextAndStream {
+public:
+    ContextAndStream(const Driver& driver, const CudaOptions& options) : driver_(driver) {
+        context = static_cast<Context>(options.context);
+        owns_stream_ = !options.stream.has_value();
+        if (options.stream) stream = static_cast<Stream>(*options.stream);
+        if (context == nullptr) retain_primary(options.ordinal);
+        const int current = driver_.CtxSetCurrent(context);
+        int made =
+            current == kSuccess && owns_stream_ ? driver_.StreamCreate(&stream, kNonBlocking) : current;
+        if (made == kSuccess) made = driver_.StreamCreate(&recording_, kNonBlocking);
+        if (made == kSuccess) return;
+        if (owns_stream_ && stream != nullptr) driver_.StreamDestroy(stream);
+        release_primary();
+        driver_.fail(made, "making a stream");
+    }
+    ~ContextAndStream() {
+        driver_.CtxSetCurrent(context);
+        driver_.StreamSynchronize(stream);
+        driver_.StreamDestroy(recording_);
+        if (owns_stream_) driver_.StreamDestroy(stream);
+        release_primary();
+    }
+    ContextAndStream(const ContextAndStream&) = delete;
+    ContextAndStream& operator=(const ContextAndStream&) = delete;
+
+    // From one call to the next, `stream` is the one to record in.
+    void switch_streams() { std::swap(stream, recording_); }
+
+    Context context = nullptr;
+    Stream stream = nullptr;  // where work goes now
+
+private:
+    void retain_primary(int ordinal) {
+        driver_.check(driver_.DeviceGet(&device_, ordinal), "choosing the GPU");
+        driver_.check(driver_.DevicePrimaryCtxRetain(&context, device_),
+                      "making a context (is the GPU in use by a process of its own?)");
+        is_primary_ = true;
+    }
+    void release_primary() {
+        if (is_primary_) driver_.DevicePrimaryCtxRelease(device_);
+    }
+
+    const Driver& driver_;
+    int device_ = 0;
+    bool is_primary_ = false, owns_stream_ = true;
+    Stream recording_ = nullptr;
+};
+
+}  // namespace halo::rt::cuda
