@@ -35,16 +35,13 @@ public:
     void set_param(const std::string& name, double value) override {
         for (auto& [known, known_value] : params_)
             if (known == name) known_value = value;
-        for (const auto& engine : engines_)
-            engine->set_param(name, value);
+        pieces_.set_param(name, value);
     }
     void set_coef(const std::string& name, const std::vector<double>& values) override {
-        for (const auto& engine : engines_)
-            engine->set_coef(name, values);
+        pieces_.set_coef(name, values);
     }
     void set_table(const std::string& name, const std::vector<double>& rows) override {
-        for (const auto& engine : engines_)
-            engine->set_table(name, rows);
+        pieces_.set_table(name, rows);
     }
     void set_points(const std::string& points, const std::vector<double>& positions) override {
         pieces_.set_points(points, positions);

@@ -7,7 +7,6 @@
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/progress.h"
-#include "compiler/ir/reach.h"
 #include "compiler/lower/storage.h"
 #include "compiler/passes/part.h"
 #include "compiler/schedule/cost.h"
@@ -20,51 +19,10 @@ namespace {
 constexpr std::int64_t kMostInterval = 32;
 constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
 
-// Ghosts for so many steps. The last step's results may need more than its states.
-rt::Depths ghosts_for(std::int64_t interval, const ir::StepReach& reach) {
-    rt::Depths depths{};
-    for (std::size_t axis = 0; axis < depths.size(); ++axis)
-        for (std::size_t side = 0; side < 2; ++side)
-            depths[axis][side] = (interval - 1) * reach.states[axis][side] +
-                                 std::max(reach.states[axis][side], reach.results[axis][side]);
-    return depths;
-}
-
 bool has_reductions(const ir::Program& program) {
     return std::any_of(
         program.statements.begin(), program.statements.end(),
         [](const ir::Statement& statement) { return std::holds_alternative<ir::Reduce>(statement); });
-}
-
-struct Axes {
-    std::array<bool, rt::kMaxRank> may{};
-    std::vector<std::string> why_not;
-};
-
-Axes axes_to_cut(const ir::Program& program) {
-    Axes axes;
-    const int last = program.rank() - 1;
-    for (int axis = 0; axis <= last; ++axis) {
-        std::string why = passes::why_uncut(program, axis);
-        if (why.empty() && has_reductions(program) && axis != last)
-            why = "reductions are added up plane by plane along " +
-                  program.axes[static_cast<std::size_t>(last)].name;
-        if (why.empty() && has_reductions(program) && last == 0)
-            why = "reductions are added up plane by plane, and a grid of one axis has none";
-        axes.may[static_cast<std::size_t>(axis)] = why.empty();
-        if (!why.empty())
-            axes.why_not.push_back(program.axes[static_cast<std::size_t>(axis)].name + ": " + why);
-    }
-    return axes;
-}
-
-rt::Grid grid_of(const ir::Program& program, const Extent& extent) {
-    rt::Grid grid;
-    grid.rank = program.rank();
-    grid.extent = extent;
-    for (int axis = 0; axis < grid.rank; ++axis)
-        grid.wraps[static_cast<std::size_t>(axis)] = passes::is_periodic(program, axis);
-    return grid;
 }
 
 std::vector<std::string> axis_names(const ir::Program& program) {
@@ -142,6 +100,38 @@ void predict(PiecesPlan& plan, const Pace& pace, std::int64_t bytes_of_cell, con
 
 }  // namespace
 
+// The last step's results may need more than its states.
+rt::Depths CutRules::ghosts(std::int64_t interval) const {
+    rt::Depths depths{};
+    for (std::size_t axis = 0; axis < depths.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            depths[axis][side] = (interval - 1) * reach.states[axis][side] +
+                                 std::max(reach.states[axis][side], reach.results[axis][side]);
+    return depths;
+}
+
+CutRules cut_rules(const ir::Program& program, const Extent& extent) {
+    CutRules rules;
+    rules.grid.rank = program.rank();
+    rules.grid.extent = extent;
+    rules.reach = ir::step_reach(program);
+    rules.carried = carried_fields(program);
+    const int last = program.rank() - 1;
+    for (int axis = 0; axis <= last; ++axis) {
+        const auto along = static_cast<std::size_t>(axis);
+        rules.grid.wraps[along] = passes::is_periodic(program, axis);
+        std::string why = passes::why_uncut(program, axis);
+        if (why.empty() && has_reductions(program) && axis != last)
+            why = "reductions are added up plane by plane along " +
+                  program.axes[static_cast<std::size_t>(last)].name;
+        if (why.empty() && has_reductions(program) && last == 0)
+            why = "reductions are added up plane by plane, and a grid of one axis has none";
+        rules.may[along] = why.empty();
+        if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
+    }
+    return rules;
+}
+
 Link gpu_link() {
     return {20e-6, 3.5e11};
 }
@@ -163,16 +153,14 @@ double PiecesPlan::efficiency() const {
 
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options, const Link& link) {
-    const ir::StepReach reach = ir::step_reach(program);
-    const Axes axes = axes_to_cut(program);
-    const rt::Grid grid = grid_of(program, extent);
+    const CutRules rules = cut_rules(program, extent);
     const std::vector<std::string> names = axis_names(program);
     const auto cut_for = [&](std::int64_t interval) {
-        return rt::choose_decomposition(grid, request.count, ghosts_for(interval, reach), axes.may, names);
+        return rt::choose_decomposition(rules.grid, request.count, rules.ghosts(interval), rules.may, names);
     };
-    if (request.count > 1 && std::none_of(axes.may.begin(), axes.may.end(), [](bool may) { return may; }))
+    if (request.count > 1 && std::ranges::none_of(rules.may, [](bool may) { return may; }))
         throw UnsupportedError(fmt::format("`{}` runs on one device alone, as its grid cannot be cut: {}",
-                                           program.name, join(axes.why_not, "; ")));
+                                           program.name, join(rules.why_not, "; ")));
     PiecesPlan best;
     best.cut = cut_for(request.interval.value_or(1));  // where it can be cut at all
     const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);
@@ -199,8 +187,8 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         best.interval = request.interval.value_or(1);
         predict(best, pace, bytes_of_cell(program, best.interval), link);
     }
-    best.carried = carried_fields(program);
-    best.uncut = axes.why_not;
+    best.carried = rules.carried;
+    best.uncut = rules.why_not;
     return best;
 }
 

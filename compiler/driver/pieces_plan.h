@@ -2,6 +2,7 @@
 // ghosts. Decided by a model, before any device is asked.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,9 +11,21 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
 #include "compiler/ir/program.h"
+#include "compiler/ir/reach.h"
 #include "runtime/pieces/decomposition.h"
 
 namespace halo::driver {
+
+// What a program says of how its grid can be cut.
+struct CutRules {
+    rt::Grid grid;
+    std::array<bool, rt::kMaxRank> may{};  // axes that can be cut
+    std::vector<std::string> why_not;      // "x: …", of the others
+    ir::StepReach reach;
+    std::vector<std::string> carried;  // fields that are exchanged
+    rt::Depths ghosts(std::int64_t interval) const;  // for so many steps
+};
+CutRules cut_rules(const ir::Program& program, const Extent& extent);
 
 // What the model knows of how pieces reach each other. The figures of a GPU are of NVLink between two H200,
 // as measured by `haloc bench --devices` (docs/scaling.md).

@@ -45,6 +45,21 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     }
 }
 
+void Pieces::set_param(const std::string& name, double value) {
+    for (Session* session : sessions_)
+        session->set_param(name, value);
+}
+
+void Pieces::set_coef(const std::string& name, std::span<const double> values) {
+    for (Session* session : sessions_)
+        session->set_coef(name, values);
+}
+
+void Pieces::set_table(const std::string& name, std::span<const double> values) {
+    for (Session* session : sessions_)
+        session->set_table(name, values);
+}
+
 std::int64_t Pieces::exchange_bytes() const {
     std::int64_t element = 0;
     for (const Carried& field : carried_)
@@ -87,10 +102,9 @@ void Pieces::step_together(std::int64_t count) {
             });
             threads.emplace_back([&rendezvous, &session, &trouble = troubles[i], count] {
                 try {
-                    session.step(count);
+                    rendezvous.work([&] { session.step(count); });
                 } catch (...) {
                     trouble = std::current_exception();
-                    rendezvous.give_up();
                 }
             });
         }

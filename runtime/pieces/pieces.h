@@ -43,11 +43,16 @@ public:
     Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options);
 
     const Decomposition& decomposition() const { return cut_; }
+    // Of the first piece: what all have in common.
+    const LaunchPlan& plan() const { return sessions_.front()->plan(); }
     const std::vector<Session*>& sessions() const { return sessions_; }
     const Exchanged& exchanged() const { return exchanged_; }
     std::int64_t exchange_bytes() const;  // of one exchange, to all pieces together
 
     // As Session has them, of the whole grid.
+    void set_param(const std::string& name, double value);
+    void set_coef(const std::string& name, std::span<const double> values);
+    void set_table(const std::string& name, std::span<const double> values);
     void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
     void step(std::int64_t count);

@@ -2,8 +2,19 @@
 
 namespace halo::rt {
 
+void Rendezvous::work(const std::function<void()>& work) {
+    const std::scoped_lock turn(mutex_);
+    try {
+        work();
+    } catch (...) {
+        given_up_ = true;
+        changed_.notify_all();
+        throw;
+    }
+}
+
+// This thread has its turn; it is another's while it waits.
 double Rendezvous::meet(std::size_t thread, PartialResults part, const Combine& combine) {
-    std::unique_lock lock(mutex_);
     parts_[thread] = std::move(part);
     const std::int64_t round = round_;
     if (++arrived_ == parts_.size()) {
@@ -12,17 +23,10 @@ double Rendezvous::meet(std::size_t thread, PartialResults part, const Combine& 
         ++round_;
         changed_.notify_all();
     } else {
-        changed_.wait(lock, [&] { return round_ != round || given_up_; });
+        changed_.wait(mutex_, [&] { return round_ != round || given_up_; });
     }
-    if (round_ == round)
-        throw GaveUp();
+    if (round_ == round) throw GaveUp();
     return result_;
-}
-
-void Rendezvous::give_up() {
-    const std::scoped_lock lock(mutex_);
-    given_up_ = true;
-    changed_.notify_all();
 }
 
 }  // namespace halo::rt

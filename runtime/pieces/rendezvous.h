@@ -1,4 +1,5 @@
-// Where threads wait for each other to make one number of what each brings.
+// Where threads wait for each other to make one number of what each brings. One of them works at a time, as they may
+// share a device: the next goes on when one waits here or is done.
 #pragma once
 
 #include <condition_variable>
@@ -23,15 +24,16 @@ public:
 
     explicit Rendezvous(std::size_t threads) : parts_(threads) {}
 
-    // Called by every thread, as often by each: gives all of them what `combine` makes of their parts. Throws
+    // A thread's work. What it throws is thrown on, and the others need not wait for it.
+    void work(const std::function<void()>& work);
+
+    // Called within work() by every thread, as often by each: gives all of them what `combine` makes of their parts. Throws
     // GaveUp where another thread has given up.
     double meet(std::size_t thread, PartialResults part, const Combine& combine);
-    // This thread comes no more, as something went wrong in it: the others need not wait.
-    void give_up();
 
 private:
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable_any changed_;
     std::vector<PartialResults> parts_;
     std::size_t arrived_ = 0;
     std::int64_t round_ = 0;

@@ -15,6 +15,7 @@
 #include "compiler/lower/points.h"
 #include "compiler/passes/pipeline.h"
 #include "random_program.h"
+#include "runtime/core/element.h"
 #include "runtime/core/points.h"
 #include "runtime/core/session.h"
 
@@ -227,8 +228,45 @@ std::string late_difference(const Reference& reference, const lower::Lowered& lo
     return text;
 }
 
-std::string difference(const Reference& reference, rt::Session& session, const std::function<void()>& run,
-                       double tolerance) {
+namespace {
+
+// Session and Pieces have the same interface for what is compared, but that pieces take elements alone.
+void upload(rt::Session& session, const Reference::Level& level) {
+    session.upload(level.field, level.time, std::span<const double>(level.start));
+}
+
+std::vector<double> download(rt::Session& session, const Reference::Level& level) {
+    std::vector<double> values(level.end.size());
+    session.download(level.field, level.time, std::span<double>(values));
+    return values;
+}
+
+rt::ElementType type_of(const rt::LaunchPlan& plan, const std::string& field) {
+    return std::ranges::find(plan.fields, field, &rt::FieldPlan::name)->type;
+}
+
+void upload(rt::Pieces& pieces, const Reference::Level& level) {
+    const rt::ElementType type = type_of(pieces.plan(), level.field);
+    std::vector<std::byte> elements(level.start.size() * static_cast<std::size_t>(rt::size_of(type)));
+    for (std::size_t i = 0; i < level.start.size(); ++i)
+        rt::encode(level.start[i], type, elements.data() + i * static_cast<std::size_t>(rt::size_of(type)));
+    pieces.upload_elements(level.field, level.time, elements.data(),
+                           static_cast<std::int64_t>(elements.size()));
+}
+
+std::vector<double> download(rt::Pieces& pieces, const Reference::Level& level) {
+    const rt::ElementType type = type_of(pieces.plan(), level.field);
+    std::vector<std::byte> elements(level.end.size() * static_cast<std::size_t>(rt::size_of(type)));
+    pieces.download_elements(level.field, level.time, elements.data(),
+                             static_cast<std::int64_t>(elements.size()));
+    std::vector<double> values(level.end.size());
+    rt::decode(elements.data(), static_cast<std::int64_t>(values.size()), type, values.data());
+    return values;
+}
+
+template <class Subject>
+std::string compare(const Reference& reference, Subject& session, const std::function<void()>& run,
+                    double tolerance) {
     const ir::Program& program = reference.program;
     for (std::size_t n = 0; n < program.params.size(); ++n) {
         session.set_param(program.params[n].name, param_value(program.params[n], n));
@@ -245,7 +283,7 @@ std::string difference(const Reference& reference, rt::Session& session, const s
         if (is_wide(program, level.field)) {  // as its bits, exactly
             session.upload_elements(level.field, level.time, level.start.data(), bytes);
         } else {
-            session.upload(level.field, level.time, std::span<const double>(level.start));
+            upload(session, level);
         }
     }
     run();
@@ -257,7 +295,7 @@ std::string difference(const Reference& reference, rt::Session& session, const s
             session.download_elements(level.field, level.time, values.data(),
                                       static_cast<std::int64_t>(values.size() * sizeof(double)));
         } else {
-            session.download(level.field, level.time, std::span<double>(values));
+            values = download(session, level);
         }
         for (std::int64_t n = 0; n < nx * ny * nz; ++n) {
             const double expected = level.end[static_cast<std::size_t>(n)],
@@ -293,6 +331,18 @@ std::string difference(const Reference& reference, rt::Session& session, const s
         return fmt::format("reduction {} is {} instead of {}", reduction.name, got, expected);
     }
     return "";
+}
+
+}  // namespace
+
+std::string difference(const Reference& reference, rt::Session& session, const std::function<void()>& run,
+                       double tolerance) {
+    return compare(reference, session, run, tolerance);
+}
+
+std::string difference(const Reference& reference, rt::Pieces& pieces, const std::function<void()>& run,
+                       double tolerance) {
+    return compare(reference, pieces, run, tolerance);
 }
 
 std::vector<std::unique_ptr<rt::Module>> load_cuda(const lower::Lowered& lowered, rt::Device& device) {

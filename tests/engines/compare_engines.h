@@ -15,6 +15,7 @@
 #include "compiler/lower/lower.h"
 #include "runtime/core/device.h"
 #include "runtime/core/session.h"
+#include "runtime/pieces/pieces.h"
 
 namespace halo::test {
 
@@ -77,6 +78,10 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
 
 // The same of a session on the reference's grid; `run` does the reference's steps by it.
 std::string difference(const Reference& reference, rt::Session& session, const std::function<void()>& run,
+                       double tolerance);
+
+// The same of a grid that is cut into pieces.
+std::string difference(const Reference& reference, rt::Pieces& pieces, const std::function<void()>& run,
                        double tolerance);
 
 // The same where the kernel that does several steps is there only after so many of them. No bit may differ.

@@ -1,0 +1,80 @@
+#include "random_pieces.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "compiler/driver/pieces_plan.h"
+#include "random_program.h"
+#include "runtime/core/error.h"
+
+namespace halo::test {
+
+namespace {
+
+std::vector<std::string> axis_names(const ir::Program& program) {
+    std::vector<std::string> names;
+    for (const ir::Axis& axis : program.axes)
+        names.push_back(axis.name);
+    return names;
+}
+
+// Drawn until one fits; none where the grid is too small for all that were drawn.
+std::optional<rt::Decomposition> random_cut(const ir::Program& program, const driver::CutRules& rules,
+                                            Random& random, std::int64_t& interval) {
+    for (int attempt = 0; attempt < 30; ++attempt) {
+        std::array<int, rt::kMaxRank> counts{1, 1, 1};
+        for (std::size_t axis = 0; axis < counts.size(); ++axis)
+            if (rules.may[axis]) counts[axis] = random.between(1, 3);
+        interval = random.between(1, 4);
+        if (counts[0] * counts[1] * counts[2] == 1) continue;
+        try {
+            return rt::decompose(rules.grid, counts, rules.ghosts(interval), axis_names(program));
+        } catch (const rt::Error&) {
+            // too thin
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
+                     const std::vector<rt::Device*>& devices, const LowerPiece& lower, const Load& load,
+                     double tolerance) {
+    Random random(seed * 77 + 5);
+    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
+    rt::PiecesOptions options;
+    const std::optional<rt::Decomposition> cut = random_cut(program, rules, random, options.interval);
+    CutRun result;
+    if (!cut) return result;
+    result.is_cut = true;
+    result.description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
+                                     cut->counts[1], cut->counts[2], options.interval);
+    options.carried = rules.carried;
+    std::vector<rt::Session> sessions;
+    sessions.reserve(cut->pieces.size());
+    for (std::size_t i = 0; i < cut->pieces.size(); ++i) {
+        const lower::Lowered lowered = lower(driver::program_of_piece(program, *cut, i));
+        rt::Device& device = *devices[i % devices.size()];
+        rt::SessionOptions of_session;
+        of_session.poison = true;
+        sessions.emplace_back(lowered.plan, cut->pieces[i].extent(), device, load(lowered, device),
+                              of_session);
+    }
+    std::vector<rt::Session*> pointers;
+    for (rt::Session& session : sessions)
+        pointers.push_back(&session);
+    rt::Pieces pieces(*cut, std::move(pointers), std::move(options));
+    const int first = random.between(0, reference.steps);
+    result.wrong = difference(
+        reference, pieces,
+        [&] {
+            pieces.step(first);
+            pieces.step(reference.steps - first);
+        },
+        tolerance);
+    return result;
+}
+
+}  // namespace halo::test

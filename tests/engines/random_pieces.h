@@ -1,0 +1,29 @@
+// Random cuts of a grid into pieces, each on a device, against the interpreter on the whole grid.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compare_engines.h"
+
+namespace halo::test {
+
+// Lowers the program of a piece.
+using LowerPiece = std::function<lower::Lowered(const ir::Program& program)>;
+
+struct CutRun {
+    bool is_cut = false;  // false: this grid cannot be, and nothing was compared
+    std::string description;
+    std::string wrong;  // empty: no bit differs
+};
+
+// Draws how many pieces there are along each axis and how many steps lie between exchanges, and runs the
+// reference's steps in two parts. Pieces take turns on the devices. All cells start as NaN where nothing is
+// uploaded.
+CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
+                     const std::vector<rt::Device*>& devices, const LowerPiece& lower, const Load& load,
+                     double tolerance = 0);
+
+}  // namespace halo::test
