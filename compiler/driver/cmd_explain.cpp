@@ -8,6 +8,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/pieces_plan.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
@@ -403,6 +404,18 @@ std::shared_ptr<const TunedSchedules> tuned_for(const ExplainOptions& options, c
     return tuned;
 }
 
+std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Program& program,
+                                   CodeOptions code_options) {
+    if (options.devices == 1) return std::nullopt;
+    if (!code_options.extent)
+        throw CommandError(ExitCode::usage, "--devices: how a grid is cut depends on the grid",
+                           "give one, such as --grid 1024,1024,1024");
+    code_options.reductions_by_plane = true;
+    code_options.watched.clear();
+    return plan_pieces(program, *code_options.extent, {options.devices, options.exchange, true}, code_options,
+                       gpu_link());
+}
+
 }  // namespace
 
 ExitCode explain(const ExplainOptions& options, const Console& console) {
@@ -427,6 +440,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     Code code = cuda_code(program, stages, temporal.schedule, resident.schedule);
     std::optional<CompiledCode> compiled = compile_here(code, code_options.target.name);
     Explanation all{program, here, code_options, stages, code, compiled};
+    const std::optional<PiecesPlan> pieces = plan_for(options, stencil.program, code_options);
 
     if (options.json) {
         nlohmann::ordered_json json;
@@ -444,6 +458,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
             json["temporal"]["reductions"] = temporal.schedule->reductions;
             json["temporal"]["predicted_gstencil_per_s"] = 1e-9 / temporal.seconds_per_cell;
         }
+        if (pieces) json["devices"] = pieces_json(*pieces);
         console.result(json.dump(2) + '\n');
         return ExitCode::ok;
     }
@@ -461,7 +476,8 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     for (std::size_t i = 0; i < stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
     console.result(text + '\n' + (resident.schedule ? "" : explain_temporal(all, temporal, width) + '\n') +
-                   explain_resident(all, resident, width));
+                   explain_resident(all, resident, width) +
+                   (pieces ? "\non several devices\n" + explain_pieces(*pieces, axis_names(program)) : ""));
     return ExitCode::ok;
 }
 

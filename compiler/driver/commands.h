@@ -47,7 +47,7 @@ struct RunArguments {
     std::vector<std::string> include;
     std::string run_name;  // empty: the only one
     std::string device = "auto";
-    std::string devices;                    // how many, or which GPUs; empty: one
+    std::string devices;                   // how many, or which GPUs; empty: one
     std::optional<std::int64_t> exchange;  // steps between the exchanges of several devices; none: chosen
     std::string grid;
     std::optional<std::int64_t> steps;
@@ -73,6 +73,8 @@ struct ExplainOptions {
     bool json = false;
     bool no_tuned = false;
     std::string store;
+    int devices = 1;
+    std::optional<std::int64_t> exchange;  // as RunArguments has it
 };
 ExitCode explain(const ExplainOptions& options, const Console& console);
 

@@ -76,6 +76,8 @@ lift whose --verify finds a difference. See docs/lift.md.)";
 constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
+constexpr const char* kExchangeHelp =
+    "with --devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
 
 class CommandLine {
 public:
@@ -198,9 +200,7 @@ private:
             "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
         auto* devices = sub->add_option("--devices", run_.devices,
                                         "run on several: how many, such as 4, or which GPUs, such as 0,1,3");
-        sub->add_option("--exchange", run_.exchange,
-                        "with --devices: steps from one exchange of ghost cells to the next; chosen, where "
-                        "it is not given")
+        sub->add_option("--exchange", run_.exchange, kExchangeHelp)
             ->needs(devices)
             ->check(CLI::PositiveNumber);
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
@@ -229,6 +229,13 @@ private:
         sub->add_option("--grid", explain_.grid,
                         "cells along each axis; the run block's, where it is not given");
         repeatable(sub, "--schedule", explain_.schedule, kScheduleHelp);
+        auto* devices = sub->add_option("--devices", explain_.devices,
+                                        "how the grid is cut for so many GPUs, what they exchange, and what "
+                                        "is expected of them")
+                            ->check(CLI::Range(1, 1 << 20));
+        sub->add_option("--exchange", explain_.exchange, kExchangeHelp)
+            ->needs(devices)
+            ->check(CLI::PositiveNumber);
         sub->add_flag("--strict-fp", explain_.strict_fp, "keep the order of arithmetic as written");
         tuned(sub, explain_.no_tuned, explain_.store);
         sub->add_flag("--json", explain_.json, "as JSON");

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -135,10 +137,12 @@ public:
         std::vector<std::string> kinds;
         for (const auto& machine : machines_)
             kinds.push_back(machine->kind());
-        return join(kinds, "+");
+        const bool is_one_kind = std::ranges::count(kinds, kinds.front()) == std::ssize(kinds);
+        return is_one_kind ? fmt::format("{} x {}", kinds.size(), kinds.front()) : join(kinds, "+");
     }
     std::string description() const override {
-        return fmt::format("{} pieces, the first on {}", machines_.size(), machines_.front()->description());
+        return fmt::format("in {} piece{}, the first on {}", machines_.size(),
+                           machines_.size() == 1 ? "" : "s", machines_.front()->description());
     }
 
     std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
@@ -227,16 +231,17 @@ std::unique_ptr<Machine> open_pieces(const std::string& device, const std::strin
     const auto gpus = static_cast<int>(rt::cuda_status().devices.size());
     const bool on_gpu = device == "cuda" || (device == "auto" && gpus > 0);
     if (!on_gpu && device != "cpu" && device != "auto")
-        throw CommandError(ExitCode::usage, fmt::format("--devices goes with --device cuda or cpu, not `{}`", device),
+        throw CommandError(ExitCode::usage,
+                           fmt::format("--devices goes with --device cuda or cpu, not `{}`", device),
                            "--devices 0,1,3 names GPUs");
     std::vector<std::unique_ptr<Machine>> machines;
     std::string remark;
     for (const int ordinal : ordinals) {
         if (on_gpu && ordinal >= gpus)
-            throw rt::Error(rt::ErrorCode::no_device,
-                            fmt::format("--devices {} asks for GPU {}, and there {} here; see haloc doctor",
-                                        devices, ordinal,
-                                        gpus == 1 ? "is one" : fmt::format("are {}", gpus)));
+            throw rt::Error(
+                rt::ErrorCode::no_device,
+                fmt::format("--devices {} asks for GPU {}, and there {} here; see haloc doctor", devices,
+                            ordinal, gpus == 1 ? "is one" : fmt::format("are {}", gpus)));
         machines.push_back(open_machine(on_gpu ? fmt::format("cuda:{}", ordinal) : "cpu", remark));
     }
     return std::make_unique<PiecesMachine>(std::move(machines), interval);

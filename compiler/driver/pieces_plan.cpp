@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/progress.h"
@@ -206,7 +206,7 @@ ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition
 
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options.reductions_by_plane = plan.cut.count() > 1;
-    options.watched.clear();           // kernels for several steps find reductions of pieces and ghosts
+    options.watched.clear();             // kernels for several steps find reductions of pieces and ghosts
     options.wait_for_time_block = true;  // pieces must not go on in different ways
     if (plan.steps_at_once > 1 && !pins_temporal(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
@@ -229,10 +229,38 @@ std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::strin
         lengths.push_back(least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
         ghosts.push_back(fmt::format("{}", deep));
     }
-    return fmt::format("{} pieces, {}, of {} cells and {} ghosts a side; {} exchanged every {}",
-                       plan.cut.count(), join(along, " and "), join(lengths, " and "), join(ghosts, " and "),
+    const std::string cells = fmt::format("{} pieces, {}, of {} cells", plan.cut.count(),
+                                          join(along, " and "), join(lengths, " and "));
+    if (plan.exchange_bytes == 0) return cells + " that need nothing of each other";
+    return fmt::format("{} and {} ghosts a side; {} exchanged every {}", cells, join(ghosts, " and "),
                        format_bytes(static_cast<double>(plan.exchange_bytes)),
                        plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval));
+}
+
+std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {
+    std::string text = fmt::format("  {:<12}{}\n", "pieces", describe_pieces(plan, axes));
+    for (const std::string& why : plan.uncut)
+        text += fmt::format("  {:<12}{}\n", "not cut", why);
+    if (plan.cut.count() == 1) return text;
+    return text + fmt::format(
+                      "  {:<12}{:.1f} times as fast as one device, {:.1f} % of {}: a step takes {} for a "
+                      "piece's own cells, {} for its ghosts and {} for the exchange\n",
+                      "predicted", plan.efficiency() * plan.cut.count(), 100 * plan.efficiency(),
+                      plan.cut.count(), format_step_time(plan.step_seconds),
+                      format_step_time(plan.ghost_seconds), format_step_time(plan.exchange_seconds));
+}
+
+nlohmann::ordered_json pieces_json(const PiecesPlan& plan) {
+    nlohmann::ordered_json json;
+    json["counts"] = std::vector<int>(plan.cut.counts.begin(), plan.cut.counts.begin() + plan.cut.grid.rank);
+    json["steps_between_exchanges"] = plan.interval;
+    json["exchange_bytes"] = plan.exchange_bytes;
+    json["predicted_efficiency"] = plan.efficiency();
+    json["predicted_seconds"] = {{"own_cells", plan.step_seconds},
+                                 {"ghosts", plan.ghost_seconds},
+                                 {"exchange", plan.exchange_seconds}};
+    json["not_cut"] = plan.uncut;
+    return json;
 }
 
 }  // namespace halo::driver

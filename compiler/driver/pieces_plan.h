@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ struct CutRules {
     std::array<bool, rt::kMaxRank> may{};  // axes that can be cut
     std::vector<std::string> why_not;      // "x: …", of the others
     ir::StepReach reach;
-    std::vector<std::string> carried;  // fields that are exchanged
+    std::vector<std::string> carried;                // fields that are exchanged
     rt::Depths ghosts(std::int64_t interval) const;  // for so many steps
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
@@ -65,7 +66,11 @@ ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition
 // What CodeOptions must say for all pieces to have one way to do several steps.
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan);
 
-// "4 pieces along z of 256 planes, 4 ghosts a side; exchanged every 4 steps: 33.6 MB": one line for people.
+// For people. One line: "4 pieces, 4 along z, of 256 cells and 4 ghosts a side; 33.6 MB exchanged every 4
+// steps".
 std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes);
+// And what the model expects of it, and why axes are not cut.
+std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes);
+nlohmann::ordered_json pieces_json(const PiecesPlan& plan);
 
 }  // namespace halo::driver

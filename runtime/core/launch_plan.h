@@ -293,7 +293,7 @@ struct LaunchPlan {
     int rank = 1;
     std::vector<std::string> axes;
     std::array<std::optional<WindowPlan>, kMaxRank> window;  // by axis; none: the arrays have all of it
-    std::vector<HostScalar> spacing, origin;  // by axis, for coordinates in output
+    std::vector<HostScalar> spacing, origin;                 // by axis, for coordinates in output
     std::vector<ParamPlan> params;
     std::vector<CoefPlan> coefs;
     std::vector<FieldPlan> fields;  // those with an array

@@ -491,7 +491,8 @@ std::string plan_to_json(const LaunchPlan& plan) {
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
-    if (std::any_of(plan.window.begin(), plan.window.end(), [](const auto& along) { return along.has_value(); }))
+    if (std::any_of(plan.window.begin(), plan.window.end(),
+                    [](const auto& along) { return along.has_value(); }))
         for (const std::optional<WindowPlan>& along : plan.window)
             json["window"].push_back(window_json(along));
     return json.dump(2) + "\n";

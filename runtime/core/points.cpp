@@ -139,10 +139,9 @@ PointLists make_point_lists(const PointsPlan& plan, const PointGrid& grid,
     for (std::size_t point = 0; point < count; ++point) {
         const double* position = positions.data() + point * static_cast<std::size_t>(grid.rank);
         const std::vector<TouchedCell> touched_by_point = touched_cells(plan, grid, position, point);
-        const bool has_all =
-            std::all_of(touched_by_point.begin(), touched_by_point.end(), [&](const TouchedCell& touched) {
-                return in_window(grid, touched.cell, {}).has_value();
-            });
+        const bool has_all = std::all_of(
+            touched_by_point.begin(), touched_by_point.end(),
+            [&](const TouchedCell& touched) { return in_window(grid, touched.cell, {}).has_value(); });
         for (const TouchedCell& touched : touched_by_point) {
             if (has_all) {
                 const auto [x, y, z] = *in_window(grid, touched.cell, {});

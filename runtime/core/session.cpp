@@ -63,8 +63,8 @@ std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) 
         std::optional<double>& value = latest[step.index];
         if (!reduced[step.index]) value = plan.reductions[step.index].initial;
         if (!value)
-            value = combine_reduction ? combine_reduction(plan.reductions[step.index].name)
-                                      : combine(step.index);
+            value =
+                combine_reduction ? combine_reduction(plan.reductions[step.index].name) : combine(step.index);
         values[step.index] = *value;
     }
     return values;
@@ -252,8 +252,9 @@ PartialResults Session::partial_results(const std::string& name) {
     if (s.steps_done == 0 && !s.reduced[static_cast<std::size_t>(index)])
         throw Error(ErrorCode::bad_argument, fmt::format("'{}' has no value before the first step", name));
     if (s.block_row >= 0 && s.place_in_block(index) >= 0)
-        throw Error(ErrorCode::bad_argument,
-                    fmt::format("'{}' was found by a kernel that does several steps, and not in parts", name));
+        throw Error(
+            ErrorCode::bad_argument,
+            fmt::format("'{}' was found by a kernel that does several steps, and not in parts", name));
     const ReductionPlan& reduction = s.plan.reductions[static_cast<std::size_t>(index)];
     PartialResults results;
     results.op = reduction.op;
@@ -276,10 +277,10 @@ bool Session::reads_reductions() const {
                std::any_of(argument.scalar.steps.begin(), argument.scalar.steps.end(),
                            [](const HostScalar::Step& step) { return step.op == HostScalar::Op::reduction; });
     };
-    return std::any_of(
-        state_->plan.kernels.begin(), state_->plan.kernels.end(), [&](const KernelPlan& kernel) {
-            return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), reads);
-        });
+    return std::any_of(state_->plan.kernels.begin(), state_->plan.kernels.end(),
+                       [&](const KernelPlan& kernel) {
+                           return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), reads);
+                       });
 }
 
 PointGrid Session::point_grid() const {

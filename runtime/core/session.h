@@ -169,8 +169,8 @@ public:
     std::int64_t whole_steps(std::int64_t steps) const;
     void synchronize();
 
-    double reduction(const std::string& name);                  // of the last step; throws before the first
-    PartialResults partial_results(const std::string& name);    // the same, in parts, also within a step
+    double reduction(const std::string& name);                // of the last step; throws before the first
+    PartialResults partial_results(const std::string& name);  // the same, in parts, also within a step
     // What a reduction comes to where a step reads it, in place of what this session's parts do: for sessions
     // that have parts of one grid. Called within step(), by its thread.
     void combine_with(std::function<double(const std::string& name)> combine);

@@ -18,7 +18,7 @@ namespace cuda {
 
 namespace {
 
-constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr int kCaptureThreadLocal = 1;          // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::int64_t kMaxPitch = 2147483647;  // bytes between rows that copies of boxes can do
 
 class DriverDevice final : public CudaDevice {
@@ -115,7 +115,7 @@ private:
     CudaDeviceInfo info_;
     ContextAndStream here_;
     OwnKernels own_;
-    StreamEvent done_;                // what others wait for
+    StreamEvent done_;                 // what others wait for
     std::vector<Context> neighbours_;  // whose memory this context can reach, or was found not to
 };
 
@@ -283,8 +283,8 @@ void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
                       doing);
     };
     const bool is_box = box.rows > 1 || box.planes > 1;
-    const bool has_heights = box.planes == 1 || (box.to_slice % box.to_pitch == 0 &&
-                                                 box.from_slice % box.from_pitch == 0);
+    const bool has_heights =
+        box.planes == 1 || (box.to_slice % box.to_pitch == 0 && box.from_slice % box.from_pitch == 0);
     if (is_box && has_heights && std::max(box.to_pitch, box.from_pitch) <= kMaxPitch) {
         const auto side = [&](const void* address, std::int64_t pitch, std::int64_t slice, Context context) {
             CopySide result;

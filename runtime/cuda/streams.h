@@ -1,5 +1,5 @@
-// What a device of the driver holds: its context and streams, recorded work, and marks in the order of work. Not
-// for other rooms.
+// What a device of the driver holds: its context and streams, recorded work, and marks in the order of work.
+// Not for other rooms.
 #pragma once
 
 #include <string>

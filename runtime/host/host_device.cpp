@@ -125,9 +125,10 @@ public:
         const auto rows = [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t unit = begin; unit < end; ++unit) {
                 const std::int64_t row = unit % box.rows, plane = unit / box.rows;
-                std::memcpy(static_cast<char*>(box.to) + plane * box.to_slice + row * box.to_pitch,
-                            static_cast<const char*>(box.from) + plane * box.from_slice + row * box.from_pitch,
-                            static_cast<std::size_t>(box.row_bytes));
+                std::memcpy(
+                    static_cast<char*>(box.to) + plane * box.to_slice + row * box.to_pitch,
+                    static_cast<const char*>(box.from) + plane * box.from_slice + row * box.from_pitch,
+                    static_cast<std::size_t>(box.row_bytes));
             }
         };
         const std::int64_t units = box.rows * box.planes;

@@ -28,9 +28,10 @@ std::optional<std::string> find_thin(const Decomposition& cut, const Depths& gho
             const auto along = static_cast<std::size_t>(axis);
             const std::int64_t deep = std::max<std::int64_t>({ghosts[along][0], ghosts[along][1], 1});
             if (piece.own(axis) >= deep) continue;
-            return fmt::format("{} pieces along {} would have {} of its {} cells each, and each needs {} of "
-                               "its neighbour",
-                               cut.counts[along], axes[along], piece.own(axis), cut.grid.extent[along], deep);
+            return fmt::format(
+                "{} pieces along {} would have {} of its {} cells each, and each needs {} of "
+                "its neighbour",
+                cut.counts[along], axes[along], piece.own(axis), cut.grid.extent[along], deep);
         }
     return std::nullopt;
 }
@@ -126,14 +127,14 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
     int most = 1;
     for (std::size_t axis = 0; axis < kMaxRank; ++axis)
         if (may[axis])
-            most = std::max(most, static_cast<int>(std::min<std::int64_t>(
-                                      grid.extent[axis] / std::max<std::int64_t>(
-                                                              {ghosts[axis][0], ghosts[axis][1], 1}),
-                                      1 << 20)));
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("this grid cannot be cut into {} pieces{}; {}", count,
-                            why ? ": " + *why : std::string(),
-                            most > 1 ? fmt::format("it can be cut into {}", most) : "use one device"));
+            most = std::max(
+                most, static_cast<int>(std::min<std::int64_t>(
+                          grid.extent[axis] / std::max<std::int64_t>({ghosts[axis][0], ghosts[axis][1], 1}),
+                          1 << 20)));
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format("this grid cannot be cut into {} pieces{}; {}", count, why ? ": " + *why : std::string(),
+                    most > 1 ? fmt::format("it can be cut into {}", most) : "use one device"));
 }
 
 }  // namespace halo::rt

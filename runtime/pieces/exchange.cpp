@@ -2,8 +2,8 @@
 
 namespace halo::rt {
 
-std::array<std::vector<Transfer>, kMaxRank> transfers(
-    const Decomposition& cut, const std::array<std::array<int, 2>, kMaxRank>& halo) {
+std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
+                                                      const std::array<std::array<int, 2>, kMaxRank>& halo) {
     std::array<std::vector<Transfer>, kMaxRank> result;
     for (int axis = 0; axis < cut.grid.rank; ++axis) {
         const auto along = static_cast<std::size_t>(axis);

@@ -21,8 +21,8 @@ struct Transfer {
 
 // By axis, to be done one after the other: what is given along the later axes holds what came along the
 // earlier ones, so that edges and corners arrive, too. Transfers of one axis may run side by side.
-std::array<std::vector<Transfer>, kMaxRank> transfers(
-    const Decomposition& cut, const std::array<std::array<int, 2>, kMaxRank>& halo);
+std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
+                                                      const std::array<std::array<int, 2>, kMaxRank>& halo);
 
 // Of arrays that lie as `from` and `to` say, `element` bytes a cell; `source` and `target` are the arrays'
 // first elements.

@@ -182,10 +182,11 @@ double Pieces::combined(const std::vector<PartialResults>& parts, const std::str
         if (parts[i].tile[along] != 1 || parts[i].blocks[along] != piece.cells(last) ||
             piece.own(0) * piece.own(1) * piece.own(2) / piece.own(last) !=
                 cut_.grid.extent[0] * cut_.grid.extent[1] * cut_.grid.extent[2] / cut_.grid.extent[along])
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("'{}' is not added up plane by plane, as pieces of a grid need; leave the "
-                                    "schedule of its stage to be chosen",
-                                    name));
+            throw Error(
+                ErrorCode::bad_argument,
+                fmt::format("'{}' is not added up plane by plane, as pieces of a grid need; leave the "
+                            "schedule of its stage to be chosen",
+                            name));
         const std::int64_t of_plane = static_cast<std::int64_t>(parts[i].values.size()) / piece.cells(last);
         const auto begin = parts[i].values.begin() + piece.ghosts[along][0] * of_plane;
         all.values.insert(all.values.end(), begin, begin + piece.own(last) * of_plane);

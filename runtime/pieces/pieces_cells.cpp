@@ -26,9 +26,8 @@ std::int64_t Pieces::check_size(const std::string& field, std::int64_t bytes) co
     for (const FieldPlan& plan : sessions_.front()->plan().fields) {
         if (plan.name != field) continue;
         if (bytes == cells() * size_of(plan.type)) return size_of(plan.type);
-        throw Error(ErrorCode::bad_argument,
-                    fmt::format("field '{}' has {} bytes, and {} were given", field,
-                                cells() * size_of(plan.type), bytes));
+        throw Error(ErrorCode::bad_argument, fmt::format("field '{}' has {} bytes, and {} were given", field,
+                                                         cells() * size_of(plan.type), bytes));
     }
     throw Error(ErrorCode::bad_argument,
                 fmt::format("'{}' has no field '{}'", sessions_.front()->plan().name, field));
@@ -46,15 +45,15 @@ void Pieces::for_rows(const Piece& piece, std::int64_t element, bool own_alone, 
     }
     for (std::int64_t z = begin[2]; z < end[2]; ++z) {
         for (std::int64_t y = begin[1]; y < end[1]; ++y) {
-            const std::int64_t row =
-                whole[0] * (wrapped(piece.first(1) + y, whole[1]) +
-                            whole[1] * wrapped(piece.first(2) + z, whole[2]));
+            const std::int64_t row = whole[0] * (wrapped(piece.first(1) + y, whole[1]) +
+                                                 whole[1] * wrapped(piece.first(2) + z, whole[2]));
             const std::int64_t own_row = extent[0] * (y + extent[1] * z);
             // A row may cross a seam of the whole grid on its left and on its right.
             for (std::int64_t x = begin[0]; x < end[0];) {
                 const std::int64_t at = wrapped(piece.first(0) + x, whole[0]);
                 const std::int64_t count = std::min(end[0] - x, whole[0] - at);
-                work((row + at) * element, (own_row + x) * element, static_cast<std::size_t>(count * element));
+                work((row + at) * element, (own_row + x) * element,
+                     static_cast<std::size_t>(count * element));
                 x += count;
             }
         }

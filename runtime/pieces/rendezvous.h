@@ -1,5 +1,5 @@
-// Where threads wait for each other to make one number of what each brings. One of them works at a time, as they may
-// share a device: the next goes on when one waits here or is done.
+// Where threads wait for each other to make one number of what each brings. One of them works at a time, as
+// they may share a device: the next goes on when one waits here or is done.
 #pragma once
 
 #include <condition_variable>
@@ -27,8 +27,8 @@ public:
     // A thread's work. What it throws is thrown on, and the others need not wait for it.
     void work(const std::function<void()>& work);
 
-    // Called within work() by every thread, as often by each: gives all of them what `combine` makes of their parts. Throws
-    // GaveUp where another thread has given up.
+    // Called within work() by every thread, as often by each: gives all of them what `combine` makes of their
+    // parts. Throws GaveUp where another thread has given up.
     double meet(std::size_t thread, PartialResults part, const Combine& combine);
 
 private:

@@ -322,3 +322,55 @@ TEST_CASE("a picture is loaded as numbers from 0 to 255") {
     CHECK(vector.err.find("one number for each cell") != std::string::npos);
     CHECK(folder.haloc(with_interpreter({"p.halo", "--load", "v.1=photo.png"})).code == 0);
 }
+
+#ifdef HALO_HAS_LLVM
+TEST_CASE("a run in pieces gives every bit of a run in one, and says how the grid is cut") {
+    Folder folder;
+    folder.write("blobs.halo", R"(stencil blobs(x, y) {
+    param k = 0.2
+    field u: f32 { boundary x clamp, y periodic }
+    field drift: f32
+    u[t+1] = u + k * laplacian(u) + drift * (u[y+1] - u[y-1]) + 0.01 * random()
+    reduce total = sum(u[t+1])
+}
+
+run blobs {
+    grid 40, 50
+    steps 400 until total < 700
+    init u = idx(x) / len(x) + pos(y) / 100
+    init drift = 0.1 * random()
+}
+)");
+    const auto run = [&](std::vector<std::string> with) {
+        std::vector<std::string> arguments{"run", "blobs.halo", "--device", "cpu", "--json", "--save", "u=u.npy"};
+        arguments.insert(arguments.end(), with.begin(), with.end());
+        Outcome outcome = folder.haloc(arguments);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return nlohmann::ordered_json::parse(outcome.out);
+    };
+    const nlohmann::ordered_json one = run({});
+    const std::string cells = folder.read("u.npy");
+    for (const char* count : {"1", "2", "3", "4"}) {
+        for (const std::vector<std::string>& exchange :
+             {std::vector<std::string>{}, std::vector<std::string>{"--exchange", "3"}}) {
+            std::vector<std::string> with{"--devices", count};
+            with.insert(with.end(), exchange.begin(), exchange.end());
+            INFO(count);
+            const nlohmann::ordered_json pieces = run(with);
+            CHECK((folder.read("u.npy") == cells));
+            CHECK(pieces["reductions"] == one["reductions"]);
+            CHECK(pieces["steps"] == one["steps"]);
+            CHECK(pieces["stopped"] == one["stopped"]);
+        }
+    }
+    Outcome thin = folder.haloc({"run", "blobs.halo", "--device", "cpu", "--devices", "60"});
+    CHECK(thin.code == 2);
+    CHECK(thin.err.find("60 pieces along y") != std::string::npos);
+    CHECK(thin.err.find("it can be cut into 50") != std::string::npos);
+    Outcome explained = folder.haloc({"explain", "blobs.halo", "--devices", "2"});
+    CHECK(explained.code == 0);
+    CHECK(explained.out.find("2 pieces, 2 along y, of 25 cells") != std::string::npos);
+    CHECK(explained.out.find("reductions are added up plane by plane along y") != std::string::npos);
+}
+#endif

@@ -246,6 +246,24 @@ int cuMemcpy3DAsync_v2(const Copy3D* copy, Stream) {
             std::memcpy(place(copy->destination, y, z), place(copy->source, y, z), copy->width);
     return kSuccess;
 }
+// All contexts here share the host's memory.
+int cuMemcpyPeerAsync(Address destination, Context, Address source, Context, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyPeerAsync);
+    if (capturing) return kCapturing;
+    std::memcpy(bytes_at(destination), bytes_at(source), bytes);
+    return kSuccess;
+}
+int cuMemcpy3DPeerAsync(const Copy3D* copy, Stream stream) {
+    ENTER(cuMemcpy3DPeerAsync);
+    return cuMemcpy3DAsync_v2(copy, stream);
+}
+int cuDeviceCanAccessPeer(int* can, int, int) {
+    ENTER(cuDeviceCanAccessPeer);
+    return *can = 1, kSuccess;
+}
+int cuCtxEnablePeerAccess(Context, unsigned) {
+    return told("cuCtxEnablePeerAccess");
+}
 int cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, Stream stream) {
     ENTER(cuMemsetD8Async);
     return in_stream(stream, [=] { std::memset(bytes_at(address), value, bytes); });
@@ -355,6 +373,9 @@ int cuStreamCreate(Stream* stream, unsigned) {
 }
 int cuStreamDestroy_v2(Stream) {
     return --state.live_streams, kSuccess;
+}
+int cuStreamWaitEvent(Stream, Event, unsigned) {
+    return told("cuStreamWaitEvent");
 }
 int cuStreamSynchronize(Stream) {
     ENTER(cuStreamSynchronize);

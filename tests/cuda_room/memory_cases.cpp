@@ -261,3 +261,49 @@ TEST_CASE("GPUs that are not there are refused") {
         }
     }
 }
+
+TEST_CASE("boxes of cells are copied between devices, in the order of their work") {
+    CudaDevice& one = device_under_test();
+    // The same GPU by a stream of its own.
+    const std::unique_ptr<CudaDevice> other = open_cuda_device(one.info().ordinal);
+    const Geometry small = make_geometry(3, {7, 5, 4}, {{{1, 1}, {1, 1}, {1, 1}}});
+    const Geometry large = make_geometry(3, {40, 6, 9}, {{{2, 2}, {1, 1}, {1, 1}}});
+    const DeviceMemory from(one, small.elements * 4), to(*other, large.elements * 4);
+    const std::vector<double> values = numbers(7 * 5 * 4);
+    const std::vector<float> dense(values.begin(), values.end());
+    one.upload_cells(from.address(), small, ElementType::f32, dense.data());
+    other->set_bytes(to.address(), 0, to.bytes());
+
+    BoxCopy box;
+    box.from = static_cast<const float*>(from.address()) + small.origin + small.pitch;  // row 1
+    box.to = static_cast<float*>(to.address()) + large.origin + 3 + 2 * large.slice;
+    box.row_bytes = 7 * 4;
+    box.rows = 3;
+    box.planes = 4;
+    box.from_pitch = small.pitch * 4;
+    box.from_slice = small.slice * 4;
+    box.to_pitch = large.pitch * 4;
+    box.to_slice = large.slice * 4;
+    other->wait_for(one);
+    other->copy_from(one, box);
+    one.wait_for(*other);
+    one.set_bytes(from.address(), 0, from.bytes());  // after the copy, though of another stream
+
+    std::vector<float> cells(40 * 6 * 9);
+    other->download_cells(cells.data(), to.address(), large, ElementType::f32);
+    bool all = true;
+    for (int z = 0; z < 9; ++z)
+        for (int y = 0; y < 6; ++y)
+            for (int x = 0; x < 40; ++x) {
+                const bool inside = x >= 3 && x < 10 && y < 3 && z >= 2 && z < 6;
+                const float wanted =
+                    inside ? dense[static_cast<std::size_t>(x - 3 + 7 * (y + 1 + 5 * (z - 2)))] : 0;
+                all = all && cells[static_cast<std::size_t>(x + 40 * (y + 6 * z))] == wanted;
+            }
+    CHECK(all);
+    // One row: a plain copy.
+    box.rows = box.planes = 1;
+    other->copy_from(one, box);
+    CHECK(read_back<float>(from.address(), small.elements) ==
+          std::vector<float>(static_cast<std::size_t>(small.elements)));
+}

@@ -58,9 +58,9 @@ TEST_CASE("random programs in pieces with components side by side") {
     check_engine(
         options, seeds,
         [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-            return complaint_of(run_in_pieces(program, reference, source.seed, {device.get()},
-                                              lower::lower_cpu, load_cpp),
-                                cut);
+            return complaint_of(
+                run_in_pieces(program, reference, source.seed, {device.get()}, lower::lower_cpu, load_cpp),
+                cut);
         },
         kSteps);
     CHECK(cut * 4 >= seeds.count);

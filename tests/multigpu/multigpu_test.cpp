@@ -1,0 +1,108 @@
+// Examples in pieces on several GPUs, and on one that has several pieces: every cell as on one GPU alone.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/nvrtc/nvrtc.h"
+#include "skip.h"
+
+using namespace halo::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::size_t gpus() {
+    return halo::rt::cuda_status().devices.size();
+}
+
+const SkipUnless several(gpus() > 1, "there are not several GPUs");
+const SkipUnless compiler(halo::rt::Nvrtc::find() != nullptr, halo::rt::Nvrtc::why_missing());
+
+const std::string kExamples = HALO_SOURCE_DIR "/dsl_examples";
+
+Outcome haloc(const Folder& folder, std::vector<std::string> arguments) {
+    Invocation invocation;
+    invocation.arguments = std::move(arguments);
+    invocation.folder = kExamples;
+    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache"};
+    return run_haloc(invocation);
+}
+
+std::vector<std::string> written_fields(const Folder& folder, const std::string& file) {
+    const Outcome plan = haloc(folder, {"emit", file, "--target", "plan"});
+    INFO(plan.err);
+    REQUIRE(plan.code == 0);
+    std::vector<std::string> names;
+    for (const Json& field : Json::parse(plan.out).at("fields")) {
+        const std::string role = field.at("role");
+        if (role == "state" || role == "output") names.push_back(field.at("name"));
+    }
+    return names;
+}
+
+struct Run {
+    Outcome outcome;
+    std::vector<std::string> fields;  // their files
+};
+
+Run run(const Folder& folder, const std::string& file, const std::vector<std::string>& fields,
+        const std::vector<std::string>& with) {
+    std::vector<std::string> arguments{"run",     file,         "--device", "cuda", "--no-files",
+                                       "--steps", "21",         "--json",   "--no-watch"};
+    for (const std::string& field : fields)
+        arguments.insert(arguments.end(), {"--save", field + "=" + folder.path() + "/" + field + ".npy"});
+    arguments.insert(arguments.end(), with.begin(), with.end());
+    Run result{haloc(folder, arguments), {}};
+    for (const std::string& field : fields)
+        if (result.outcome.code == 0) result.fields.push_back(folder.read(field + ".npy"));
+    return result;
+}
+
+// Of min and max the same; sums are added in another order than on one GPU.
+bool agree(double one, double other) {
+    return std::abs(one - other) <= 1e-12 * (1 + std::abs(one));
+}
+
+}  // namespace
+
+TEST_CASE("examples in pieces on several GPUs give the bits of one") {
+    std::vector<std::vector<std::string>> ways{{"--devices", "0,1,0", "--exchange", "2"}};
+    for (std::size_t count = 2; count <= std::min<std::size_t>(gpus(), 4); ++count)
+        ways.push_back({"--devices", std::to_string(count)});
+    Folder folder;
+    int compared = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(kExamples)) {
+        if (entry.path().extension() != ".halo") continue;
+        const std::string file = entry.path().filename();
+        const std::vector<std::string> fields = written_fields(folder, file);
+        const Run one = run(folder, file, fields, {});
+        INFO(file << "\n" << one.outcome.err);
+        REQUIRE(one.outcome.code == 0);
+        const Json reductions = Json::parse(one.outcome.out).at("reductions");
+        Json in_pieces;
+        for (const std::vector<std::string>& way : ways) {
+            const Run several_gpus = run(folder, file, fields, way);
+            INFO(way[1] << "\n" << several_gpus.outcome.err);
+            if (several_gpus.outcome.err.find("its grid cannot be cut") != std::string::npos) continue;
+            REQUIRE(several_gpus.outcome.code == 0);
+            for (std::size_t i = 0; i < fields.size(); ++i) {
+                INFO(fields[i]);
+                CHECK((several_gpus.fields[i] == one.fields[i]));
+            }
+            const Json results = Json::parse(several_gpus.outcome.out).at("reductions");
+            for (const auto& [name, value] : reductions.items())
+                CHECK(agree(value.get<double>(), results.at(name).get<double>()));
+            // However the grid is cut, what is reduced has the same bits.
+            if (!in_pieces.is_null()) CHECK(results == in_pieces);
+            in_pieces = results;
+            ++compared;
+        }
+    }
+    CHECK(compared > 60);
+}

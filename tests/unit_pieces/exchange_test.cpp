@@ -1,0 +1,82 @@
+// Whether every ghost, those in edges and corners too, and the halos beside them, come from where they should.
+#include "runtime/pieces/exchange.h"
+
+#include <vector>
+
+#include "catch.h"
+#include "runtime/core/geometry.h"
+#include "runtime/host/host_device.h"
+
+using namespace halo::rt;
+
+namespace {
+
+constexpr std::array<std::array<int, 2>, kMaxRank> kHalo{{{2, 1}, {1, 2}, {1, 1}}};
+
+struct Array {
+    Geometry geometry;
+    std::vector<double> elements;
+    double& at(std::int64_t x, std::int64_t y, std::int64_t z) {
+        return elements[static_cast<std::size_t>(geometry.origin + x + y * geometry.pitch +
+                                                 z * geometry.slice)];
+    }
+};
+
+double number_of(const Grid& grid, std::int64_t x, std::int64_t y, std::int64_t z) {
+    const auto wrap = [&](std::int64_t index, std::size_t axis) {
+        return (index + grid.extent[axis]) % grid.extent[axis];
+    };
+    return static_cast<double>(wrap(x, 0) + 1000 * wrap(y, 1) + 1000000 * wrap(z, 2));
+}
+
+void check(const Grid& grid, const std::array<int, kMaxRank>& counts, RowLayout layout) {
+    const Depths ghosts{{{2, 1}, {1, 2}, {2, 2}}};
+    const Decomposition cut = decompose(grid, counts, ghosts, {"x", "y", "z"});
+    std::vector<Array> arrays;
+    for (const Piece& piece : cut.pieces) {
+        Array array;
+        array.geometry = make_geometry(grid.rank, piece.extent(), kHalo, layout);
+        array.elements.assign(static_cast<std::size_t>(array.geometry.elements), -1);
+        for (std::int64_t z = piece.begin[2]; z < piece.end[2]; ++z)
+            for (std::int64_t y = piece.begin[1]; y < piece.end[1]; ++y)
+                for (std::int64_t x = piece.begin[0]; x < piece.end[0]; ++x)
+                    array.at(x - piece.first(0), y - piece.first(1), z - piece.first(2)) =
+                        number_of(grid, x, y, z);
+        arrays.push_back(std::move(array));
+    }
+    const std::unique_ptr<Device> device = make_host_device(1);
+    for (const std::vector<Transfer>& along : transfers(cut, kHalo))
+        for (const Transfer& transfer : along) {
+            Array& from = arrays[static_cast<std::size_t>(transfer.from)];
+            Array& to = arrays[static_cast<std::size_t>(transfer.to)];
+            device->copy_from(*device, box_copy(transfer, from.geometry, from.elements.data(), to.geometry,
+                                                to.elements.data(), sizeof(double)));
+        }
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const Piece& piece = cut.pieces[i];
+        INFO("piece " << i);
+        bool all = true;
+        for (std::int64_t z = 0; z < piece.cells(2); ++z)
+            for (std::int64_t y = 0; y < piece.cells(1); ++y)
+                for (std::int64_t x = 0; x < piece.cells(0); ++x)
+                    all = all && arrays[i].at(x, y, z) == number_of(grid, piece.first(0) + x,
+                                                                    piece.first(1) + y, piece.first(2) + z);
+        CHECK(all);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every ghost is the neighbour's cell") {
+    for (const RowLayout layout : {RowLayout::padded, RowLayout::tight}) {
+        for (const bool wraps : {false, true}) {
+            const std::array<bool, kMaxRank> around{wraps, wraps, wraps};
+            check({3, {13, 12, 11}, around}, {1, 1, 3}, layout);
+            check({3, {13, 12, 11}, around}, {1, 3, 1}, layout);
+            check({3, {13, 12, 11}, around}, {2, 2, 2}, layout);
+            check({3, {13, 12, 11}, {false, wraps, false}}, {3, 2, 2}, layout);
+            check({2, {13, 12, 1}, around}, {3, 2, 1}, layout);
+            check({1, {13, 1, 1}, around}, {4, 1, 1}, layout);
+        }
+    }
+}

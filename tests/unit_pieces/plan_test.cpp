@@ -1,0 +1,135 @@
+// What is decided of a run on several devices, and what is refused.
+#include "compiler/driver/pieces_plan.h"
+
+#include "analyzed.h"
+#include "catch.h"
+#include "compiler/passes/part.h"
+#include "compiler/support/error.h"
+#include "runtime/core/error.h"
+
+using namespace halo;
+using namespace halo::driver;
+using halo::test::analyze_text;
+
+namespace {
+
+constexpr const char* kTwoStages = R"(stencil two(x, y) {
+    field c: f32 { boundary periodic }
+    let mu = c^3 - c - laplacian(c)
+    c[t+1] = c + 0.01 * laplacian(mu)
+    reduce mass = sum(c[t+1])
+}
+)";
+
+PiecesPlan plan_of(const ir::Program& program, const Extent& extent, int count,
+                   std::optional<std::int64_t> interval = std::nullopt) {
+    PiecesRequest request;
+    request.count = count;
+    request.interval = interval;
+    return plan_pieces(program, extent, request, {}, gpu_link());
+}
+
+}  // namespace
+
+TEST_CASE("a step reaches through all of its stages") {
+    const ir::StepReach reach = ir::step_reach(analyze_text(kTwoStages));
+    CHECK(reach.states[0] == std::array<int, 2>{2, 2});
+    CHECK(reach.states[1] == std::array<int, 2>{2, 2});
+    CHECK(reach.results[1] == std::array<int, 2>{2, 2});  // the mass is of the new level
+}
+
+TEST_CASE("what past and last levels need counts apart from what the next step needs") {
+    const ir::Program program = analyze_text(R"(stencil wave(x) {
+        field u: f32 { boundary fixed 0 }
+        field slope: f32
+        u[t+1] = 2*u - u[t-1] + 0.1*(u[x-1] - 2*u + u[x+1])
+        slope = u[t+1, x+3] - u[t+1]
+    }
+    )");
+    const ir::StepReach reach = ir::step_reach(program);
+    CHECK(reach.states[0] == std::array<int, 2>{1, 1});
+    CHECK(reach.results[0] == std::array<int, 2>{1, 4});
+    const CutRules rules = cut_rules(program, {100, 1, 1});
+    CHECK(rules.ghosts(1)[0] == std::array<std::int64_t, 2>{1, 4});
+    CHECK(rules.ghosts(3)[0] == std::array<std::int64_t, 2>{3, 6});
+    CHECK(rules.carried == std::vector<std::string>{"u"});
+}
+
+TEST_CASE("axes that cannot be cut are named with the reason") {
+    const CutRules sums = cut_rules(analyze_text(kTwoStages), {64, 64, 1});
+    CHECK_FALSE(sums.may[0]);
+    CHECK(sums.may[1]);
+    REQUIRE(sums.why_not.size() == 1);
+    CHECK(sums.why_not[0].find("x: reductions are added up plane by plane along y") == 0);
+    const CutRules mixed = cut_rules(analyze_text(R"(stencil mixed(x, y) {
+        field u: f32 { boundary x periodic, y clamp }
+        field v: f32 { boundary x clamp, y clamp }
+        u[t+1] = u[x-1] + v[x+1] + u[y+1]
+    }
+    )"),
+                                     {64, 64, 1});
+    CHECK_FALSE(mixed.may[0]);
+    CHECK(mixed.why_not[0].find("`v` is not periodic along x") != std::string::npos);
+    const ir::Program line = analyze_text(R"(stencil line(x) {
+        field u: f32 { boundary clamp }
+        u[t+1] = u[x-1]
+        reduce total = sum(u)
+    }
+    )");
+    CHECK_THROWS_AS(plan_of(line, {64, 1, 1}, 2), UnsupportedError);
+    CHECK(plan_of(line, {64, 1, 1}, 1).cut.count() == 1);
+}
+
+TEST_CASE("the interval is what several steps at once need, or what was asked for") {
+    const ir::Program heat = analyze_text(R"(stencil heat(x, y, z) {
+        field u: f32 { boundary fixed 0 }
+        u[t+1] = u + 0.1 * laplacian(u)
+    }
+    )");
+    const PiecesPlan plan = plan_of(heat, {1024, 1024, 1024}, 4);
+    CHECK(plan.steps_at_once > 1);
+    CHECK(plan.interval % plan.steps_at_once == 0);
+    CHECK(plan.efficiency() > 0.9);
+    CHECK(plan.efficiency() < 1);
+    CHECK(plan_of(heat, {1024, 1024, 1024}, 4, 3).interval == 3);
+    CHECK_THROWS_AS(plan_of(heat, {8, 8, 8}, 2, 5), rt::Error);
+    // Pieces of two rows: no more than two steps, whatever would be faster.
+    const ir::Program summed = analyze_text(R"(stencil summed(x, y) {
+        field u: f32 { boundary fixed 0 }
+        u[t+1] = u + 0.1 * laplacian(u)
+        reduce total = sum(u)
+    }
+    )");
+    CHECK(plan_of(summed, {64, 8, 1}, 4).interval <= 2);
+    CHECK_THROWS_AS(plan_of(summed, {64, 8, 1}, 16), rt::Error);
+}
+
+TEST_CASE("regions of a part count from its own faces, or are empty") {
+    const ir::Program program = analyze_text(R"(stencil edges(x) {
+        field u: f32 { boundary clamp }
+        u[t+1] = u[x-1]
+        on x in 0..9 { u[t+1] = 1 }
+        on x in -10..-1 { u[t+1] = 2 }
+    }
+    )");
+    const auto ranges_of = [&](std::int64_t first, std::int64_t cells) {
+        passes::Part part;
+        part.whole = {100, 1, 1};
+        part.first = {first, 0, 0};
+        part.extent = {cells, 1, 1};
+        part.cut = {true, false, false};
+        const ir::Program piece = passes::program_of_part(program, part);
+        std::vector<ir::Region::Range> ranges;
+        for (const ir::Statement& statement : piece.statements)
+            ranges.push_back(std::get<ir::Assign>(statement).region.ranges[0]);
+        return ranges;
+    };
+    const ir::Region::Range whole{}, none{{false, 0}, {false, 0}};
+    const auto low = ranges_of(0, 40), middle = ranges_of(40, 30), high = ranges_of(70, 30);
+    CHECK(low == std::vector<ir::Region::Range>{whole, {{false, 0}, {false, 10}}, none});
+    CHECK(middle == std::vector<ir::Region::Range>{whole, none, none});
+    CHECK(high == std::vector<ir::Region::Range>{whole, none, {{true, -10}, {true, 0}}});
+    // A part that begins and ends within regions.
+    CHECK(ranges_of(4, 90) ==
+          std::vector<ir::Region::Range>{whole, {{false, 0}, {false, 6}}, {{false, 86}, {true, 0}}});
+}
