@@ -20,7 +20,11 @@ void Session::State::find_time_block() {
     if (!plan.time_block) return;
     for (int axis = 0; axis < plan.rank; ++axis)
         if (geometry.extent[axis] < plan.time_block->least_extent[axis]) return;
-    block_kernel = find_kernel(plan.time_block->kernel);
+    // From the last module on: a module is not asked for what it has not, which tools that watch the driver
+    // would report.
+    for (auto module = modules.rbegin(); module != modules.rend() && block_kernel == nullptr; ++module)
+        block_kernel = (*module)->find_kernel(plan.time_block->kernel);
+    if (block_kernel == nullptr) block_kernel = find_kernel(plan.time_block->kernel);  // throws
     if (plan.time_block->is_resident) {
         if (!make_resident()) block_kernel = nullptr;
         return;
