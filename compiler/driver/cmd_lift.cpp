@@ -21,14 +21,40 @@ void show(const lift::LiftError& error, const Console& console) {
     show_diagnostics({shown}, error.source, console);
 }
 
-lift::Lifted lift_or_refuse(const lift::Options& options, const Console& console) {
+lift::Nests lift_or_refuse(const lift::Options& options, const Console& console) {
+    lift::Nests found;
     try {
-        return lift::lift(options);
-    } catch (const lift::LiftError& refused) {
-        show(refused, console);
-        throw CommandError(ExitCode::spec, "");
+        found = lift::lift_nests(options);
     } catch (const lift::SourceError& trouble) {
         throw CommandError(trouble.missing_file ? ExitCode::file : ExitCode::usage, trouble.what());
+    }
+    for (const lift::LiftError& each : found.refused)
+        show(each, console);
+    if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
+    for (const lift::Nests::Around& each : found.around) {
+        const SourceFile& source = each.why.source;
+        const std::uint32_t at = each.why.refusal.where.begin;
+        console.message(
+            fmt::format("{}:{}: this loop stays in the program, and the nests in it are lifted: {} (line {})",
+                        source.name(at), each.line, each.why.what(), source.line_column(at).line));
+    }
+    return found;
+}
+
+// Sentences for the spec's header.
+std::vector<std::string> verify(const lift::Options& options, const lift::Lifted& lifted,
+                                const Console& console) {
+    try {
+        const lift::Verification run = lift::verify(options, lifted);
+        for (const std::string& each : run.table)
+            console.message(lifted.outline ? lifted.spec.name + ": " + each : each);
+        if (run.passed) return run.sentences;
+        console.error(fmt::format("the spec does not compute what `{}` computes: {}", options.source.function,
+                                  run.sentences.front()),
+                      "nothing is written; this is a mistake in haloc, please report it with the function");
+        throw CommandError(ExitCode::spec, "");
+    } catch (const lift::SourceError& trouble) {
+        throw CommandError(ExitCode::usage, trouble.what(), "without --verify the function is only read");
     }
 }
 
@@ -39,30 +65,20 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     wanted.source = {options.file, options.function, options.build_folder, options.arguments};
     wanted.form = {options.no_alias, options.equal_rims};
     wanted.name = options.name;
-    const lift::Lifted lifted = lift_or_refuse(wanted, console);
-    std::vector<std::string> verdict{
-        "Not verified: haloc lift --verify runs the function and the spec on random data."};
-    if (options.verify) {
-        try {
-            const lift::Verification run = lift::verify(wanted, lifted);
-            verdict = run.sentences;
-            for (const std::string& each : run.table)
-                console.message(each);
-            if (!run.passed) {
-                console.error(
-                    fmt::format("the spec does not compute what `{}` computes: {}", options.function,
-                                run.sentences.front()),
-                    "nothing is written; this is a mistake in haloc, please report it with the function");
-                return ExitCode::spec;
-            }
-        } catch (const lift::SourceError& trouble) {
-            throw CommandError(ExitCode::usage, trouble.what(), "without --verify the function is only read");
-        }
+    const lift::Nests found = lift_or_refuse(wanted, console);
+    std::string text;
+    for (const lift::Lifted& each : found.lifted) {
+        std::vector<std::string> verdict{
+            "Not verified: haloc lift --verify runs the function and the spec on random data."};
+        if (options.verify) verdict = verify(wanted, each, console);
+        text += (text.empty() ? "" : "\n") + lift::file_text(each, verdict);
     }
-    const std::string text = lift::file_text(lifted, verdict);
     const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
     if (!checked.ok)
         throw InternalError("a lifted spec has mistakes: " + checked.diagnostics.front().message);
+    for (const lift::Lifted& each : found.lifted) {
+        if (each.outline) console.message(fmt::format("line {}: `{}`", each.first_line, each.spec.name));
+    }
     if (options.output.empty()) {
         console.result(text);
     } else {

@@ -128,6 +128,7 @@ void Executor::measure(int type_id) {
 void Executor::finish() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
     model_.stores = state_.stores;
+    check_results();
     if (model_.stores.empty())
         throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
     if (state_.result && state_.result->kind == Value::Kind::term) {
@@ -151,6 +152,30 @@ void Executor::finish() {
         }
     }
     name_scalars_of_arrays();
+}
+
+// Of a nest: what is read behind it is in arrays alone; pointers may have been swapped by a loop over time.
+void Executor::check_results() {
+    for (const int id : unit_.results) {
+        const auto found = state_.variables.find(id);
+        if (found == state_.variables.end()) continue;
+        const Value& held = found->second;
+        const c::Variable& named = variable(id);
+        const bool is_pointer = type(named.type).kind == c::Type::Kind::pointer;
+        const bool takes_turns =
+            is_pointer &&
+            std::any_of(model_.after_step.begin(), model_.after_step.end(), [&](const auto& each) {
+                return model_.object(each.first).variable == id ||
+                       model_.object(each.first).name == named.name;
+            });
+        if (takes_turns || (held.kind != Value::Kind::nothing && held == given_value(id, named.where)))
+            continue;
+        const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
+        throw Refusal(
+            function.where,
+            "`" + named.name + "` is changed in this loop and read behind it, and a spec keeps arrays alone",
+            {"a counter can be declared in the loop: `for (int i = 0; …)`"});
+    }
 }
 
 int Executor::object_named(const Scalar& element) const {
@@ -253,6 +278,9 @@ void Executor::run_statement(int id) {
         case Kind::skip:
             state_.left = true;
             return;
+        case Kind::stop:
+        case Kind::jump:
+        case Kind::repeat:
         case Kind::unknown:
             throw Refusal(each.where, each.text);
     }

@@ -56,6 +56,8 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
     made.where = where;
     const c::Type& of = type(type_id);
     made.is_restrict = of.is_restrict;
+    made.is_own = named.is_own && members.empty();
+    made.is_outer = named.is_outer && members.empty();
     if (of.kind == c::Type::Kind::array && members.empty() && named.storage != Storage::parameter)
         made.origin = named.storage == Storage::global || named.is_static ? Object::Origin::global
                                                                           : Object::Origin::local;
@@ -82,6 +84,9 @@ Value Executor::scalar(Scalar wanted) {
             model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar =
                 static_cast<int>(model_.scalars.size());
         }
+        const c::Variable& named = variable(wanted.variable);
+        const bool is_pointer = type(named.type).kind == c::Type::Kind::pointer;
+        wanted.is_apart = named.is_own || (named.storage == Storage::global && !is_pointer);
         model_.scalars.push_back(wanted);
         found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
     }

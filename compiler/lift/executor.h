@@ -105,6 +105,7 @@ private:
     bool terminates(int statement) const;
     void bind_parameters();
     void finish();
+    void check_results();
     void name_scalars_of_arrays();
     int object_named(const Scalar& element) const;
     bool join_stores(int condition, const State& before, const State& then, std::size_t first_read);

@@ -51,6 +51,7 @@ struct Scalar {
     std::vector<std::string> members;
     std::optional<std::int64_t> element;
     bool in_memory = false;  // reached by a pointer or reference, or a global: a store might change it
+    bool is_apart = false;   // in memory that no allocation gives
     int symbol = -1;         // of an integer
     SourceRange where;
 };
@@ -63,8 +64,9 @@ struct Object {
     std::vector<std::string> members;  // of a struct that holds the pointer
     enum class Origin : std::uint8_t { pointer, global, local } origin = Origin::pointer;
     bool is_restrict = false;
-    bool rows_by_pointers = false;  // double **a
-    int role_of = -1;               // in a time loop that swaps pointers: the array that this one is at first
+    bool is_own = false, is_outer = false;  // as of c::Variable
+    bool rows_by_pointers = false;          // double **a
+    int role_of = -1;  // in a time loop that swaps pointers: the array that this one is at first
     SourceRange where;
 };
 

@@ -460,7 +460,8 @@ std::string ulps_text(double ulps) {
 Verification verify(const Options& options, const Lifted& lifted) {
     const Harness harness = write_harness(lifted);
     rt::CompiledObject object;
-    object.bytes = compile_with(options.source, harness.text);
+    object.bytes = compile_with(options.source, harness.text, harness.before,
+                                lifted.outline ? lifted.outline->function : 0);
     rt::JitOptions jit;
     jit.resolve = [](const std::string& name) -> void* {
         if (void* found = ::dlsym(RTLD_DEFAULT, name.c_str())) return found;

@@ -42,10 +42,13 @@ const char* type_name(Number number) {
     return "";
 }
 
+constexpr char kNest[] = "halo_lift_nest";
+
 class HarnessWriter {
 public:
     explicit HarnessWriter(const Lifted& lifted)
-        : unit_(lifted.unit),
+        : lifted_(lifted),
+          unit_(lifted.unit),
           model_(lifted.model),
           function_(unit_.functions[static_cast<std::size_t>(unit_.function)]) {}
 
@@ -62,15 +65,26 @@ public:
         for (const int parameter : function_.parameters)
             arguments.push_back(argument(parameter));
         globals();
-        std::string call = function_.full_name + "(";
+        std::string call = (lifted_.outline ? lifted_.outline->scope + kNest : function_.full_name) + "(";
         for (std::size_t i = 0; i < arguments.size(); ++i)
             call += (i ? ", " : "") + arguments[i];
         call += ");\n";
         const std::string head = unit_.is_cxx ? "extern \"C\" " : "";
-        std::string text = head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
+        // Of static objects of C++ (std::cout has one): near enough to be reached, and never used.
+        std::string text = unit_.is_cxx ? "extern \"C\" __attribute__((visibility(\"hidden\"))) void* "
+                                          "__dso_handle;\nvoid* __dso_handle = nullptr;\n"
+                                        : "";
+        text += head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
         text += head + "void halo_lift_call(void** v) {\n    (void)v;\n" + before_ +
                 (function_.is_kernel ? launch(call) : "    " + call) + "}\n";
         harness_.text = text;
+        if (lifted_.outline) {
+            if (unit_.source.part_begin(lifted_.outline->function) != 0)
+                throw SourceError("`" + function_.name +
+                                  "` is in an included file, and a loop nest of it cannot be "
+                                  "run by itself");
+            harness_.before = outlined_text(*lifted_.outline, kNest);
+        }
         return std::move(harness_);
     }
 
@@ -111,6 +125,10 @@ private:
         if (of.kind == c::Type::Kind::number) return number(of.number, scalar_of(id));
         if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
             return number(type(of.element).number, scalar_of(id));
+        if (of.kind == c::Type::Kind::array) {  // of a nest: an array of the function around it
+            const std::string from = value({HarnessValue::Kind::array, object_of(id), -1});
+            return unit_.is_cxx ? "*(__typeof__(" + of.plain + ")*)" + from : from;
+        }
         if (of.is_reference && type(of.element).kind == c::Type::Kind::array)
             return "*(__typeof__(" + type(of.element).text + ")*)" +
                    value({HarnessValue::Kind::array, object_of(id), -1});
@@ -124,7 +142,7 @@ private:
     std::string record(int id, const c::Variable& named, const c::Type& of) {
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
         const c::Type& held = by_pointer ? type(of.element) : of;
-        std::string name = held.text;
+        std::string name = held.plain;
         for (const std::string word : {"const ", "volatile "}) {
             if (name.rfind(word, 0) == 0) name = name.substr(word.size());
         }
@@ -213,6 +231,7 @@ private:
                call + "        }\n";
     }
 
+    const Lifted& lifted_;
     const c::Unit& unit_;
     const Model& model_;
     const c::Function& function_;

@@ -56,6 +56,35 @@ TEST_CASE("lift refuses with the place, and writes nothing") {
     CHECK(folder.read("relax.halo").empty());
 }
 
+TEST_CASE("lift finds the nests of a longer function") {
+    const Folder folder;
+    folder.write("main.c", R"(#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    int n = 40;
+    double *u = calloc(n, sizeof(double)), *w = calloc(n, sizeof(double));
+    for (int i = 0; i < n; i++) u[i] = rand();
+    for (int t = 0; t < 10; t++) {
+        for (int i = 1; i < n - 1; i++) w[i] = 0.5 * (u[i - 1] + u[i + 1]);
+        for (int i = 1; i < n - 1; i++) u[i] = w[i];
+        printf("%g\n", u[n / 2]);
+    }
+    return 0;
+}
+)");
+    const Outcome lifted =
+        folder.haloc({"lift", "main.c", "--function", "main", "--verify", "-o", "main.halo"});
+    INFO(lifted.err);
+    REQUIRE(lifted.code == 0);
+    CHECK(lifted.err.find("main.c:6:") != std::string::npos);  // refused: rand
+    CHECK(lifted.err.find("`rand` is called here") != std::string::npos);
+    CHECK(lifted.err.find("main.c:7: this loop stays in the program") != std::string::npos);
+    CHECK(lifted.err.find("line 8: `main_1`") != std::string::npos);
+    CHECK(folder.read("main.halo").find("stencil main_2(x)") != std::string::npos);
+    CHECK(folder.haloc({"check", "--strict", "main.halo"}).code == 0);
+    CHECK(folder.haloc({"fmt", "--check", "main.halo"}).code == 0);
+}
+
 TEST_CASE("mistakes in the use of lift are named") {
     const Folder folder;
     folder.write("solver.c", kSolver);

@@ -21,8 +21,12 @@ LiftCase read_case(const std::string& file, std::string line) {
     }
     std::istringstream words(line);
     words >> made.function;
-    for (std::string word; words >> word;)
-        made.flags.push_back(word);
+    for (std::string word; words >> word;) {
+        if (word == "nests")
+            words >> made.nests;
+        else
+            made.flags.push_back(word);
+    }
     return made;
 }
 

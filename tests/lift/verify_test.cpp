@@ -75,3 +75,15 @@ TEST_CASE("compile_commands.json is honoured") {
     options.source.arguments = {"-DSCALE=3.5"};  // what is given behind -- comes before
     CHECK(halo::lift::lift(options).spec.body.find("3.5") != std::string::npos);
 }
+
+TEST_CASE("verifying finds wrong specs of nests") {
+    const halo::lift::Options options = options_of(named("simulate"));
+    halo::lift::Nests found = halo::lift::lift_nests(options);
+    REQUIRE(found.lifted.size() == 1);
+    CHECK(halo::lift::verify(options, found.lifted[0]).passed);
+    std::string& body = found.lifted[0].spec.body;
+    const std::size_t at = body.find("u[x-1]");
+    REQUIRE(at != std::string::npos);
+    body.replace(at, 6, "u[x-2]");
+    CHECK_FALSE(halo::lift::verify(options, found.lifted[0]).passed);
+}

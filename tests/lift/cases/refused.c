@@ -88,7 +88,7 @@ void every_second(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i += 2) w[i] = u[i];
 }
 
-// case until_done refused: how often this loop runs: a loop that ends when it is good enough
+// case until_done nests 1: a loop that ends when it is good enough
 void until_done(int n, double *restrict u, const double *restrict f) {
     double change = 1;
     while (change > 1e-6) {
