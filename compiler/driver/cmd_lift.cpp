@@ -63,7 +63,7 @@ std::vector<std::string> verify(const lift::Options& options, const lift::Lifted
 ExitCode lift(const LiftOptions& options, const Console& console) {
     lift::Options wanted;
     wanted.source = {options.file, options.function, options.build_folder, options.arguments};
-    wanted.form = {options.no_alias, options.equal_rims};
+    wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
     wanted.name = options.name;
     const lift::Nests found = lift_or_refuse(wanted, console);
     std::string text;

@@ -95,7 +95,7 @@ struct LiftOptions {
     std::string output;                  // empty: standard output
     std::string name;                    // of the stencil; empty: that of the function
     std::vector<std::string> arguments;  // of clang
-    bool verify = false, no_alias = false, equal_rims = false;
+    bool verify = false, no_alias = false, equal_rims = false, strict_fp = false;
 };
 ExitCode lift(const LiftOptions& options, const Console& console);
 

@@ -304,6 +304,8 @@ private:
         sub->add_flag("--no-alias", lift_.no_alias, "arrays that are reached by pointers never overlap");
         sub->add_flag("--equal-rims", lift_.equal_rims,
                       "arrays that take turns hold the same values in the cells that no loop writes");
+        sub->add_flag("--strict-fp", lift_.strict_fp,
+                      "refuse sums over cells of reals, which a spec adds in another order");
         sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
         sub->add_option(
                "-p", lift_.build_folder,

@@ -60,8 +60,10 @@ std::vector<int> terms_of(const Model& model, const Store& store) {
 void exclude_aliases(const Model& model) {
     std::map<int, SourceRange> written, touched;
     for (std::size_t i = 0; i < model.stores.size(); ++i) {
-        written.emplace(model.stores[i].object, model.stores[i].where);
-        touched.emplace(model.stores[i].object, model.stores[i].where);
+        if (model.stores[i].reduction < 0) {
+            written.emplace(model.stores[i].object, model.stores[i].where);
+            touched.emplace(model.stores[i].object, model.stores[i].where);
+        }
         for (const int read : reads_of(model, model.stores[i]))
             touched.emplace(model.read(read).object, model.read(read).where);
     }

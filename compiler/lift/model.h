@@ -98,7 +98,9 @@ struct Term {
         binary,   // text: + - * / mod < <= > >= == != and or
         select,   // condition, then, otherwise
         call,     // text: a function of the language
-        convert   // to `type`
+        convert,  // to `type`
+        running,  // index: a variable, as earlier turns of a loop over cells have left it
+        reduced   // index: of Model::reductions; operands: what the variable was before
     };
     Kind kind = Kind::number;
     c::Number type = c::Number::f64;
@@ -119,13 +121,24 @@ struct Read {
     SourceRange where;
 };
 struct Store {
-    int object = -1;
+    int object = -1;     // -1: a reduction
+    int reduction = -1;  // of Model::reductions
     std::vector<PathEntry> path;
     int value = -1;           // Term
     std::vector<int> guards;  // Terms that all hold
     std::vector<int> loops;
     std::map<int, Bounds> bounds;  // by loop
     SourceRange where;
+};
+
+// What a nest gathers over its cells: before OP value OP value … .
+struct Reduction {
+    std::string op;    // sum min max
+    std::string name;  // of the variable
+    int variable = -1;
+    c::Number type = c::Number::f64;  // of the variable
+    Store cells;                      // value, guards, loops and bounds
+    std::vector<int> parts;           // what the value is made of, where a turn adds several
 };
 
 struct Model {
@@ -135,7 +148,8 @@ struct Model {
     std::vector<Loop> loops;
     std::vector<Term> terms;  // operands come before their users
     std::vector<Read> reads;
-    std::vector<Store> stores;
+    std::vector<Store> stores;  // a reduction is one, behind all others
+    std::vector<Reduction> reductions;
     int time_loop = -1;
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
     std::map<int, int> after_step;
@@ -149,6 +163,7 @@ struct Model {
     const Object& object(int id) const { return objects[static_cast<std::size_t>(id)]; }
     const Loop& loop(int id) const { return loops[static_cast<std::size_t>(id)]; }
     const Read& read(int id) const { return reads[static_cast<std::size_t>(id)]; }
+    const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
 
 // Walks through unit.function. Throws Refusal.

@@ -27,9 +27,8 @@ public:
             if (!found.declared.count(id)) define(id);
         }
         // Lengths of arrays are made of numbers: these come first.
-        std::stable_partition(result_.given.begin(), result_.given.end(), [&](int id) {
-            return type(variable(id).type).kind == c::Type::Kind::number;
-        });
+        std::stable_partition(result_.given.begin(), result_.given.end(),
+                              [&](int id) { return type(variable(id).type).kind == c::Type::Kind::number; });
         result_.nest = nest_;
         build();
         return std::move(result_);
@@ -96,7 +95,8 @@ private:
         for (const int length : lengths.order) {
             if (flow_.changes_between(length, declared_at(id), nest_))
                 throw Refusal(variable(id).where, "the length of `" + variable(id).name + "` is made of `" +
-                                                      variable(length).name + "`, which is changed afterwards");
+                                                      variable(length).name +
+                                                      "`, which is changed afterwards");
             define(length);
         }
         const Definition made = definition(id);
@@ -118,7 +118,8 @@ private:
             const c::Statement& each = unit_.statements[i];
             const bool has = each.kind == Kind::declare &&
                              std::count(each.variables.begin(), each.variables.end(), id) > 0;
-            if (has && flow_.is_inside(static_cast<int>(i), outermost())) return flow_.begin(static_cast<int>(i));
+            if (has && flow_.is_inside(static_cast<int>(i), outermost()))
+                return flow_.begin(static_cast<int>(i));
         }
         return -1;
     }
@@ -138,7 +139,8 @@ private:
             return is_list && is_pure(named.init, -1) ? Definition{0, named.init} : Definition{};
         }
         if (named.storage == Storage::parameter || named.is_static) {
-            const bool is_constant = named.is_static && named.is_const && named.init >= 0 && is_pure(named.init, -1);
+            const bool is_constant =
+                named.is_static && named.is_const && named.init >= 0 && is_pure(named.init, -1);
             return is_constant ? Definition{0, named.init} : Definition{};
         }
         Definition last;
@@ -147,7 +149,8 @@ private:
             const bool is_plain = statement(each.statement).kind == Kind::declare ||
                                   (statement(each.statement).kind == Kind::expression &&
                                    expr(statement(each.statement).expr).kind == Node::assign);
-            if (each.variable == id && each.value >= 0 && encloses && is_plain && each.at < flow_.begin(nest_))
+            if (each.variable == id && each.value >= 0 && encloses && is_plain &&
+                each.at < flow_.begin(nest_))
                 last = {each.at, each.value};
         }
         if (last.value < 0 || flow_.changes_between(id, last.at, nest_)) return {};
@@ -179,7 +182,8 @@ private:
                 return !flow_.changes_between(each.variable, from, nest_);
             }
             case Node::address:
-                return expr(each.operands[0]).kind == Node::subscript && is_pure_place(each.operands[0], from);
+                return expr(each.operands[0]).kind == Node::subscript &&
+                       is_pure_place(each.operands[0], from);
             case Node::unary:
             case Node::binary:
             case Node::conditional:
@@ -238,14 +242,16 @@ private:
         unit.function = static_cast<int>(unit.functions.size());
         unit.functions.push_back(made);
         for (const int id : flow_.changed_in(nest_)) {
-            if (std::count(result_.given.begin(), result_.given.end(), id) > 0 && flow_.is_live_behind(id, nest_))
+            if (std::count(result_.given.begin(), result_.given.end(), id) > 0 &&
+                flow_.is_live_behind(id, nest_))
                 unit.results.push_back(id);
         }
     }
     SourceRange head() const {
         SourceRange where = statement(nest_).where;
         const int body = statement(nest_).statements[1];
-        if (body >= 0 && statement(body).where.begin > where.begin) where.end = statement(body).where.begin - 1;
+        if (body >= 0 && statement(body).where.begin > where.begin)
+            where.end = statement(body).where.begin - 1;
         return where;
     }
 
@@ -263,7 +269,7 @@ Outline outline(const c::Unit& whole, const Flow& flow, int nest) {
     return Outliner(whole, flow, nest).make();
 }
 
-std::string outlined_text(const Outline& outline, const std::string& name) {
+std::string outlined_text(const Outline& outline, const std::string& name, const std::vector<int>& results) {
     const c::Unit& unit = outline.unit;
     // Names of types may be known in the function alone; a struct has no other.
     const auto type_text = [&](const c::Variable& named) {
@@ -279,6 +285,12 @@ std::string outlined_text(const Outline& outline, const std::string& name) {
         const c::Variable& named = unit.variables[static_cast<std::size_t>(outline.given[i])];
         text += fmt::format("{}__typeof__({}) {}", i ? ", " : "", type_text(named), named.name);
     }
+    std::string stores;
+    for (const int id : results) {
+        const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
+        text += fmt::format(", __typeof__({})* halo_lift_{}", type_text(named), named.name);
+        stores += fmt::format("    *halo_lift_{} = {};\n", named.name, named.name);
+    }
     text += outline.given.empty() && !unit.is_cxx ? "void) {\n" : ") {\n";
     for (const int id : outline.defined) {
         const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
@@ -288,7 +300,7 @@ std::string outlined_text(const Outline& outline, const std::string& name) {
                     ? fmt::format("    auto {} = {};\n", named.name, value)
                     : fmt::format("    __typeof__({}) {} = {};\n", type_text(named), named.name, value);
     }
-    text += "    " + std::string(unit.source.text(outline.where)) + "\n}\n";
+    text += "    " + std::string(unit.source.text(outline.where)) + "\n" + stores + "}\n";
     return text;
 }
 

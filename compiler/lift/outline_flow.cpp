@@ -50,7 +50,8 @@ void Flow::walk(int id, int parent) {
 
 int Flow::root(int id) const {
     const c::Expr* at = &expr(id);
-    while (at->kind == Node::member || (at->kind == Node::convert && type(at->type).kind != c::Type::Kind::pointer))
+    while (at->kind == Node::member ||
+           (at->kind == Node::convert && type(at->type).kind != c::Type::Kind::pointer))
         at = &expr(at->operands[0]);
     return at->kind == Node::variable ? at->variable : -1;
 }
@@ -122,7 +123,8 @@ void Flow::walk_expr(int id, int at) {
                 const int target = root(operand);
                 const bool is_record = target >= 0 && type(expr(operand).type).kind == c::Type::Kind::other;
                 if (target >= 0 && !expr(operand).is_loaded && !is_record) change(target, -1, at);
-                if (is_record && !expr(operand).is_loaded && from.kind != Node::invoke) change(target, -1, at);
+                if (is_record && !expr(operand).is_loaded && from.kind != Node::invoke)
+                    change(target, -1, at);
             }
             return;
         case Node::closure:
@@ -236,7 +238,8 @@ bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits
         head = condition == Use::read || (condition == Use::none && (exits.next || inside));
     }
     if (!is_for && each.step == 1) return live(body, wanted, nest, {head, exits.next, head}, behind);
-    if (is_for && each.statements[0] >= 0) return live(each.statements[0], wanted, nest, {head, false, false}, behind);
+    if (is_for && each.statements[0] >= 0)
+        return live(each.statements[0], wanted, nest, {head, false, false}, behind);
     return head;
 }
 

@@ -108,8 +108,9 @@ void Memory::end_turns(std::vector<int>& run) {
             values.insert(value);
         }
     }
-    const bool is_order = kept.size() > 1 && values.size() == kept.size() &&
-                          std::all_of(values.begin(), values.end(), [&](int id) { return kept.count(id) > 0; });
+    const bool is_order =
+        kept.size() > 1 && values.size() == kept.size() &&
+        std::all_of(values.begin(), values.end(), [&](int id) { return kept.count(id) > 0; });
     if (!is_order) return;
     turning_.insert(statements.begin(), statements.end());
     for (const auto& [id, value] : kept)
@@ -128,7 +129,8 @@ void Memory::find_own() {
             continue;
         bool has_own = false, has_other = false;
         for (const Flow::Change& each : flow_.changes()) {
-            if (each.variable != id || !flow_.comes_before(each, nest_) || turning_.count(each.statement)) continue;
+            if (each.variable != id || !flow_.comes_before(each, nest_) || turning_.count(each.statement))
+                continue;
             const bool is_nothing =
                 each.value >= 0 && bare(each.value).kind == Node::integer && bare(each.value).integer == 0;
             if (each.value >= 0 && allocates(each.value))
@@ -142,14 +144,16 @@ void Memory::find_own() {
     for (bool again = true; again;) {
         again = false;
         for (const auto& [id, partners] : partners_) {
-            const bool all = std::all_of(partners.begin(), partners.end(), [&](int each) { return is_own(each); });
+            const bool all =
+                std::all_of(partners.begin(), partners.end(), [&](int each) { return is_own(each); });
             if (!all && own_.erase(id) > 0) again = true;
         }
     }
 }
 
 bool Memory::is_outer(int id) const {
-    if (variable(id).storage != Storage::parameter || type_of(id).is_reference || flow_.is_escaped(id)) return false;
+    if (variable(id).storage != Storage::parameter || type_of(id).is_reference || flow_.is_escaped(id))
+        return false;
     return std::none_of(flow_.changes().begin(), flow_.changes().end(), [&](const Flow::Change& each) {
         return each.variable == id && flow_.comes_before(each, nest_);
     });

@@ -33,14 +33,12 @@ private:
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
     const c::Statement& statement(int id) const { return unit_.statements[static_cast<std::size_t>(id)]; }
     const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
-    const c::Type& type_of(int id) const {
-        return unit_.types[static_cast<std::size_t>(variable(id).type)];
-    }
+    const c::Type& type_of(int id) const { return unit_.types[static_cast<std::size_t>(variable(id).type)]; }
 
     const c::Unit& unit_;
     const Flow& flow_;
     int nest_;
-    std::set<int> turning_;                 // statements that hand pointers around
+    std::set<int> turning_;                  // statements that hand pointers around
     std::map<int, std::set<int>> partners_;  // variables that take turns with each other
     std::set<int> own_;
 };

@@ -64,6 +64,11 @@ public:
         std::vector<std::string> arguments;
         for (const int parameter : function_.parameters)
             arguments.push_back(argument(parameter));
+        for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i) {
+            const c::Type& of = type(variable(result_variables()[i]).type);
+            arguments.push_back(fmt::format("({}*){}", of.plain,
+                                            value({HarnessValue::Kind::result, static_cast<int>(i), -1})));
+        }
         globals();
         std::string call = (lifted_.outline ? lifted_.outline->scope + kNest : function_.full_name) + "(";
         for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -83,7 +88,7 @@ public:
                 throw SourceError("`" + function_.name +
                                   "` is in an included file, and a loop nest of it cannot be "
                                   "run by itself");
-            harness_.before = outlined_text(*lifted_.outline, kNest);
+            harness_.before = outlined_text(*lifted_.outline, kNest, result_variables());
         }
         return std::move(harness_);
     }
@@ -92,6 +97,15 @@ private:
     const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
     const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
 
+    std::vector<int> result_variables() const {
+        std::vector<int> found;
+        for (const ReductionName& each : lifted_.spec.reductions) {
+            const Statement& statement = lifted_.form.statements[static_cast<std::size_t>(each.statement)];
+            const Store& cells = model_.stores[static_cast<std::size_t>(statement.store)];
+            found.push_back(model_.reduction(cells.reduction).variable);
+        }
+        return found;
+    }
     // v[0] is left for the launch.
     std::string value(HarnessValue made) {
         harness_.values.push_back(made);

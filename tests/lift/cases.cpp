@@ -58,6 +58,7 @@ lift::Options options_of(const LiftCase& each) {
     };
     options.form.no_alias = has("--no-alias");
     options.form.equal_rims = has("--equal-rims");
+    options.form.strict_fp = has("--strict-fp");
     return options;
 }
 

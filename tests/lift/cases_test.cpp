@@ -55,13 +55,16 @@ std::string outcome_of(const LiftCase& each) {
         INFO((found.refused.empty() ? "" : found.refused.front().what()));
         CHECK(found.is_whole == (each.nests < 0));
         CHECK(static_cast<int>(found.lifted.size()) == std::abs(each.nests));
-        double ulps = 0;
+        double ulps = 0, sums = 0;
+        bool has_sums = false;
         std::string text;
         for (const halo::lift::Lifted& lifted : found.lifted) {
             const halo::lift::Verification run = halo::lift::verify(options, lifted);
             INFO(run.sentences.front());
             CHECK(run.passed);
             ulps = std::max(ulps, run.largest_ulps);
+            sums = std::max(sums, run.sum_ulps);
+            has_sums = has_sums || run.allowed_ulps > 0;
             text += halo::lift::file_text(lifted, run.sentences) + (found.lifted.size() > 1 ? "\n" : "");
         }
         if (found.lifted.size() > 1) text.pop_back();
@@ -70,8 +73,11 @@ std::string outcome_of(const LiftCase& each) {
                                   : found.lifted.size() == 1
                                       ? "1 nest: "
                                       : std::to_string(found.lifted.size()) + " nests: ";
-        return nests + (ulps == 0 ? "the same bits"
-                                  : "at most " + std::to_string(static_cast<int>(ulps)) + " ulps apart");
+        return nests +
+               (ulps == 0 ? "the same bits"
+                          : "at most " + std::to_string(static_cast<int>(ulps)) + " ulps apart") +
+               (has_sums && sums > 0 ? "; sums " + std::to_string(static_cast<int>(sums)) + " ulps apart"
+                                     : "");
     } catch (const halo::lift::SourceError& trouble) {
         FAIL_CHECK(trouble.what());
         return "";
