@@ -1,10 +1,14 @@
 // haloc lift: a loop nest of C, C++ or CUDA to a spec.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/spec.h"
 #include "compiler/lift/lift.h"
+#include "compiler/lift/replace.h"
 #include "compiler/lift/verify.h"
 #include "compiler/support/error.h"
 
@@ -58,6 +62,26 @@ std::vector<std::string> verify(const lift::Options& options, const lift::Lifted
     }
 }
 
+void write_replaced(const std::string& path, const LiftOptions& options, const lift::Nests& found,
+                    const std::vector<std::string>& specs, const Console& console) {
+    lift::Replaced replaced;
+    try {
+        replaced = lift::replace_loops(found, specs);
+    } catch (const lift::SourceError& trouble) {
+        throw CommandError(ExitCode::usage, trouble.what(), "without --replace the spec alone is written");
+    }
+    for (const lift::LiftError& each : replaced.left)
+        show(each, console);
+    if (replaced.calls.empty())
+        throw CommandError(ExitCode::spec, "no loop of " + options.file + " can be replaced",
+                           "without --replace the spec alone is written");
+    write_text(path, replaced.text);
+    console.message(
+        fmt::format("{} written: {} with calls of {}; compile it with Halocline's headers and link "
+                    "-lhalocline -lhalocline-runtime",
+                    path, options.file, fmt::join(replaced.calls, ", ")));
+}
+
 }  // namespace
 
 ExitCode lift(const LiftOptions& options, const Console& console) {
@@ -65,13 +89,21 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     wanted.source = {options.file, options.function, options.build_folder, options.arguments};
     wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
     wanted.name = options.name;
+    wanted.keep_result = !options.replace.empty();
+    std::error_code none;
+    if (!options.replace.empty() && std::filesystem::equivalent(options.file, options.replace, none))
+        throw CommandError(ExitCode::usage, "--replace names the source itself, which is never overwritten",
+                           "give the name of another file");
+    const bool verified = options.verify || !options.replace.empty();
     const lift::Nests found = lift_or_refuse(wanted, console);
     std::string text;
+    std::vector<std::string> specs;
     for (const lift::Lifted& each : found.lifted) {
         std::vector<std::string> verdict{
             "Not verified: haloc lift --verify runs the function and the spec on random data."};
-        if (options.verify) verdict = verify(wanted, each, console);
-        text += (text.empty() ? "" : "\n") + lift::file_text(each, verdict);
+        if (verified) verdict = verify(wanted, each, console);
+        specs.push_back(lift::file_text(each, verdict));
+        text += (text.empty() ? "" : "\n") + specs.back();
     }
     const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
     if (!checked.ok)
@@ -79,12 +111,13 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     for (const lift::Lifted& each : found.lifted) {
         if (each.outline) console.message(fmt::format("line {}: `{}`", each.first_line, each.spec.name));
     }
+    if (!options.replace.empty()) write_replaced(options.replace, options, found, specs, console);
     if (options.output.empty()) {
-        console.result(text);
+        if (options.replace.empty()) console.result(text);
     } else {
         write_text(options.output, text);
         console.message(
-            fmt::format("{} written{}", options.output, options.verify ? ", verified" : ", not verified"));
+            fmt::format("{} written{}", options.output, verified ? ", verified" : ", not verified"));
     }
     return ExitCode::ok;
 }

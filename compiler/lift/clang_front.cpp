@@ -100,6 +100,9 @@ Command command_of(const SourceRequest& request, Mode mode) {
         command.words.insert(command.words.end(),
                              {"-include", std::string(kCudaFolder) + "/prelude.h", "-isystem", kCudaFolder});
     }
+    // One thread runs it, and the loader knows no memory of threads.
+    if (mode == Mode::compile)
+        command.words.insert(command.words.end(), {"-Dthread_local=", "-D_Thread_local=", "-D__thread="});
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
     }

@@ -124,7 +124,8 @@ bool Executor::gather(int id, int wanted, Gathered& found) {
         case Term::Kind::binary: {
             if ((from.text != "+" && from.text != "-") || from.type == Number::boolean) return false;
             const bool is_left = has_running(from.operands[0], wanted);
-            if (is_left == has_running(from.operands[1], wanted) || (!is_left && from.text == "-")) return false;
+            if (is_left == has_running(from.operands[1], wanted) || (!is_left && from.text == "-"))
+                return false;
             if (!gather(from.operands[is_left ? 0 : 1], wanted, found)) return false;
             int value = from.operands[is_left ? 1 : 0];
             if (from.text == "-") {
@@ -198,9 +199,9 @@ std::optional<Value> Executor::reduction(int id, const Value& before, const Valu
 void Executor::settle_carried(const Header& header, const State& before, const std::vector<int>& carried,
                               int loop) {
     const auto refuse = [&](int id, SourceRange where) {
-        throw Refusal(where, "`" + variable(id).name + "` has a value from the turn of the loop over `" +
-                                 header.name +
-                                 "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+        throw Refusal(
+            where, "`" + variable(id).name + "` has a value from the turn of the loop over `" + header.name +
+                       "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
     };
     for (std::size_t i = before.stores.size(); i < state_.stores.size(); ++i) {
         const Store& store = state_.stores[i];

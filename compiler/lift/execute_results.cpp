@@ -38,7 +38,8 @@ void Executor::finish() {
 // Of a nest: what is read behind it is in arrays alone; pointers may have been swapped by a loop over time.
 void Executor::check_results() {
     const auto is_reduction = [this](const Value& held, int id) {
-        if (held.kind != Value::Kind::term || model_.term(held.term).kind != Term::Kind::reduced) return false;
+        if (held.kind != Value::Kind::term || model_.term(held.term).kind != Term::Kind::reduced)
+            return false;
         // Gathered on top of what the nest was given.
         const Term& first = model_.term(model_.term(held.term).operands[0]);
         const Value given = given_value(id, first.where);
@@ -66,12 +67,12 @@ void Executor::check_results() {
         if (takes_turns || (held.kind != Value::Kind::nothing && held == given_value(id, named.where)))
             continue;
         const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
-        throw Refusal(
-            function.where,
-            "`" + named.name +
-                "` is changed in this loop and read behind it, and is neither an array nor a sum, smallest or "
-                "largest value over the loop's cells",
-            {"a counter can be declared in the loop: `for (int i = 0; …)`"});
+        throw Refusal(function.where,
+                      "`" + named.name +
+                          "` is changed in this loop and read behind it, and is neither an array nor a sum, "
+                          "smallest or "
+                          "largest value over the loop's cells",
+                      {"a counter can be declared in the loop: `for (int i = 0; …)`"});
     }
 }
 

@@ -197,13 +197,18 @@ Lifted lift(const Options& options) {
 Nests lift_nests(const Options& options) {
     const c::Unit unit = read_function(options.source);
     Nests found;
+    const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
+    const bool returns = unit.types[static_cast<std::size_t>(function.result)].plain != "void";
     try {
+        if (options.keep_result && returns && !function.is_kernel) {
+            found = NestFinder(options, unit).find();
+            return found;
+        }
         found.lifted.push_back(lift_whole(options, unit));
         found.is_whole = true;
         return found;
     } catch (const LiftError& refused) {
-        const bool is_kernel = unit.functions[static_cast<std::size_t>(unit.function)].is_kernel;
-        if (!is_kernel && !unit.fast_math) found = NestFinder(options, unit).find();
+        if (!function.is_kernel && !unit.fast_math) found = NestFinder(options, unit).find();
         if (found.lifted.empty() && found.refused.empty()) found.refused.push_back(refused);
         return found;
     }

@@ -15,7 +15,8 @@ namespace halo::lift {
 struct Options {
     SourceRequest source;
     FormOptions form;
-    std::string name;  // of the stencil; empty: that of the function
+    std::string name;          // of the stencil; empty: that of the function
+    bool keep_result = false;  // a function that returns something is lifted nest by nest
 };
 
 struct Lifted {

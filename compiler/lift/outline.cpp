@@ -233,6 +233,9 @@ private:
         made.where = head();
         result_.where = statement(nest_).where;
         result_.function = around.begin;
+        result_.in_block = statement(flow_.parent(nest_)).kind == Kind::block;
+        for (int at = flow_.parent(nest_); at >= 0; at = flow_.parent(at))
+            result_.around.push_back(statement(at).where);
         const std::size_t scope = around.full_name.rfind("::");
         if (scope != std::string::npos) result_.scope = around.full_name.substr(0, scope + 2);
         const std::string_view text = unit.source.text();

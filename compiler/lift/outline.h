@@ -12,13 +12,15 @@
 namespace halo::lift {
 
 struct Outline {
-    c::Unit unit;                // whose function is the nest's
-    int nest = -1;               // statement; -1: the function as a whole
-    std::vector<int> given;      // variables that are parameters, in their order
-    std::vector<int> defined;    // variables that are made again, in their order
-    SourceRange where;           // of the nest, with the semicolon that may end it
-    std::uint32_t function = 0;  // where the function around it begins
-    std::string scope;           // that it is in: "physics::"
+    c::Unit unit;                     // whose function is the nest's
+    int nest = -1;                    // statement; -1: the function as a whole
+    std::vector<int> given;           // variables that are parameters, in their order
+    std::vector<int> defined;         // variables that are made again, in their order
+    std::vector<SourceRange> around;  // statements that the nest is in
+    bool in_block = false;            // as one of the statements between braces
+    SourceRange where;                // of the nest, with the semicolon that may end it
+    std::uint32_t function = 0;       // where the function around it begins
+    std::string scope;                // that it is in: "physics::"
 };
 
 // Throws Refusal where the nest depends on what cannot be told at its begin.

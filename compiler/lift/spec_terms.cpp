@@ -41,8 +41,7 @@ Text TermWriter::term(int id, bool spelled_out) {
         case Term::Kind::select: {
             const Text condition = term(each.operands[0]);
             const Text then = operand(each, 1), otherwise = operand(each, 2);
-            return {"if " + condition.in(kOr) + " then " + then.in(kOr) + " else " + otherwise.in(kIf),
-                    kIf};
+            return {"if " + condition.in(kOr) + " then " + then.in(kOr) + " else " + otherwise.in(kIf), kIf};
         }
         case Term::Kind::call:
             return call(each);

@@ -48,8 +48,7 @@ bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
     }
     for (const Field& each : form_.fields) {
         for (std::size_t a = 0; a < each.extents.size(); ++a) {
-            if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a]))
-                return false;
+            if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a])) return false;
         }
     }
     for (const Statement& each : form_.statements) {

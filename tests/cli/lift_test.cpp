@@ -85,6 +85,39 @@ int main(void) {
     CHECK(folder.haloc({"fmt", "--check", "main.halo"}).code == 0);
 }
 
+TEST_CASE("lift writes a source that calls the stencil") {
+    const Folder folder;
+    folder.write("solver.c", kSolver);
+    folder.write("width.h", "#define WIDTH 2\n");
+    const Outcome made =
+        folder.haloc({"lift", "solver.c", "--function", "smooth", "--replace", "solver_halo.c"});
+    INFO(made.err);
+    REQUIRE(made.code == 0);
+    CHECK(made.out.empty());
+    CHECK(folder.read("solver.c") == kSolver);
+    const std::string text = folder.read("solver_halo.c");
+    CHECK(text.find("#include \"halocline/halocline.h\"") != std::string::npos);
+    CHECK(text.find("if (halo_smooth((double *)w, n, (double *)u)) return;") != std::string::npos);
+    CHECK(text.find("# Verified: ") != std::string::npos);  // nothing else is written
+
+    const Outcome same =
+        folder.haloc({"lift", "solver.c", "--function", "smooth", "--replace", "./solver.c"});
+    CHECK(same.code == 2);
+    CHECK(same.err.find("never overwritten") != std::string::npos);
+    CHECK(folder.read("solver.c") == kSolver);
+
+    folder.write("kernel.cu",
+                 R"(__global__ void twice(int n, const float *__restrict__ u, float *__restrict__ w) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) w[i] = 2 * u[i];
+}
+)");
+    const Outcome kernel = folder.haloc({"lift", "kernel.cu", "--function", "twice", "--replace", "made.cu"});
+    CHECK(kernel.code == 1);
+    CHECK(kernel.err.find("kernels are not replaced") != std::string::npos);
+    CHECK(folder.read("made.cu").empty());
+}
+
 TEST_CASE("mistakes in the use of lift are named") {
     const Folder folder;
     folder.write("solver.c", kSolver);
