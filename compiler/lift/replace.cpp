@@ -50,9 +50,10 @@ public:
                     replace_nest(each, made);
                 else
                     replace_whole(each, made);
-                definitions += fmt::format("\n/* The loops in line {}: 1 where the stencil has done what they do. */\n",
-                                           each.first_line) +
-                               made.definition;
+                definitions +=
+                    fmt::format("\n/* The loops in line {}: 1 where the stencil has done what they do. */\n",
+                                each.first_line) +
+                    made.definition;
                 function_begin = std::min<std::size_t>(function_begin, begin_of(each));
                 result_.calls.push_back(each.spec.name);
             } catch (const Refusal& refusal) {
@@ -64,11 +65,13 @@ public:
         // A source in which a function has been replaced before has what all calls need.
         const std::size_t end_of_support = text_.find(kEnd);
         if (end_of_support != std::string::npos)
-            edits_.push_back({end_of_support, definitions.substr(std::min<std::size_t>(1, definitions.size())) + "\n"});
+            edits_.push_back(
+                {end_of_support, definitions.substr(std::min<std::size_t>(1, definitions.size())) + "\n"});
         else if (!result_.calls.empty())
             edits_.push_back({place_for_support(function_begin),
                               "\n" + call_support() + definitions + "\n" + kEnd + "\n\n"});
-        std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.at > b.at; });
+        std::stable_sort(edits_.begin(), edits_.end(),
+                         [](const Edit& a, const Edit& b) { return a.at > b.at; });
         for (const Edit& each : edits_)
             text_.insert(each.at, each.text);
         result_.text = std::move(text_);
@@ -90,9 +93,7 @@ private:
         const std::size_t begin = end == 0 ? 0 : text_.rfind('\n', end - 1) + 1;
         return std::string_view(text_).substr(begin, end - begin);
     }
-    std::size_t line_begin(std::size_t at) const {
-        return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;
-    }
+    std::size_t line_begin(std::size_t at) const { return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1; }
     // The pragma in front of a statement, where there is one, as text; from: where it begins.
     std::string pragma_before(std::size_t at, std::size_t& from) const {
         from = line_begin(at);
@@ -105,8 +106,8 @@ private:
             const std::string_view words = trimmed(line);
             const std::string_view above = trimmed(line_before(begin - line.size() - 1));
             const bool goes_on = !above.empty() && above.back() == '\\';  // a directive in several lines
-            if (words.rfind("#pragma", 0) != 0 && words.find("_Pragma") == std::string_view::npos && !goes_on &&
-                !words.empty())
+            if (words.rfind("#pragma", 0) != 0 && words.find("_Pragma") == std::string_view::npos &&
+                !goes_on && !words.empty())
                 break;
             begin -= line.size() + 1;
             if (words.empty()) continue;
@@ -136,7 +137,8 @@ private:
         const std::size_t line = line_begin(where.begin);
         const std::size_t first = text_.find_first_not_of(" \t", line);
         const std::string indent = text_.substr(line, std::min<std::size_t>(first, where.begin) - line);
-        const bool is_alone = !each.outline->in_block;  // the one statement of an `if`, which may have an `else`
+        const bool is_alone =
+            !each.outline->in_block;  // the one statement of an `if`, which may have an `else`
         const std::string head = std::string(is_alone ? "{ " : "") + "if (!" + made.call + ") { /* stencil " +
                                  each.spec.name + "; these loops run where it cannot */\n";
         // Behind a pragma's own line the indentation is there already.
@@ -149,11 +151,13 @@ private:
         if (function.is_kernel)
             throw Refusal(function.where, "kernels are not replaced: the stencil is run by host code",
                           {"lift it without --replace, and run the spec in place of the launch"});
-        if (!function.is_plain) throw Refusal(function.where, "templates and member functions are not replaced");
+        if (!function.is_plain)
+            throw Refusal(function.where, "templates and member functions are not replaced");
         const std::size_t at = each.unit.statements[static_cast<std::size_t>(function.body)].where.begin;
         if (text_[at] != '{') throw Refusal(function.where, "this function's body comes from a macro");
-        edits_.push_back({at + 1, "\n    /* stencil " + each.spec.name + "; the text below runs where it cannot */\n    if (" +
-                                      made.call + ") return;"});
+        edits_.push_back({at + 1, "\n    /* stencil " + each.spec.name +
+                                      "; the text below runs where it cannot */\n    if (" + made.call +
+                                      ") return;"});
     }
 
     // Behind the last #include above the function that no #if encloses.
@@ -164,7 +168,8 @@ private:
             std::size_t end = text_.find('\n', at);
             if (end == std::string::npos) end = text_.size();
             const std::string_view line = trimmed(std::string_view(text_).substr(at, end - at));
-            std::string_view word = line.empty() || line[0] != '#' ? std::string_view() : trimmed(line.substr(1));
+            std::string_view word =
+                line.empty() || line[0] != '#' ? std::string_view() : trimmed(line.substr(1));
             if (word.rfind("if", 0) == 0) ++depth;
             if (word.rfind("endif", 0) == 0) --depth;
             if (word.rfind("include", 0) == 0 && depth == 0) place = end + 1;

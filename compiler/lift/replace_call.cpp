@@ -32,8 +32,8 @@ class CallWriter {
 public:
     CallWriter(const Lifted& lifted, const std::string& spec)
         : lifted_(lifted), unit_(lifted.unit), model_(lifted.model), form_(lifted.form), spec_(spec) {
-        for (const char* word : {"array",   "bytes", "double", "float", "for",  "grid",    "held", "if",
-                                 "int",     "long",  "return", "sizeof", "stencil", "text", "turn"})
+        for (const char* word : {"array", "bytes", "double", "float", "for", "grid", "held", "if", "int",
+                                 "long", "return", "sizeof", "stencil", "text", "turn"})
             taken_.insert(word);
     }
 
@@ -103,8 +103,10 @@ private:
         const Object& object = model_.object(array);
         const int depth = *std::max_element(of.level.begin(), of.level.end());
         if (of.modulus && of.phase_level != 0)
-            throw Refusal(object.where, "`" + object.name + "` is an array of rows that take turns each by itself");
-        const std::string pointer = std::string(type_name(object.number)) + " " + std::string(static_cast<std::size_t>(depth) + 1, '*');
+            throw Refusal(object.where,
+                          "`" + object.name + "` is an array of rows that take turns each by itself");
+        const std::string pointer = std::string(type_name(object.number)) + " " +
+                                    std::string(static_cast<std::size_t>(depth) + 1, '*');
         if (!arrays_.count(array)) {
             const bool is_pointer = is_result(id);
             const std::string name = take(object.name);
@@ -122,7 +124,8 @@ private:
             const std::string slot = fmt::format("(({} + {}) % {} + {}) % {}", text(time.lower), *of.phase,
                                                  *of.modulus, *of.modulus, *of.modulus);
             const bool is_flat = depth == 0;
-            first += is_flat ? fmt::format(" + ({}) * ({})", slot, text(of.phase_stride)) : fmt::format("[{}]", slot);
+            first += is_flat ? fmt::format(" + ({}) * ({})", slot, text(of.phase_stride))
+                             : fmt::format("[{}]", slot);
         }
         const int above = of.modulus && depth > 0 ? 1 : 0;  // levels that the slot has passed
         std::string from, to, stride, level;
@@ -136,11 +139,12 @@ private:
         }
         const std::string local = take("array_" + lifted_.spec.fields.at(id));
         locals_[id] = local;
-        declared_ += fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n", local,
-                                 first, type_name(object.number), from, to, stride, level);
+        declared_ +=
+            fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
+                        local, first, type_name(object.number), from, to, stride, level);
     }
-    // The cells that the loops read or write of a field, or of those that it takes turns with. Beyond them the
-    // array may end.
+    // The cells that the loops read or write of a field, or of those that it takes turns with. Beyond them
+    // the array may end.
     Range touched(int id, std::size_t a) const {
         std::set<int> group;
         for (int at = id; group.insert(at).second;)
@@ -151,7 +155,8 @@ private:
                 all = cells;
                 return;
             }
-            const auto below = (all->lower - cells.lower).constant(), above = (cells.upper - all->upper).constant();
+            const auto below = (all->lower - cells.lower).constant(),
+                       above = (cells.upper - all->upper).constant();
             if (!below)
                 all->lower = 0;
             else if (*below > 0)
@@ -173,19 +178,20 @@ private:
         const Object& object = model_.object(field(id).object);
         if (object.role_of < 0) return false;
         return std::any_of(unit_.results.begin(), unit_.results.end(), [&](int each) {
-            return variable(each).name == object.name && variable(each).name == model_.object(object.role_of).name;
+            return variable(each).name == object.name &&
+                   variable(each).name == model_.object(object.role_of).name;
         });
     }
     void check_pointers() const {
         for (const int each : unit_.results) {
             if (type(variable(each).type).kind != c::Type::Kind::pointer) continue;
-            const bool has = std::any_of(pointers_.begin(), pointers_.end(), [&](int array) {
-                return model_.object(array).variable == each;
-            });
+            const bool has = std::any_of(pointers_.begin(), pointers_.end(),
+                                         [&](int array) { return model_.object(array).variable == each; });
             if (!has)
-                throw Refusal(variable(each).where, "`" + variable(each).name +
-                                                        "` is another pointer behind the loop, and is none of the "
-                                                        "arrays that take turns");
+                throw Refusal(variable(each).where,
+                              "`" + variable(each).name +
+                                  "` is another pointer behind the loop, and is none of the "
+                                  "arrays that take turns");
         }
     }
 
@@ -197,8 +203,8 @@ private:
         return numbers_[scalar] = name;
     }
     std::string text(const Polynomial& poly) {
-        const std::string words =
-            poly.text([&](int symbol) { return number(model_.symbols[static_cast<std::size_t>(symbol)].scalar); });
+        const std::string words = poly.text(
+            [&](int symbol) { return number(model_.symbols[static_cast<std::size_t>(symbol)].scalar); });
         std::string spaced;
         for (const char each : words)
             spaced += each == '*' ? std::string(" * ") : std::string(1, each);
@@ -254,7 +260,8 @@ private:
         body += "    const int64_t grid[3] = {" + grid + "};\n" + declared_;
         for (const ReductionName& each : lifted_.spec.reductions)
             body += "    double " + reduced(each) + ";\n";
-        if (const std::string small = too_small(); !small.empty()) body += broken_line("    if (" + small + ") return 0;");
+        if (const std::string small = too_small(); !small.empty())
+            body += broken_line("    if (" + small + ") return 0;");
         std::size_t most = 1;
         for (const auto& [id, name] : lifted_.spec.fields)
             most = std::max<std::size_t>(most, type_bytes(id));
@@ -309,8 +316,8 @@ private:
         std::vector<std::string> calls;
         for (const auto& [id, name] : lifted_.spec.params) {
             const bool is_whole = c::is_integer(model_.scalars[static_cast<std::size_t>(id)].number);
-            calls.push_back(fmt::format("halo_set(stencil.simulation, \"{}\", {}{})", name, is_whole ? "(double)" : "",
-                                        number(id)));
+            calls.push_back(fmt::format("halo_set(stencil.simulation, \"{}\", {}{})", name,
+                                        is_whole ? "(double)" : "", number(id)));
         }
         for (const auto& [id, local] : locals_)
             calls.push_back(
@@ -318,7 +325,8 @@ private:
         calls.push_back("halo_step(stencil.simulation, " + steps() + ")");
         calls.push_back("halo_wait(stencil.simulation)");
         for (const ReductionName& each : lifted_.spec.reductions)
-            calls.push_back(fmt::format("halo_reduce(stencil.simulation, \"{}\", &{})", each.name, reduced(each)));
+            calls.push_back(
+                fmt::format("halo_reduce(stencil.simulation, \"{}\", &{})", each.name, reduced(each)));
         std::string text;
         for (const std::string& each : calls)
             text += (text.empty() ? "" : " ||\n        ") + each;
@@ -343,24 +351,28 @@ private:
         std::string body;
         for (const ReductionName& each : lifted_.spec.reductions) {
             if (gathered(each).op == "sum") continue;
-            body += fmt::format("    if ({0} != {0}) return 0; /* C's comparisons pass over NaN */\n", reduced(each));
+            body += fmt::format("    if ({0} != {0}) return 0; /* C's comparisons pass over NaN */\n",
+                                reduced(each));
         }
         body += turns();
         for (const auto& [id, local] : locals_) {
             const bool is_turning = field(id).after_step != id;
             if (field(id).is_written || is_turning)
-                body += fmt::format("    halo_lift_read(&stencil, \"{}\", &{});\n", lifted_.spec.fields.at(id), local);
+                body += fmt::format("    halo_lift_read(&stencil, \"{}\", &{});\n",
+                                    lifted_.spec.fields.at(id), local);
         }
         for (const auto& [id, local] : locals_) {
             if (!is_result(id) || !pointers_.count(array_of(id))) continue;
             const Object& object = model_.object(array_of(id));
             const int depth = *std::max_element(field(id).level.begin(), field(id).level.end());
-            body += fmt::format("    *{} = ({} {}){}.first;\n", arrays_.at(array_of(id)), type_name(object.number),
+            body += fmt::format("    *{} = ({} {}){}.first;\n", arrays_.at(array_of(id)),
+                                type_name(object.number),
                                 std::string(static_cast<std::size_t>(depth) + 1, '*'), local);
         }
         for (const ReductionName& each : lifted_.spec.reductions) {
             const Reduction& from = gathered(each);
-            const std::string type = unit_.types[static_cast<std::size_t>(variable(from.variable).type)].plain;
+            const std::string type =
+                unit_.types[static_cast<std::size_t>(variable(from.variable).type)].plain;
             const std::string to = take(from.name);
             arguments_.push_back({type + " *" + to, "&" + from.name});
             const std::string found = reduced(each);

@@ -63,14 +63,16 @@ const std::string kLibraries =
 
 // As a user compiles it; -Werror: nothing that a compiler warns of is written.
 std::string run_program(const std::string& compiler, const std::string& source, const std::string& program) {
-    output_of(compiler + " -O1 -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -DHALO_LIFT_REQUIRED -I" HALO_SOURCE_DIR
-                         "/include " +
+    output_of(compiler +
+              " -O1 -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -DHALO_LIFT_REQUIRED "
+              "-I" HALO_SOURCE_DIR "/include " +
               source + " -o " + program + kLibraries + " 2>&1");
     return output_of(program + " 2>&1");
 }
 
 // One function after the other.
-void replace_all(const std::string& name, const std::string& compiler, const std::vector<std::string>& functions) {
+void replace_all(const std::string& name, const std::string& compiler,
+                 const std::vector<std::string>& functions) {
     const TemporaryFolder folder;
     const std::string source = HALO_SOURCE_DIR "/tests/lift/replaced/" + name;
     std::string last = source;

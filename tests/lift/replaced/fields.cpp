@@ -17,7 +17,8 @@ void smooth(const Grid& grid, const double* __restrict u, double* __restrict w) 
     const auto at = [nx](int i, int j) { return j * nx + i; };
     std::cout << "grid " << nx << " x " << grid.ny << "\n";
     for (int j = 1; j < grid.ny - 1; ++j)
-        for (int i = 1; i < nx - 1; ++i) w[at(i, j)] = (u[at(i - 1, j)] + u[at(i + 1, j)]) / grid.h;
+        for (int i = 1; i < nx - 1; ++i)
+            w[at(i, j)] = (u[at(i - 1, j)] + u[at(i + 1, j)]) / grid.h;
     std::cout << w[at(1, 1)] << std::endl;
 }
 
@@ -25,15 +26,19 @@ void smooth(const Grid& grid, const double* __restrict u, double* __restrict w) 
 float settle(int n, int steps) {
     float* a = new float[n];
     float* b = new float[n];
-    for (int i = 0; i < n; ++i) a[i] = b[i] = static_cast<float>(i * 31 % 17);
+    for (int i = 0; i < n; ++i)
+        a[i] = b[i] = static_cast<float>(i * 31 % 17);
     float least = 100;
     for (int t = 0; t < steps; ++t) {
-        for (int i = 1; i < n - 1; ++i) b[i] = 0.5f * (a[i - 1] + a[i + 1]);
+        for (int i = 1; i < n - 1; ++i)
+            b[i] = 0.5f * (a[i - 1] + a[i + 1]);
         std::swap(a, b);
-        for (int i = 1; i < n - 1; ++i) least = std::min(least, a[i]);
+        for (int i = 1; i < n - 1; ++i)
+            least = std::min(least, a[i]);
         std::printf("%a\n", static_cast<double>(least));
     }
-    for (int i = 0; i < n; ++i) std::printf("%a ", static_cast<double>(a[i]));
+    for (int i = 0; i < n; ++i)
+        std::printf("%a ", static_cast<double>(a[i]));
     delete[] a;
     delete[] b;
     return least;
@@ -41,7 +46,8 @@ float settle(int n, int steps) {
 
 // replaced: flags
 void mark(int n, const double* __restrict u, bool* __restrict flags) {
-    for (int i = 1; i < n - 1; ++i) flags[i] = u[i] > u[i - 1] && !flags[i];
+    for (int i = 1; i < n - 1; ++i)
+        flags[i] = u[i] > u[i - 1] && !flags[i];
 }
 
 }  // namespace app
@@ -57,6 +63,7 @@ int main() {
     app::smooth({14, 11, 0.5}, u, w);
     app::mark(14 * 11, u, flags);
     const float least = app::settle(33, 4);
-    for (int i = 0; i < 14 * 11; ++i) std::printf("%a %d ", w[i], flags[i]);
+    for (int i = 0; i < 14 * 11; ++i)
+        std::printf("%a %d ", w[i], flags[i]);
     std::printf("%a\n", static_cast<double>(least));
 }
