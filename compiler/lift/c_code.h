@@ -41,12 +41,13 @@ struct Variable {
     int type = -1;
     enum class Storage : std::uint8_t { parameter, local, global } storage = Storage::local;
     bool is_const = false;
-    bool is_extern = false;  // of a global: defined elsewhere
-    bool is_shared = false;  // __shared__ of CUDA
-    bool is_static = false;  // of a local
-    bool is_own = false;     // points to memory that no other array is in: what an allocation gave
-    bool is_outer = false;   // points to what was there when the function was called
-    int init = -1;           // expression
+    bool is_extern = false;   // of a global: defined elsewhere
+    bool is_shared = false;   // __shared__ of CUDA
+    bool is_static = false;   // of a local
+    bool is_own = false;      // points to memory that no other array is in: what an allocation gave
+    bool is_outer = false;    // points to what was there when the function was called
+    bool is_reached = false;  // its address has been taken
+    int init = -1;            // expression
     SourceRange where;
 };
 

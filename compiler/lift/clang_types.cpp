@@ -90,6 +90,8 @@ int TypeTranslator::type(clang::QualType wanted) {
         else if (const auto* variable = clang::dyn_cast<clang::VariableArrayType>(array);
                  variable && variable->getSizeExpr())
             made.count_expr = expr(variable->getSizeExpr());
+    } else if (wanted.isVolatileQualified()) {
+        made.kind = c::Type::Kind::other;  // each access is an effect
     } else if ((made.number = number_of(canonical, context_)) != Number::none) {
         made.kind = c::Type::Kind::number;
     }

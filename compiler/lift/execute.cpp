@@ -100,13 +100,7 @@ void Executor::bind_parameters() {
         if (!of.is_reference) continue;
         const c::Type& referred = type(of.element);
         if (referred.kind == c::Type::Kind::number) {  // read alone, as load_variable() does
-            Scalar wanted;
-            wanted.name = wanted.access = named.name;
-            wanted.number = referred.number;
-            wanted.variable = parameter;
-            wanted.in_memory = true;
-            wanted.where = named.where;
-            state_.variables[parameter] = scalar(wanted);
+            state_.variables[parameter] = given_number(parameter);
         } else if (referred.kind == c::Type::Kind::array) {
             Place made;
             made.kind = Place::Kind::element;
@@ -116,6 +110,17 @@ void Executor::bind_parameters() {
             state_.references[parameter] = made;
         }
     }
+}
+
+// Of a number by reference.
+Value Executor::given_number(int id) {
+    Scalar wanted;
+    wanted.name = wanted.access = variable(id).name;
+    wanted.number = type(type(variable(id).type).element).number;
+    wanted.variable = id;
+    wanted.in_memory = true;
+    wanted.where = variable(id).where;
+    return scalar(wanted);
 }
 
 // Lengths of arrays are those of when the type is named, whatever becomes of the variables in them.

@@ -315,7 +315,8 @@ Value Executor::given_value(int id, SourceRange where) {
         wanted.name = wanted.access = named.name;
         wanted.number = of.number;
         wanted.variable = id;
-        wanted.in_memory = named.storage == Storage::global && !named.is_const && !unit_.is_cuda;
+        wanted.in_memory =
+            named.is_reached || (named.storage == Storage::global && !named.is_const && !unit_.is_cuda);
         wanted.where = where;
         return scalar(wanted);
     }

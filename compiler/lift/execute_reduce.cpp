@@ -10,15 +10,22 @@ namespace halo::lift {
 using c::Number;
 
 bool Executor::is_result(int id) const {
-    const bool is_number = type(variable(id).type).kind == c::Type::Kind::number;
-    return is_number && number_of(variable(id).type) != Number::boolean &&
+    const c::Type& of = type(variable(id).type);
+    const c::Type& held = of.is_reference ? type(of.element) : of;
+    return held.kind == c::Type::Kind::number && held.number != Number::boolean &&
            std::count(unit_.results.begin(), unit_.results.end(), id) > 0;
+}
+
+// Of a variable, be it by reference.
+Number Executor::number_in(int id) const {
+    const c::Type& of = type(variable(id).type);
+    return of.is_reference ? number_of(of.element) : of.number;
 }
 
 int Executor::running(int id, SourceRange where) {
     Term made;
     made.kind = Term::Kind::running;
-    made.type = number_of(variable(id).type);
+    made.type = number_in(id);
     made.index = id;
     made.where = where;
     return add(made);
@@ -166,7 +173,7 @@ std::optional<Value> Executor::reduction(int id, const Value& before, const Valu
     made.op = found.op;
     made.name = variable(id).name;
     made.variable = id;
-    made.type = number_of(variable(id).type);
+    made.type = number_in(id);
     made.cells = found.parts.front();
     made.parts = found.values;
     for (const Store& part : found.parts) {

@@ -10,6 +10,7 @@ void Executor::finish() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
     model_.stores = state_.stores;
     check_results();
+    check_references();
     if (model_.stores.empty())
         throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
     if (state_.result && state_.result->kind == Value::Kind::term) {
@@ -35,6 +36,23 @@ void Executor::finish() {
     name_scalars_of_arrays();
 }
 
+// Numbers by reference are the caller's.
+void Executor::check_references() {
+    const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
+    for (const int id : function.parameters) {
+        const c::Type& of = type(variable(id).type);
+        const auto held = state_.variables.find(id);
+        const bool is_number = of.is_reference && type(of.element).kind == c::Type::Kind::number;
+        if (!is_number || held == state_.variables.end() || is_result(id)) continue;
+        Value given = given_number(id);
+        const bool is_given =
+            held->second.kind == Value::Kind::term && is_same(held->second.term, given.term);
+        if (!is_given)
+            throw Refusal(variable(id).where,
+                          "`" + variable(id).name + "` is a reference that the function sets: a side effect");
+    }
+}
+
 // Of a nest: what is read behind it is in arrays alone; pointers may have been swapped by a loop over time.
 void Executor::check_results() {
     const auto is_reduction = [this](const Value& held, int id) {
@@ -42,7 +60,8 @@ void Executor::check_results() {
             return false;
         // Gathered on top of what the nest was given.
         const Term& first = model_.term(model_.term(held.term).operands[0]);
-        const Value given = given_value(id, first.where);
+        const bool by_reference = type(variable(id).type).is_reference;
+        const Value given = by_reference ? given_number(id) : given_value(id, first.where);
         return given.kind == Value::Kind::term && is_same(given.term, model_.term(held.term).operands[0]);
     };
     for (const int id : unit_.results) {

@@ -106,6 +106,8 @@ private:
     void bind_parameters();
     void finish();
     void check_results();
+    void check_references();
+    Value given_number(int variable);
     void name_scalars_of_arrays();
     int object_named(const Scalar& element) const;
     bool join_stores(int condition, const State& before, const State& then, std::size_t first_read);
@@ -140,6 +142,7 @@ private:
         std::vector<int> values;   // of an inner loop's
     };
     bool is_result(int variable) const;
+    c::Number number_in(int variable) const;
     int running(int variable, SourceRange where);
     bool has_running(int term, int variable) const;  // -1: of any
     bool is_same(int a, int b) const;

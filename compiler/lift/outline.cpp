@@ -145,7 +145,11 @@ private:
         }
         Definition last;
         for (const Flow::Change& each : flow_.changes()) {
-            const bool encloses = each.statement >= 0 && flow_.is_inside(nest_, flow_.parent(each.statement));
+            const int block = each.statement >= 0 ? flow_.parent(each.statement) : -1;
+            // Into the body of a `switch` there are jumps past what stands in it.
+            const int outer = block >= 0 ? flow_.parent(block) : -1;
+            const bool encloses = block >= 0 && flow_.is_inside(nest_, block) &&
+                                  (outer < 0 || statement(outer).kind != Kind::unknown);
             const bool is_plain = statement(each.statement).kind == Kind::declare ||
                                   (statement(each.statement).kind == Kind::expression &&
                                    expr(statement(each.statement).expr).kind == Node::assign);
@@ -155,7 +159,12 @@ private:
         }
         if (last.value < 0 || flow_.changes_between(id, last.at, nest_)) return {};
         const c::Expr& value = expr(last.value);
-        if (value.kind == Node::closure) return last;
+        if (value.kind == Node::closure) {  // what it has copied must still be the same
+            const bool is_same = std::none_of(value.captured.begin(), value.captured.end(), [&](int copied) {
+                return flow_.changes_between(copied, last.at, nest_);
+            });
+            return is_same ? last : Definition{};
+        }
         if (of.kind == c::Type::Kind::other) return {};
         Mentions needed;
         mention_expr(last.value, needed);
@@ -211,6 +220,7 @@ private:
             c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
             named.is_own = memory.is_own(id);
             named.is_outer = memory.is_outer(id);
+            named.is_reached = flow_.is_escaped(id);
             named.storage = Storage::parameter;
             named.is_static = false;
             named.init = -1;
@@ -245,6 +255,10 @@ private:
         unit.function = static_cast<int>(unit.functions.size());
         unit.functions.push_back(made);
         for (const int id : flow_.changed_in(nest_)) {
+            if (flow_.is_escaped(id))
+                throw Refusal(head(),
+                              "`" + variable(id).name +
+                                  "` is changed in this loop, and may be read or changed by another name");
             if (std::count(result_.given.begin(), result_.given.end(), id) > 0 &&
                 flow_.is_live_behind(id, nest_))
                 unit.results.push_back(id);
@@ -291,7 +305,9 @@ std::string outlined_text(const Outline& outline, const std::string& name, const
     std::string stores;
     for (const int id : results) {
         const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
-        text += fmt::format(", __typeof__({})* halo_lift_{}", type_text(named), named.name);
+        const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
+        const c::Type& held = of.is_reference ? unit.types[static_cast<std::size_t>(of.element)] : of;
+        text += fmt::format(", {}* halo_lift_{}", held.plain, named.name);
         stores += fmt::format("    *halo_lift_{} = {};\n", named.name, named.name);
     }
     text += outline.given.empty() && !unit.is_cxx ? "void) {\n" : ") {\n";

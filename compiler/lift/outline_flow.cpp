@@ -29,7 +29,7 @@ void Flow::walk(int id, int parent) {
             if (named.init < 0) continue;
             walk_expr(named.init, id);
             const c::Type& of = type(named.type);
-            if (of.is_reference && !type(of.element).is_const) {
+            if (of.is_reference) {
                 if (const int to = root(named.init); to >= 0) escaped_.insert(to);
             }
             change(declared, named.init, id);

@@ -122,7 +122,8 @@ void Memory::find_own() {
     for (std::size_t i = 0; i < unit_.variables.size(); ++i) {
         const int id = static_cast<int>(i);
         const c::Type& of = type_of(id);
-        const bool is_array = of.kind == c::Type::Kind::array && variable(id).storage == Storage::local;
+        const bool is_array = of.kind == c::Type::Kind::array && variable(id).storage == Storage::local &&
+                              !variable(id).is_static;  // a caller may have a pointer to that
         if (is_array) own_.insert(id);
         if (of.kind != c::Type::Kind::pointer || of.is_reference || variable(id).storage != Storage::local ||
             variable(id).is_static || flow_.is_escaped(id))

@@ -184,7 +184,8 @@ private:
     }
     void check_pointers() const {
         for (const int each : unit_.results) {
-            if (type(variable(each).type).kind != c::Type::Kind::pointer) continue;
+            const c::Type& of = type(variable(each).type);
+            if (of.kind != c::Type::Kind::pointer || of.is_reference) continue;
             const bool has = std::any_of(pointers_.begin(), pointers_.end(),
                                          [&](int array) { return model_.object(array).variable == each; });
             if (!has)
@@ -371,8 +372,8 @@ private:
         }
         for (const ReductionName& each : lifted_.spec.reductions) {
             const Reduction& from = gathered(each);
-            const std::string type =
-                unit_.types[static_cast<std::size_t>(variable(from.variable).type)].plain;
+            const c::Type& named = this->type(variable(from.variable).type);
+            const std::string type = named.is_reference ? this->type(named.element).plain : named.plain;
             const std::string to = take(from.name);
             arguments_.push_back({type + " *" + to, "&" + from.name});
             const std::string found = reduced(each);

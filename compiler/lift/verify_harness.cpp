@@ -65,7 +65,8 @@ public:
         for (const int parameter : function_.parameters)
             arguments.push_back(argument(parameter));
         for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i) {
-            const c::Type& of = type(variable(result_variables()[i]).type);
+            const c::Type& named = type(variable(result_variables()[i]).type);
+            const c::Type& of = named.is_reference ? type(named.element) : named;
             arguments.push_back(fmt::format("({}*){}", of.plain,
                                             value({HarnessValue::Kind::result, static_cast<int>(i), -1})));
         }

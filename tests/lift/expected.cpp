@@ -39,7 +39,8 @@ std::vector<ExpectedSpec> expected_specs() {
         for (std::string line; std::getline(in, line);) {
             if (line.rfind(kStencil, 0) == 0) {
                 const std::size_t name = sizeof kStencil - 1;
-                specs.push_back({entry.path().filename().string(), line.substr(name, line.find('(') - name), ""});
+                specs.push_back(
+                    {entry.path().filename().string(), line.substr(name, line.find('(') - name), ""});
             }
             if (!specs.empty()) specs.back().text += line + "\n";
         }
@@ -64,7 +65,8 @@ int check_expected_specs(rt::Device& device, const Load& load, const std::vector
                 schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);
             const Reference reference(stated, extent, 4, 1);
             INFO(extent[0] << " x " << extent[1] << " x " << extent[2]);
-            CHECK(difference(reference, lower::lower_cuda(program, schedules), device, load, bound_of(program)) == "");
+            CHECK(difference(reference, lower::lower_cuda(program, schedules), device, load,
+                             bound_of(program)) == "");
         }
         ++count;
     }

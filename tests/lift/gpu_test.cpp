@@ -22,8 +22,8 @@ TEST_CASE("lifted specs on the GPU") {
         options.arch = gpu->info().arch();
         const std::string text = emit::print_cuda(lowered.kernels);
         std::vector<std::unique_ptr<rt::Module>> modules;
-        modules.push_back(
-            device.load(rt::Nvrtc::find()->compile(text, lowered.plan.name, options).cubin, lowered.plan.name));
+        modules.push_back(device.load(rt::Nvrtc::find()->compile(text, lowered.plan.name, options).cubin,
+                                      lowered.plan.name));
         return modules;
     };
     CHECK(test::check_expected_specs(*gpu, load, {{67, 35, 21}, {301, 77, 16}}) >= 60);

@@ -114,6 +114,33 @@ void same_name(int n, double *result) {
     result[0] = a[1];
 }
 
+// case switched nests 1: a size that is made in a case of a switch, and a nest in another
+void switched(int kind, int nx, int ny, const double *restrict u, double *restrict w) {
+    int cells = 5;
+    switch (kind) {
+        case 0:
+            printf("none\n");
+            cells = nx * ny;
+            break;
+        case 1:
+            for (int i = 0; i < cells; i++) w[i] = u[i];
+    }
+}
+
+// case reached nests 0 refused: may be in the same memory: a number that a pointer may reach
+void reached(int n, const double *restrict u, double *w) {
+    double scale = 2;
+    double *p = &scale;
+    printf("%g\n", *p);
+    w = n > 3 ? p : w;
+    for (int i = 0; i < n; i++) w[i] = scale * u[i];
+}
+
+// case watched nests 0 refused: of a type that: volatile
+void watched(int n, volatile double *restrict u, double *restrict w) {
+    for (int i = 0; i < n; i++) w[i] = u[i];
+}
+
 // case moved_size nests 0 refused: ambiguous: a product of sizes of which one has changed since
 void moved_size(int nx, int ny, const double *restrict u, double *restrict w) {
     int plane = nx * ny;

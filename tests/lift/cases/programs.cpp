@@ -44,4 +44,40 @@ double owned_by_new(int n, int steps) {
     return sum;
 }
 
+// case by_reference nests 1: a sum into a number by reference
+void by_reference(int n, const double* __restrict u, double& total) {
+    std::printf("%d\n", n);
+    for (int i = 0; i < n; ++i)
+        total += u[i] * u[i];
+}
+
+// case sets_reference nests 1: a number by reference that is set besides
+void sets_reference(int n, const double* __restrict u, double* __restrict w, int& last) {
+    for (int i = 0; i < n; ++i)
+        w[i] = u[i];
+    last = n;
+}
+
+// case second_name nests 0 refused: by another name: a sum that has a second name
+double second_name(int n, const double* __restrict u, double* __restrict w) {
+    double sum = 0;
+    const double& now = sum;
+    for (int i = 0; i < n; ++i) {
+        sum += u[i];
+        w[i] = now;
+    }
+    return sum;
+}
+
+// case copied_before nests 0 refused: which function this calls: a lambda that has copied what has changed
+// since
+void copied_before(int n, const double* __restrict u, double* __restrict w) {
+    int shift = 1;
+    const auto at = [shift](int i) { return i + shift; };
+    shift = 2;
+    std::printf("%d\n", shift);
+    for (int i = 0; i < n - 1; ++i)
+        w[i] = u[at(i)];
+}
+
 }  // namespace app
