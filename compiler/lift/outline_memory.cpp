@@ -38,10 +38,10 @@ bool Memory::allocates(int id) const {
 std::vector<std::pair<int, int>> Memory::copies_of(int id) const {
     const c::Statement& each = statement(id);
     const auto copy = [&](int target, int value) -> std::vector<std::pair<int, int>> {
-        const bool is_copy = value >= 0 && expr(value).kind == Node::variable &&
+        const bool is_copy = value >= 0 && bare(value).kind == Node::variable &&
                              type_of(target).kind == c::Type::Kind::pointer && !type_of(target).is_reference;
         if (!is_copy) return {};
-        return {{target, expr(value).variable}};
+        return {{target, bare(value).variable}};
     };
     if (each.kind == Kind::declare && each.variables.size() == 1)
         return copy(each.variables[0], variable(each.variables[0]).init);
