@@ -37,10 +37,12 @@ lift::Nests lift_or_refuse(const lift::Options& options, const Console& console)
     if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
     for (const lift::Nests::Around& each : found.around) {
         const SourceFile& source = each.why.source;
-        const std::uint32_t at = each.why.refusal.where.begin;
+        const auto place = [&](std::uint32_t at) {
+            return fmt::format("{}:{}", source.name(at), source.line_column(at).line);
+        };
         console.message(
-            fmt::format("{}:{}: this loop stays in the program, and the nests in it are lifted: {} (line {})",
-                        source.name(at), each.line, each.why.what(), source.line_column(at).line));
+            fmt::format("{}: this loop stays in the program, and the nests in it are lifted: {} ({})",
+                        place(each.at), each.why.what(), place(each.why.refusal.where.begin)));
     }
     return found;
 }

@@ -32,8 +32,10 @@ struct Type {
     std::optional<std::int64_t> count;  // of an array of known length
     int count_expr = -1;                // of an array whose length is an expression
     bool is_const = false, is_restrict = false, is_reference = false;
-    std::string text;   // as the compiler writes it
-    std::string plain;  // without names of types
+    bool is_vector = false;     // std::vector: a pointer to its elements
+    bool is_std_array = false;  // std::array: an array
+    std::string text;           // as the compiler writes it
+    std::string plain;          // without names of types
 };
 
 struct Variable {

@@ -261,13 +261,26 @@ public:
         return id;
     }
     int VisitInitListExpr(const clang::InitListExpr* from) {
+        // A std::array has its elements in an array of its own.
+        const bool is_nested = is_container(from->getType()) && from->getNumInits() == 1 &&
+                               from->getInit(0)->getType()->isArrayType();
+        if (is_nested) return expr(from->getInit(0));
         std::vector<int> elements;
         for (const clang::Expr* each : from->inits())
             elements.push_back(expr(each));
         return add(c::Expr::Kind::list, *from, elements);
     }
     int VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr* from) { return whole(*from, 0); }
+    bool is_container(clang::QualType wanted) {
+        const c::Type& of = unit.types[static_cast<std::size_t>(type(wanted))];
+        return of.is_vector || of.is_std_array;
+    }
     int VisitLambdaExpr(const clang::LambdaExpr* from) {
+        for (const clang::LambdaCapture& capture : from->captures()) {
+            if (capture.capturesVariable() && capture.getCaptureKind() == clang::LCK_ByCopy &&
+                is_container(capture.getCapturedVar()->getType()))
+                return unknown(*from, "this lambda copies a whole array, which is not followed");
+        }
         const int id = add(c::Expr::Kind::closure, *from);
         for (const clang::LambdaCapture& capture : from->captures()) {
             if (!capture.capturesVariable() || capture.getCaptureKind() != clang::LCK_ByCopy) continue;
@@ -281,6 +294,8 @@ public:
         return id;
     }
     int VisitCXXConstructExpr(const clang::CXXConstructExpr* from) {
+        if (is_container(from->getType()))
+            return unknown(*from, "a whole array is made or copied here, which is not followed");
         if (from->getNumArgs() == 1 && from->getConstructor()->isCopyOrMoveConstructor())
             return expr(from->getArg(0));
         return unknown(*from, "objects of type `" + from->getType().getAsString() + "` are not understood");
@@ -295,6 +310,13 @@ public:
             const int id = add(c::Expr::Kind::invoke, *from, operands);
             at(id).function = called;
             return id;
+        }
+        if (from->getOperator() == clang::OO_Subscript && is_container(from->getArg(0)->getType())) {
+            int base = expr(from->getArg(0));
+            if (unit.types[static_cast<std::size_t>(type(from->getArg(0)->getType()))].is_std_array)
+                base = add(c::Expr::Kind::convert, *from->getArg(0), {base});  // to its first element
+            const int index = expr(from->getArg(1));
+            return add(c::Expr::Kind::subscript, *from, {base, index});
         }
         return unknown(*from, "operators of classes are not understood");
     }

@@ -1,5 +1,6 @@
 #include "compiler/lift/clang_types.h"
 
+#include <clang/AST/DeclTemplate.h>
 #include <clang/AST/Expr.h>
 #include <clang/Lex/Lexer.h>
 
@@ -63,6 +64,26 @@ SourceRange TypeTranslator::place(clang::SourceRange range) {
     return {start + offset, start + end + length};
 }
 
+// std::vector and std::array, of anything but bool.
+bool TypeTranslator::container(clang::QualType wanted, c::Type& made) {
+    const auto* record =
+        clang::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(wanted->getAsCXXRecordDecl());
+    if (!record || !record->isInStdNamespace() || !record->getIdentifier()) return false;
+    made.is_vector = record->getName() == "vector";
+    made.is_std_array = record->getName() == "array";
+    if (!made.is_vector && !made.is_std_array) return false;
+    const clang::TemplateArgumentList& arguments = record->getTemplateArgs();
+    const clang::QualType element = arguments[0].getAsType();
+    if (made.is_vector && element->isBooleanType()) {
+        made.is_vector = false;
+        return false;
+    }
+    made.kind = made.is_vector ? c::Type::Kind::pointer : c::Type::Kind::array;
+    made.element = type(wanted.isConstQualified() ? element.withConst() : element);
+    if (made.is_std_array) made.count = arguments[1].getAsIntegral().getExtValue();
+    return true;
+}
+
 int TypeTranslator::type(clang::QualType wanted) {
     const void* key = wanted.getAsOpaquePtr();
     if (const auto found = types_.find(key); found != types_.end()) return found->second;
@@ -90,6 +111,7 @@ int TypeTranslator::type(clang::QualType wanted) {
         else if (const auto* variable = clang::dyn_cast<clang::VariableArrayType>(array);
                  variable && variable->getSizeExpr())
             made.count_expr = expr(variable->getSizeExpr());
+    } else if (container(wanted, made)) {
     } else if (wanted.isVolatileQualified()) {
         made.kind = c::Type::Kind::other;  // each access is an effect
     } else if ((made.number = number_of(canonical, context_)) != Number::none) {

@@ -30,6 +30,7 @@ protected:
 
 private:
     std::uint32_t file_begin(clang::FileID file);
+    bool container(clang::QualType wanted, c::Type& made);
     std::map<clang::FileID, std::uint32_t> files_;
     std::map<const void*, int> types_;
 };

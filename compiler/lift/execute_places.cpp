@@ -63,7 +63,8 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
                                                                           : Object::Origin::local;
     int element = type_id, pointers = 0;
     while (type(element).kind == c::Type::Kind::pointer || type(element).kind == c::Type::Kind::array) {
-        pointers += type(element).kind == c::Type::Kind::pointer ? 1 : 0;
+        const bool refers = type(element).is_reference && type(type(element).element).is_vector;
+        pointers += type(element).kind == c::Type::Kind::pointer && !refers ? 1 : 0;
         element = type(element).element;
     }
     made.rows_by_pointers = pointers > (of.kind == c::Type::Kind::pointer ? 1 : 0);
@@ -323,7 +324,8 @@ Value Executor::given_value(int id, SourceRange where) {
     if (of.kind == c::Type::Kind::pointer) {
         Pointer made;
         made.object = object(id, {}, named.type, named.where);
-        made.type = of.element;
+        const bool refers = of.is_reference && type(of.element).is_vector;
+        made.type = refers ? type(of.element).element : of.element;
         return Value::of(made);
     }
     return Value::none("`" + named.name + "` is of a type that is not followed");

@@ -110,8 +110,7 @@ private:
                 return is_within(refused.refusal.where, inner.refusal.where);
             };
             if (found_.lifted.size() > lifted) {
-                found_.around.push_back(
-                    {static_cast<int>(unit_.source.line_column(each.where.begin).line), refused});
+                found_.around.push_back({each.where.begin, refused});
                 return;
             }
             if (is_in_loop(each.statements[1], refused.refusal.where)) found_.refused.resize(errors, refused);

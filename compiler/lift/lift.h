@@ -48,7 +48,7 @@ struct Nests {
     std::vector<Lifted> lifted;      // in the order of the text
     std::vector<LiftError> refused;  // outermost loops of which nothing could be lifted; or the function
     struct Around {
-        int line = 0;
+        std::uint32_t at = 0;  // where the loop begins
         LiftError why;
     };
     std::vector<Around> around;  // why loops around lifted nests are none

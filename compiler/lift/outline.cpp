@@ -300,7 +300,9 @@ std::string outlined_text(const Outline& outline, const std::string& name, const
     std::string text = "static void " + name + "(";
     for (std::size_t i = 0; i < outline.given.size(); ++i) {
         const c::Variable& named = unit.variables[static_cast<std::size_t>(outline.given[i])];
-        text += fmt::format("{}__typeof__({}) {}", i ? ", " : "", type_text(named), named.name);
+        const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
+        text += fmt::format("{}__typeof__({}){} {}", i ? ", " : "", type_text(named),
+                            of.is_vector || of.is_std_array ? "&" : "", named.name);
     }
     std::string stores;
     for (const int id : results) {

@@ -124,7 +124,10 @@ void Memory::find_own() {
         const c::Type& of = type_of(id);
         const bool is_array = of.kind == c::Type::Kind::array && variable(id).storage == Storage::local &&
                               !variable(id).is_static;  // a caller may have a pointer to that
-        if (is_array) own_.insert(id);
+        const bool is_vector =
+            of.is_vector && variable(id).storage != Storage::global && !variable(id).is_static;
+        if (is_array || is_vector) own_.insert(id);
+        if (of.is_vector) continue;
         if (of.kind != c::Type::Kind::pointer || of.is_reference || variable(id).storage != Storage::local ||
             variable(id).is_static || flow_.is_escaped(id))
             continue;
@@ -153,6 +156,9 @@ void Memory::find_own() {
 }
 
 bool Memory::is_outer(int id) const {
+    const c::Type& of = type_of(id);
+    const bool refers = of.is_reference && unit_.types[static_cast<std::size_t>(of.element)].is_vector;
+    if (refers && variable(id).storage == Storage::parameter) return true;
     if (variable(id).storage != Storage::parameter || type_of(id).is_reference || flow_.is_escaped(id))
         return false;
     return std::none_of(flow_.changes().begin(), flow_.changes().end(), [&](const Flow::Change& each) {

@@ -94,7 +94,9 @@ private:
         for (std::size_t i = 0; i < object.members.size(); ++i)
             text += (i == 0 && of.kind == c::Type::Kind::pointer && !of.is_reference ? "->" : ".") +
                     object.members[i];
-        return text;
+        const c::Type& held = of.is_reference ? type(of.element) : of;
+        const bool is_container = object.members.empty() && (held.is_vector || held.is_std_array);
+        return is_container ? text + ".data()" : text;
     }
 
     void add_field(int id) {

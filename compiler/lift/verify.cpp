@@ -264,6 +264,13 @@ private:
                     write_number(held, model_.scalars[static_cast<std::size_t>(each.index)].number,
                                  scalars_[static_cast<std::size_t>(each.index)]);
                 values.push_back(held);
+            } else if (each.kind == HarnessValue::Kind::length) {
+                std::size_t bytes = 0;
+                if (const auto found = arrays_.find(each.index); found != arrays_.end())
+                    found->second.elements(bytes);
+                const Number type = each.index >= 0 ? model_.object(each.index).number : Number::u8;
+                values.push_back(memory_.take(64));
+                write_number(values.back(), Number::i64, static_cast<double>(bytes / bytes_of(type)));
             } else if (each.kind == HarnessValue::Kind::result) {
                 results_.push_back(memory_.take(64));
                 values.push_back(results_.back());

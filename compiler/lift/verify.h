@@ -25,7 +25,8 @@ Verification verify(const Options& options, const Lifted& lifted);
 // The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the
 // values point to. order: of each value, what it is. Throws SourceError.
 struct HarnessValue {
-    enum class Kind : unsigned char { scalar, array, result } kind = Kind::scalar;
+    // length: of an array, in elements
+    enum class Kind : unsigned char { scalar, array, length, result } kind = Kind::scalar;
     int index = -1;   // Model::scalars, Model::objects or Spec::reductions
     int symbol = -1;  // of an integer
 };

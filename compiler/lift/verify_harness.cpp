@@ -82,7 +82,7 @@ public:
                                         : "";
         text += head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
         text += head + "void halo_lift_call(void** v) {\n    (void)v;\n" + before_ +
-                (function_.is_kernel ? launch(call) : "    " + call) + "}\n";
+                (function_.is_kernel ? launch(call) : "    " + call) + after_ + "}\n";
         harness_.text = text;
         if (lifted_.outline) {
             if (unit_.source.part_begin(lifted_.outline->function) != 0)
@@ -140,6 +140,8 @@ private:
         if (of.kind == c::Type::Kind::number) return number(of.number, scalar_of(id));
         if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
             return number(type(of.element).number, scalar_of(id));
+        if (of.is_vector || (of.is_reference && type(of.element).is_vector))
+            return vector(id, of.is_vector ? of : type(of.element));
         if (of.kind == c::Type::Kind::array) {  // of a nest: an array of the function around it
             const std::string from = value({HarnessValue::Kind::array, object_of(id), -1});
             return unit_.is_cxx ? "*(__typeof__(" + of.plain + ")*)" + from : from;
@@ -153,6 +155,24 @@ private:
         return record(id, named, of);
     }
 
+    // Made of the elements, which go back afterwards.
+    std::string vector(int id, const c::Type& of) {
+        const c::Type& element = type(of.element);
+        if (element.kind != c::Type::Kind::number)
+            throw SourceError("`" + variable(id).name +
+                              "` is a vector of vectors, and cannot be made for a run");
+        const int object = object_of(id);
+        const std::string local = "halo_lift_" + variable(id).name;
+        const std::string first = fmt::format("(({}*){})", type_name(element.number),
+                                              value({HarnessValue::Kind::array, object, -1}));
+        const std::string length =
+            fmt::format("*(long long*){}", value({HarnessValue::Kind::length, object, -1}));
+        before_ += fmt::format("    std::vector<{}> {}({}, {} + {});\n", type_name(element.number), local,
+                               first, first, length);
+        after_ +=
+            fmt::format("    for (long long i = 0; i < {}; ++i) {}[i] = {}[i];\n", length, first, local);
+        return local;
+    }
     // A struct, filled with what the function reads of it.
     std::string record(int id, const c::Variable& named, const c::Type& of) {
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
@@ -251,7 +271,7 @@ private:
     const Model& model_;
     const c::Function& function_;
     Harness harness_;
-    std::string before_, addresses_;
+    std::string before_, after_, addresses_;
 };
 
 }  // namespace

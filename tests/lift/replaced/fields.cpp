@@ -1,8 +1,10 @@
 // The same in C++.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 namespace app {
 
@@ -57,6 +59,21 @@ void count(int n, const double* __restrict u, long& found) {
         if (u[i] > 0) found += 2;
 }
 
+// replaced: vectors, and an array in a container of fixed size
+double blend(std::vector<double>& a, std::array<double, 40>& b) {
+    const std::array<double, 3> weight = {0.25, 0.5, 0.25};
+    const int n = static_cast<int>(a.size());
+    const std::vector<double> old = a;
+    for (int i = 1; i < n - 1; ++i) {
+        a[i] = 0;
+        for (int k = 0; k < 3; ++k)
+            a[i] += weight[k] * old[i + k - 1];
+    }
+    for (int i = 0; i < 40; ++i)
+        b[i] = b[i] * 0.75;
+    return a[2] + b[3];
+}
+
 }  // namespace app
 
 int main() {
@@ -69,6 +86,15 @@ int main() {
     }
     app::smooth({14, 11, 0.5}, u, w);
     app::mark(14 * 11, u, flags);
+    std::vector<double> a(77);
+    std::array<double, 40> b;
+    for (int i = 0; i < 77; ++i)
+        a[i] = u[i];
+    for (int i = 0; i < 40; ++i)
+        b[i] = w[i];
+    std::printf("%a\n", app::blend(a, b));
+    for (int i = 0; i < 77; ++i)
+        std::printf("%a %a ", a[i], b[i % 40]);
     long found = 5;
     app::count(14 * 11, u, found);
     std::printf("%ld\n", found);
