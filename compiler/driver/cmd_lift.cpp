@@ -96,6 +96,9 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     if (!options.replace.empty() && std::filesystem::equivalent(options.file, options.replace, none))
         throw CommandError(ExitCode::usage, "--replace names the source itself, which is never overwritten",
                            "give the name of another file");
+    if (!options.replace.empty() && options.replace == options.output)
+        throw CommandError(ExitCode::usage, "-o and --replace name the same file",
+                           "the spec and the source are a file each");
     const bool verified = options.verify || !options.replace.empty();
     const lift::Nests found = lift_or_refuse(wanted, console);
     std::string text;

@@ -202,7 +202,15 @@ private:
         const Scalar& each = model_.scalars[static_cast<std::size_t>(scalar)];
         if (const auto found = numbers_.find(scalar); found != numbers_.end()) return found->second;
         const std::string name = take(each.name);
-        arguments_.push_back({(c::is_integer(each.number) ? "int64_t " : "double ") + name, each.access});
+        std::string access = each.access;
+        if (each.element) {  // of a list that may have several axes
+            const c::Type& of = type(variable(each.variable).type);
+            const bool is_plain = of.element >= 0 && type(of.element).kind == c::Type::Kind::number;
+            if (!is_plain)
+                access = fmt::format("(({} *){})[{}]", type_name(each.number), variable(each.variable).name,
+                                     *each.element);
+        }
+        arguments_.push_back({(c::is_integer(each.number) ? "int64_t " : "double ") + name, access});
         return numbers_[scalar] = name;
     }
     std::string text(const Polynomial& poly) {

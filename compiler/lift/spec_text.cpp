@@ -224,7 +224,8 @@ private:
         std::string sizes;
         for (const int part : gathered.parts)
             sizes += (sizes.empty() ? "abs(" : " + abs(") + term(part).words + ")";
-        if (gathered.op == "sum") made.magnitude = line(made.name + "_magnitude", "sum", sizes);
+        made.magnitude_name = names_.take(made.name + "_magnitude");
+        if (gathered.op == "sum") made.magnitude = line(made.magnitude_name, "sum", sizes);
         spec_.reductions.push_back(made);
         return lets + made.line;
     }

@@ -13,10 +13,10 @@ namespace halo::lift {
 // A reduction of a spec: what it is called there, and what it is in the source.
 struct ReductionName {
     std::string name;
-    int statement = -1;  // of Form
-    std::string line;    // as it stands in the body
-    std::string
-        magnitude;  // the same of absolute values, called NAME_magnitude: what rounding can make of it
+    int statement = -1;     // of Form
+    std::string line;       // as it stands in the body
+    std::string magnitude;  // the same of absolute values: what rounding can make of it
+    std::string magnitude_name;
 };
 
 struct Spec {

@@ -39,25 +39,6 @@ constexpr int kSizes = 5;
     std::abort();
 }
 
-// Places between two numbers of the type; 0 where both are NaN.
-double ulps_apart(double a, double b, Number type) {
-    if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-    if (std::isnan(a) || std::isnan(b)) return INFINITY;
-    if (!c::is_real(type)) return std::abs(a - b);
-    if (type == Number::f32) {
-        const auto place = [](double value) {
-            const auto bits = std::bit_cast<std::int32_t>(static_cast<float>(value));
-            return static_cast<double>(bits < 0 ? -(bits & 0x7fffffff) : bits);
-        };
-        return std::abs(place(a) - place(b));
-    }
-    const auto place = [](double value) {
-        const auto bits = std::bit_cast<std::int64_t>(value);
-        return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
-    };
-    return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
-}
-
 // Beside each sum, that of the absolute values.
 ir::Program program_of(const Lifted& lifted) {
     std::string body = lifted.spec.body;
@@ -368,7 +349,7 @@ private:
             double count = 2;
             for (const Range& range : cells.region)
                 count *= static_cast<double>(number(range.upper) - number(range.lower));
-            const double magnitude = std::abs(first) + interpreter_->reduction(named.name + "_magnitude");
+            const double magnitude = std::abs(first) + interpreter_->reduction(named.magnitude_name);
             allowed = count * magnitude * (is_float ? 0x1p-24 : 0x1p-53) * 2;
         }
         const bool is_close = apart == 0 || std::abs(want - shown) <= allowed;

@@ -12,7 +12,7 @@ struct grid {
     double *heat;
 };
 
-static float weights[3] = {0.25f, 0.5f, 0.25f};
+static float weights[3] = {0.25f, 0.5f, 0.25f}, pairs[2][2] = {{0.5f, 0.25f}, {0.125f, 2}};
 static double plate[12][17], cooled[12][17];
 
 static void print(const char *name, const double *a, int count) {
@@ -26,6 +26,11 @@ static double start(int i) { return (i * 7919 % 1013) / 509.0 - 0.7; }
 // replaced: one axis, weights in an array that may change
 void blur(int n, const float *restrict in, float *restrict out) {
     for (int i = 1; i < n - 1; i++) out[i] = weights[0] * in[i - 1] + weights[1] * in[i] + weights[2] * in[i + 1];
+}
+
+// replaced: weights in an array of two axes
+void mix(int n, const float *restrict in, float *restrict out) {
+    for (int i = 1; i < n; i++) out[i] = pairs[0][1] * in[i - 1] + pairs[1][0] * in[i];
 }
 
 // replaced: sizes and an array in a struct
@@ -104,6 +109,7 @@ int main(void) {
     weights[1] = 0.75f;
     blur(30, out, in);
     blur(2, out, in);
+    mix(20, in, out);
     heat_up(&g, source);
     cool(0.1);
     decay(planes, 6, 5, 4);
