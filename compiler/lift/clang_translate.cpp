@@ -264,7 +264,11 @@ public:
         // A std::array has its elements in an array of its own.
         const bool is_nested = is_container(from->getType()) && from->getNumInits() == 1 &&
                                from->getInit(0)->getType()->isArrayType();
-        if (is_nested) return expr(from->getInit(0));
+        if (is_nested) {
+            const int inner = expr(from->getInit(0));
+            at(inner).where = place(from->getSourceRange());  // its own braces may be left out
+            return inner;
+        }
         std::vector<int> elements;
         for (const clang::Expr* each : from->inits())
             elements.push_back(expr(each));

@@ -139,7 +139,8 @@ private:
         const c::Type& of = type(named.type);
         if (of.kind == c::Type::Kind::number) return number(of.number, scalar_of(id));
         if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
-            return number(type(of.element).number, scalar_of(id));
+            return fmt::format("*({}*){}", type(of.element).plain,  // long is no long long to a reference
+                               value({HarnessValue::Kind::scalar, scalar_of(id), -1}));
         if (of.is_vector || (of.is_reference && type(of.element).is_vector))
             return vector(id, of.is_vector ? of : type(of.element));
         if (of.kind == c::Type::Kind::array) {  // of a nest: an array of the function around it

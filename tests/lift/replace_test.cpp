@@ -87,6 +87,8 @@ void replace_all(const std::string& name, const std::string& compiler,
         const halo::lift::Replaced made = replaced(options, found);
         CHECK_FALSE(made.calls.empty());
         CHECK(made.left.empty());
+        for (const halo::lift::Lifted& each : found.lifted)
+            CHECK(halo::lift::verify(options, each).passed);
         last = folder / (function + "_" + name);
         write_file(last, made.text);
     }

@@ -51,6 +51,13 @@ void by_reference(int n, const double* __restrict u, double& total) {
         total += u[i] * u[i];
 }
 
+// case counts_by_reference nests 1: a count into a long by reference
+void counts_by_reference(int n, const double* __restrict u, long& found) {
+    std::printf("%d\n", n);
+    for (int i = 0; i < n; ++i)
+        if (u[i] > 0) found += 2;
+}
+
 // case sets_reference nests 1: a number by reference that is set besides
 void sets_reference(int n, const double* __restrict u, double* __restrict w, int& last) {
     for (int i = 0; i < n; ++i)
