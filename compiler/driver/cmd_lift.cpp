@@ -1,10 +1,14 @@
 // haloc lift: a loop nest of C, C++ or CUDA to a spec.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/spec.h"
 #include "compiler/lift/lift.h"
+#include "compiler/lift/replace.h"
 #include "compiler/lift/verify.h"
 #include "compiler/support/error.h"
 
@@ -21,15 +25,63 @@ void show(const lift::LiftError& error, const Console& console) {
     show_diagnostics({shown}, error.source, console);
 }
 
-lift::Lifted lift_or_refuse(const lift::Options& options, const Console& console) {
+lift::Nests lift_or_refuse(const lift::Options& options, const Console& console) {
+    lift::Nests found;
     try {
-        return lift::lift(options);
-    } catch (const lift::LiftError& refused) {
-        show(refused, console);
-        throw CommandError(ExitCode::spec, "");
+        found = lift::lift_nests(options);
     } catch (const lift::SourceError& trouble) {
         throw CommandError(trouble.missing_file ? ExitCode::file : ExitCode::usage, trouble.what());
     }
+    for (const lift::LiftError& each : found.refused)
+        show(each, console);
+    if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
+    for (const lift::Nests::Around& each : found.around) {
+        const SourceFile& source = each.why.source;
+        const auto place = [&](std::uint32_t at) {
+            return fmt::format("{}:{}", source.name(at), source.line_column(at).line);
+        };
+        console.message(
+            fmt::format("{}: this loop stays in the program, and the nests in it are lifted: {} ({})",
+                        place(each.at), each.why.what(), place(each.why.refusal.where.begin)));
+    }
+    return found;
+}
+
+// Sentences for the spec's header.
+std::vector<std::string> verify(const lift::Options& options, const lift::Lifted& lifted,
+                                const Console& console) {
+    try {
+        const lift::Verification run = lift::verify(options, lifted);
+        for (const std::string& each : run.table)
+            console.message(lifted.outline ? lifted.spec.name + ": " + each : each);
+        if (run.passed) return run.sentences;
+        console.error(fmt::format("the spec does not compute what `{}` computes: {}", options.source.function,
+                                  run.sentences.front()),
+                      "nothing is written; this is a mistake in haloc, please report it with the function");
+        throw CommandError(ExitCode::spec, "");
+    } catch (const lift::SourceError& trouble) {
+        throw CommandError(ExitCode::usage, trouble.what(), "without --verify the function is only read");
+    }
+}
+
+void write_replaced(const std::string& path, const LiftOptions& options, const lift::Nests& found,
+                    const std::vector<std::string>& specs, const Console& console) {
+    lift::Replaced replaced;
+    try {
+        replaced = lift::replace_loops(found, specs);
+    } catch (const lift::SourceError& trouble) {
+        throw CommandError(ExitCode::usage, trouble.what(), "without --replace the spec alone is written");
+    }
+    for (const lift::LiftError& each : replaced.left)
+        show(each, console);
+    if (replaced.calls.empty())
+        throw CommandError(ExitCode::spec, "no loop of " + options.file + " can be replaced",
+                           "without --replace the spec alone is written");
+    write_text(path, replaced.text);
+    console.message(
+        fmt::format("{} written: {} with calls of {}; compile it with Halocline's headers and link "
+                    "-lhalocline -lhalocline-runtime",
+                    path, options.file, fmt::join(replaced.calls, ", ")));
 }
 
 }  // namespace
@@ -37,38 +89,40 @@ lift::Lifted lift_or_refuse(const lift::Options& options, const Console& console
 ExitCode lift(const LiftOptions& options, const Console& console) {
     lift::Options wanted;
     wanted.source = {options.file, options.function, options.build_folder, options.arguments};
-    wanted.form = {options.no_alias, options.equal_rims};
+    wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
     wanted.name = options.name;
-    const lift::Lifted lifted = lift_or_refuse(wanted, console);
-    std::vector<std::string> verdict{
-        "Not verified: haloc lift --verify runs the function and the spec on random data."};
-    if (options.verify) {
-        try {
-            const lift::Verification run = lift::verify(wanted, lifted);
-            verdict = run.sentences;
-            for (const std::string& each : run.table)
-                console.message(each);
-            if (!run.passed) {
-                console.error(
-                    fmt::format("the spec does not compute what `{}` computes: {}", options.function,
-                                run.sentences.front()),
-                    "nothing is written; this is a mistake in haloc, please report it with the function");
-                return ExitCode::spec;
-            }
-        } catch (const lift::SourceError& trouble) {
-            throw CommandError(ExitCode::usage, trouble.what(), "without --verify the function is only read");
-        }
+    wanted.keep_result = !options.replace.empty();
+    std::error_code none;
+    if (!options.replace.empty() && std::filesystem::equivalent(options.file, options.replace, none))
+        throw CommandError(ExitCode::usage, "--replace names the source itself, which is never overwritten",
+                           "give the name of another file");
+    if (!options.replace.empty() && options.replace == options.output)
+        throw CommandError(ExitCode::usage, "-o and --replace name the same file",
+                           "the spec and the source are a file each");
+    const bool verified = options.verify || !options.replace.empty();
+    const lift::Nests found = lift_or_refuse(wanted, console);
+    std::string text;
+    std::vector<std::string> specs;
+    for (const lift::Lifted& each : found.lifted) {
+        std::vector<std::string> verdict{
+            "Not verified: haloc lift --verify runs the function and the spec on random data."};
+        if (verified) verdict = verify(wanted, each, console);
+        specs.push_back(lift::file_text(each, verdict));
+        text += (text.empty() ? "" : "\n") + specs.back();
     }
-    const std::string text = lift::file_text(lifted, verdict);
     const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
     if (!checked.ok)
         throw InternalError("a lifted spec has mistakes: " + checked.diagnostics.front().message);
+    for (const lift::Lifted& each : found.lifted) {
+        if (each.outline) console.message(fmt::format("line {}: `{}`", each.first_line, each.spec.name));
+    }
+    if (!options.replace.empty()) write_replaced(options.replace, options, found, specs, console);
     if (options.output.empty()) {
-        console.result(text);
+        if (options.replace.empty()) console.result(text);
     } else {
         write_text(options.output, text);
         console.message(
-            fmt::format("{} written{}", options.output, options.verify ? ", verified" : ", not verified"));
+            fmt::format("{} written{}", options.output, verified ? ", verified" : ", not verified"));
     }
     return ExitCode::ok;
 }

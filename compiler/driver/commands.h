@@ -97,9 +97,10 @@ struct LiftOptions {
     std::string file, function;
     std::string build_folder;            // with compile_commands.json
     std::string output;                  // empty: standard output
+    std::string replace;                 // source to write, with calls in place of loops; empty: none
     std::string name;                    // of the stencil; empty: that of the function
     std::vector<std::string> arguments;  // of clang
-    bool verify = false, no_alias = false, equal_rims = false;
+    bool verify = false, no_alias = false, equal_rims = false, strict_fp = false;
 };
 ExitCode lift(const LiftOptions& options, const Console& console);
 

@@ -70,6 +70,7 @@ constexpr const char* kLiftFooter =
     R"(  haloc lift solver.c --function step --no-alias -o step.halo
   haloc lift solver.c --function step --verify -- -Iinclude -DN=512
   haloc lift heat.cu --function heat_kernel --verify
+  haloc lift solver.c --function main -o main.halo --replace solver_halo.c
 What is no stencil, or what cannot be proved to be one, is refused with the place and the reason: exit code 1. So is a
 lift whose --verify finds a difference. See docs/lift.md.)";
 
@@ -315,9 +316,15 @@ private:
         sub->add_option("-o,--output", lift_.output, "file to write; standard output where it is not given");
         sub->add_flag("--verify", lift_.verify,
                       "compile the function, run it beside the spec on random data, and say how they differ");
+        sub->add_option(
+               "--replace", lift_.replace,
+               "source to write, in which the loops are replaced by calls of the stencils; verifies them")
+            ->option_text("FILE");
         sub->add_flag("--no-alias", lift_.no_alias, "arrays that are reached by pointers never overlap");
         sub->add_flag("--equal-rims", lift_.equal_rims,
                       "arrays that take turns hold the same values in the cells that no loop writes");
+        sub->add_flag("--strict-fp", lift_.strict_fp,
+                      "refuse sums over cells of reals, which a spec adds in another order");
         sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
         sub->add_option(
                "-p", lift_.build_folder,

@@ -32,7 +32,10 @@ struct Type {
     std::optional<std::int64_t> count;  // of an array of known length
     int count_expr = -1;                // of an array whose length is an expression
     bool is_const = false, is_restrict = false, is_reference = false;
-    std::string text;  // as the compiler writes it
+    bool is_vector = false;     // std::vector: a pointer to its elements
+    bool is_std_array = false;  // std::array: an array
+    std::string text;           // as the compiler writes it
+    std::string plain;          // without names of types
 };
 
 struct Variable {
@@ -40,10 +43,13 @@ struct Variable {
     int type = -1;
     enum class Storage : std::uint8_t { parameter, local, global } storage = Storage::local;
     bool is_const = false;
-    bool is_extern = false;  // of a global: defined elsewhere
-    bool is_shared = false;  // __shared__ of CUDA
-    bool is_static = false;  // of a local
-    int init = -1;           // expression
+    bool is_extern = false;   // of a global: defined elsewhere
+    bool is_shared = false;   // __shared__ of CUDA
+    bool is_static = false;   // of a local
+    bool is_own = false;      // points to memory that no other array is in: what an allocation gave
+    bool is_outer = false;    // points to what was there when the function was called
+    bool is_reached = false;  // its address has been taken
+    int init = -1;            // expression
     SourceRange where;
 };
 
@@ -78,6 +84,7 @@ struct Expr {
     int function = -1;
     std::vector<int> operands;
     std::vector<int> captured;  // variables that a closure copies
+    bool is_loaded = false;     // what it names is read here, and cannot be changed through this
     SourceRange where;
 };
 
@@ -91,7 +98,10 @@ struct Statement {
         loop,        // statements: start (or -1), body; expr: condition (or -1); step (or -1)
         leave,       // return: expr (or -1)
         skip,        // continue
-        unknown      // text
+        stop,        // break; text
+        jump,        // goto; text
+        repeat,      // while and do; expr: condition; statements: body; text; step: 1 where the body is first
+        unknown      // text; statements: what is in it
     };
     Kind kind = Kind::none;
     std::vector<int> statements;
@@ -105,11 +115,12 @@ struct Statement {
 struct Function {
     std::string name, full_name;  // full: with its namespaces
     std::vector<int> parameters;
-    int result = -1;         // type
-    int body = -1;           // statement; -1: not in this file
-    bool is_kernel = false;  // __global__
-    bool is_plain = true;    // no template and no member: can be called by its name
-    SourceRange where;       // its head
+    int result = -1;          // type
+    int body = -1;            // statement; -1: not in this file
+    bool is_kernel = false;   // __global__
+    bool is_plain = true;     // no template and no member: can be called by its name
+    SourceRange where;        // its head
+    std::uint32_t begin = 0;  // where its definition begins
 };
 
 struct Unit {
@@ -120,6 +131,9 @@ struct Unit {
     std::vector<Statement> statements;
     std::vector<Function> functions;
     int function = -1;  // the one that is lifted
+    // Of a loop nest as a function of its own (outline.h): parameters that it changes and that are read
+    // behind it.
+    std::vector<int> results;
     bool is_cxx = false, is_cuda = false;
     bool fast_math = false;  // the file is compiled with -ffast-math or the like
 };

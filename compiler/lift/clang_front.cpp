@@ -100,6 +100,9 @@ Command command_of(const SourceRequest& request, Mode mode) {
         command.words.insert(command.words.end(),
                              {"-include", std::string(kCudaFolder) + "/prelude.h", "-isystem", kCudaFolder});
     }
+    // One thread runs it, and the loader knows no memory of threads.
+    if (mode == Mode::compile)
+        command.words.insert(command.words.end(), {"-Dthread_local=", "-D_Thread_local=", "-D__thread="});
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
     }
@@ -258,8 +261,8 @@ bool has_launch(const clang::Stmt* statement) {
     return std::any_of(statement->child_begin(), statement->child_end(), has_launch);
 }
 
-// The main file's text without the bodies of functions that launch kernels.
-void remove_launches(clang::ASTContext& context, std::string& text) {
+// The main file's text without the bodies of functions that launch kernels; `at` stays at its place.
+void remove_launches(clang::ASTContext& context, std::string& text, std::size_t& at) {
     const clang::SourceManager& sources = context.getSourceManager();
     std::vector<std::pair<unsigned, unsigned>> bodies;
     for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
@@ -272,27 +275,31 @@ void remove_launches(clang::ASTContext& context, std::string& text) {
     std::sort(bodies.rbegin(), bodies.rend());
     bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
     for (const auto& [begin, end] : bodies) {
-        if (end <= text.size()) text.replace(begin, end - begin, ";");
+        if (end > text.size()) continue;
+        text.replace(begin, end - begin, ";");
+        if (at >= end) at -= end - begin - 1;
     }
 }
 
 class LaunchAction : public clang::ASTFrontendAction {
 public:
-    explicit LaunchAction(std::string& text) : text_(text) {}
+    LaunchAction(std::string& text, std::size_t& at) : text_(text), at_(at) {}
     std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
                                                           llvm::StringRef) override {
         struct Consumer : clang::ASTConsumer {
-            explicit Consumer(std::string& all) : text(all) {}
+            Consumer(std::string& all, std::size_t& place) : text(all), at(place) {}
             void HandleTranslationUnit(clang::ASTContext& context) override {
-                remove_launches(context, text);
+                remove_launches(context, text, at);
             }
             std::string& text;
+            std::size_t& at;
         };
-        return std::make_unique<Consumer>(text_);
+        return std::make_unique<Consumer>(text_, at_);
     }
 
 private:
     std::string& text_;
+    std::size_t& at_;
 };
 
 std::string read_file(const std::string& path) {
@@ -326,16 +333,18 @@ c::Unit read_function(const SourceRequest& request) {
     return unit;
 }
 
-std::string compile_with(const SourceRequest& request, const std::string& text) {
+std::string compile_with(const SourceRequest& request, const std::string& text, const std::string& inserted,
+                         std::size_t at) {
     std::string source = read_file(request.file);
     std::string said;
     llvm::raw_string_ostream messages(said);
     if (is_cuda(request)) {
         auto compiler = make_compiler(request, Mode::read, nullptr, messages);
-        LaunchAction action(source);
+        LaunchAction action(source, at);
         compiler->ExecuteAction(action);
         said.clear();
     }
+    source.insert(at, inserted);
     source += "\n" + text;
     auto compiler = make_compiler(request, Mode::compile, &source, messages);
     compiler->getFrontendOpts().ProgramAction = clang::frontend::EmitObj;

@@ -34,9 +34,11 @@ public:
 // Throws SourceError.
 c::Unit read_function(const SourceRequest& request);
 
-// The file compiled for this machine, with `text` behind its last line, to an ELF object. Of a CUDA file: as
+// The file compiled for this machine, with `text` behind its last line, and `inserted` in front of its byte
+// `at`, to an ELF object. Of a CUDA file: as
 // C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
 // functions that launch kernels. Throws SourceError.
-std::string compile_with(const SourceRequest& request, const std::string& text);
+std::string compile_with(const SourceRequest& request, const std::string& text,
+                         const std::string& inserted = "", std::size_t at = 0);
 
 }  // namespace halo::lift

@@ -6,9 +6,10 @@
 #include <clang/AST/StmtCXX.h>
 #include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/SourceManager.h>
-#include <clang/Lex/Lexer.h>
 
 #include <map>
+
+#include "compiler/lift/clang_types.h"
 
 namespace halo::lift {
 
@@ -16,16 +17,9 @@ namespace {
 
 using c::Number;
 
-class Translator : public clang::ConstStmtVisitor<Translator, int> {
+class Translator : public TypeTranslator, public clang::ConstStmtVisitor<Translator, int> {
 public:
-    Translator(clang::ASTContext& context, const std::string& file_name)
-        : context_(context), sources_(context.getSourceManager()) {
-        const clang::FileID main = sources_.getMainFileID();
-        unit.source = SourceFile(file_name, sources_.getBufferData(main).str());
-        files_[main] = 0;
-    }
-
-    c::Unit unit;
+    using TypeTranslator::TypeTranslator;
 
     int function(const clang::FunctionDecl& wanted) {
         const clang::FunctionDecl* definition = nullptr;
@@ -37,6 +31,9 @@ public:
         made.name = decl.getNameAsString();
         made.full_name = full_name(decl);
         made.where = place(clang::SourceRange(decl.getBeginLoc(), decl.getLocation()));
+        made.begin = made.where.begin;
+        const auto* linkage = clang::dyn_cast<clang::LinkageSpecDecl>(decl.getLexicalDeclContext());
+        if (linkage && !linkage->hasBraces()) made.begin = place(linkage->getSourceRange()).begin;
         made.result = type(decl.getReturnType());
         made.is_kernel = decl.hasAttr<clang::CUDAGlobalAttr>();
         made.is_plain = !decl.isTemplateInstantiation() && !clang::isa<clang::CXXMethodDecl>(decl);
@@ -59,90 +56,6 @@ private:
         for (std::size_t at = 0; (at = name.find(hidden)) != std::string::npos;)
             name.erase(at, hidden.size());
         return name;
-    }
-
-    // ---- places
-
-    std::uint32_t file_begin(clang::FileID file) {
-        if (const auto found = files_.find(file); found != files_.end()) return found->second;
-        const auto entry = sources_.getFileEntryRefForID(file);
-        const std::uint32_t begin =
-            unit.source.add(entry ? entry->getName().str() : "", sources_.getBufferData(file).str());
-        files_[file] = begin;
-        return begin;
-    }
-
-    SourceRange place(clang::SourceRange range) {
-        const clang::SourceLocation begin = sources_.getExpansionLoc(range.getBegin());
-        const clang::SourceLocation last = sources_.getExpansionRange(range.getEnd()).getEnd();
-        if (begin.isInvalid() || last.isInvalid()) return {};
-        const auto [file, offset] = sources_.getDecomposedLoc(begin);
-        const auto [end_file, end] = sources_.getDecomposedLoc(last);
-        const unsigned length = clang::Lexer::MeasureTokenLength(last, sources_, context_.getLangOpts());
-        const std::uint32_t start = file_begin(file);
-        if (end_file != file || end < offset) return {start + offset, start + offset + 1};
-        return {start + offset, start + end + length};
-    }
-
-    // ---- types
-
-    static Number number_of(const clang::Type& type, const clang::ASTContext& context) {
-        const auto* builtin = type.getAs<clang::BuiltinType>();
-        if (const auto* enumeration = type.getAs<clang::EnumType>())
-            builtin = enumeration->getDecl()->getIntegerType()->getAs<clang::BuiltinType>();
-        if (!builtin) return Number::none;
-        if (builtin->getKind() == clang::BuiltinType::Float) return Number::f32;
-        if (builtin->getKind() == clang::BuiltinType::Double) return Number::f64;
-        if (builtin->isBooleanType()) return Number::boolean;
-        if (!builtin->isInteger()) return Number::none;
-        const bool is_signed = builtin->isSignedInteger();
-        switch (context.getTypeSize(builtin)) {
-            case 8:
-                return is_signed ? Number::i8 : Number::u8;
-            case 16:
-                return is_signed ? Number::i16 : Number::u16;
-            case 32:
-                return is_signed ? Number::i32 : Number::u32;
-            case 64:
-                return is_signed ? Number::i64 : Number::u64;
-            default:
-                return Number::none;
-        }
-    }
-
-    int type(clang::QualType wanted) {
-        const void* key = wanted.getAsOpaquePtr();
-        if (const auto found = types_.find(key); found != types_.end()) return found->second;
-        c::Type made;
-        made.text = wanted.getAsString(context_.getPrintingPolicy());
-        made.is_const = wanted.isConstQualified();
-        made.is_restrict = wanted.isRestrictQualified();
-        const clang::Type& canonical = *wanted.getCanonicalType();
-        if (const auto* decayed = wanted->getAs<clang::DecayedType>())
-            made.element = type(decayed->getPointeeType());  // keeps what the user wrote
-        if (const auto* reference = wanted->getAs<clang::ReferenceType>()) {
-            made.kind = c::Type::Kind::pointer;
-            made.is_reference = true;
-            made.element = type(reference->getPointeeType());
-        } else if (const auto* pointer = wanted->getAs<clang::PointerType>()) {
-            made.kind = c::Type::Kind::pointer;
-            made.element = type(pointer->getPointeeType());
-        } else if (const clang::ArrayType* array = context_.getAsArrayType(wanted)) {
-            made.kind = c::Type::Kind::array;
-            made.element = type(array->getElementType());
-            made.is_const = array->getElementType().isConstQualified();
-            if (const auto* constant = clang::dyn_cast<clang::ConstantArrayType>(array))
-                made.count = static_cast<std::int64_t>(constant->getZExtSize());
-            else if (const auto* variable = clang::dyn_cast<clang::VariableArrayType>(array);
-                     variable && variable->getSizeExpr())
-                made.count_expr = expr(variable->getSizeExpr());
-        } else if ((made.number = number_of(canonical, context_)) != Number::none) {
-            made.kind = c::Type::Kind::number;
-        }
-        const int id = static_cast<int>(unit.types.size());
-        unit.types.push_back(made);
-        types_[key] = id;
-        return id;
     }
 
     // ---- variables
@@ -193,12 +106,17 @@ private:
         return static_cast<int>(unit.exprs.size()) - 1;
     }
     c::Expr& at(int id) { return unit.exprs[static_cast<std::size_t>(id)]; }
+    // What is in it may be read and changed.
     int unknown(const clang::Expr& from, const std::string& what) {
-        return add(c::Expr::Kind::unknown, from, {}, what);
+        std::vector<int> operands;
+        for (const clang::Stmt* each : from.children()) {
+            if (const auto* part = clang::dyn_cast_or_null<clang::Expr>(each)) operands.push_back(expr(part));
+        }
+        return add(c::Expr::Kind::unknown, from, operands, what);
     }
 
 public:
-    int expr(const clang::Expr* from) { return Visit(from->IgnoreParens()); }
+    int expr(const clang::Expr* from) override { return Visit(from->IgnoreParens()); }
 
     int VisitStmt(const clang::Stmt* from) {
         const auto* expression = clang::dyn_cast<clang::Expr>(from);
@@ -255,7 +173,11 @@ public:
         const int inner = expr(from->getSubExpr());
         switch (from->getCastKind()) {
             case clang::CK_LValueToRValue:
+                at(inner).is_loaded = true;
+                return inner;
             case clang::CK_NoOp:
+                if (from->getType().isConstQualified()) at(inner).is_loaded = true;
+                return inner;
             case clang::CK_FunctionToPointerDecay:
             case clang::CK_BuiltinFnToFnPtr:
             case clang::CK_ConstructorConversion:
@@ -277,8 +199,9 @@ public:
             case clang::CK_ToVoid:
                 return inner;
             default:
-                return unknown(*from, std::string("this conversion is not understood (") +
-                                          from->getCastKindName() + ")");
+                return add(
+                    c::Expr::Kind::unknown, *from, {inner},
+                    std::string("this conversion is not understood (") + from->getCastKindName() + ")");
         }
     }
     int VisitUnaryOperator(const clang::UnaryOperator* from) {
@@ -338,13 +261,30 @@ public:
         return id;
     }
     int VisitInitListExpr(const clang::InitListExpr* from) {
+        // A std::array has its elements in an array of its own.
+        const bool is_nested = is_container(from->getType()) && from->getNumInits() == 1 &&
+                               from->getInit(0)->getType()->isArrayType();
+        if (is_nested) {
+            const int inner = expr(from->getInit(0));
+            at(inner).where = place(from->getSourceRange());  // its own braces may be left out
+            return inner;
+        }
         std::vector<int> elements;
         for (const clang::Expr* each : from->inits())
             elements.push_back(expr(each));
         return add(c::Expr::Kind::list, *from, elements);
     }
     int VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr* from) { return whole(*from, 0); }
+    bool is_container(clang::QualType wanted) {
+        const c::Type& of = unit.types[static_cast<std::size_t>(type(wanted))];
+        return of.is_vector || of.is_std_array;
+    }
     int VisitLambdaExpr(const clang::LambdaExpr* from) {
+        for (const clang::LambdaCapture& capture : from->captures()) {
+            if (capture.capturesVariable() && capture.getCaptureKind() == clang::LCK_ByCopy &&
+                is_container(capture.getCapturedVar()->getType()))
+                return unknown(*from, "this lambda copies a whole array, which is not followed");
+        }
         const int id = add(c::Expr::Kind::closure, *from);
         for (const clang::LambdaCapture& capture : from->captures()) {
             if (!capture.capturesVariable() || capture.getCaptureKind() != clang::LCK_ByCopy) continue;
@@ -358,6 +298,8 @@ public:
         return id;
     }
     int VisitCXXConstructExpr(const clang::CXXConstructExpr* from) {
+        if (is_container(from->getType()))
+            return unknown(*from, "a whole array is made or copied here, which is not followed");
         if (from->getNumArgs() == 1 && from->getConstructor()->isCopyOrMoveConstructor())
             return expr(from->getArg(0));
         return unknown(*from, "objects of type `" + from->getType().getAsString() + "` are not understood");
@@ -372,6 +314,13 @@ public:
             const int id = add(c::Expr::Kind::invoke, *from, operands);
             at(id).function = called;
             return id;
+        }
+        if (from->getOperator() == clang::OO_Subscript && is_container(from->getArg(0)->getType())) {
+            int base = expr(from->getArg(0));
+            if (unit.types[static_cast<std::size_t>(type(from->getArg(0)->getType()))].is_std_array)
+                base = add(c::Expr::Kind::convert, *from->getArg(0), {base});  // to its first element
+            const int index = expr(from->getArg(1));
+            return add(c::Expr::Kind::subscript, *from, {base, index});
         }
         return unknown(*from, "operators of classes are not understood");
     }
@@ -439,9 +388,29 @@ private:
             made.kind = Kind::skip;
         } else if (clang::isa<clang::NullStmt>(from)) {
             made.kind = Kind::none;
+        } else if (clang::isa<clang::BreakStmt>(from)) {
+            made.kind = Kind::stop;
+            made.text = words_for(from);
+        } else if (clang::isa<clang::GotoStmt>(from) || clang::isa<clang::IndirectGotoStmt>(from)) {
+            made.kind = Kind::jump;
+            made.text = words_for(from);
+        } else if (const auto* repeated = clang::dyn_cast<clang::WhileStmt>(&from)) {
+            made.kind = Kind::repeat;
+            made.text = words_for(from);
+            made.expr = expr(repeated->getCond());
+            made.statements.push_back(statement(repeated->getBody()));
+        } else if (const auto* once = clang::dyn_cast<clang::DoStmt>(&from)) {
+            made.kind = Kind::repeat;
+            made.text = words_for(from);
+            made.expr = expr(once->getCond());
+            made.step = 1;
+            made.statements.push_back(statement(once->getBody()));
         } else {
             made.kind = Kind::unknown;
             made.text = words_for(from);
+            for (const clang::Stmt* each : from.children()) {
+                if (each) made.statements.push_back(statement(each));
+            }
         }
     }
     void fill_declaration(c::Statement& made, const clang::DeclStmt& declared) {
@@ -461,6 +430,9 @@ private:
         if (branch.getInit() || branch.getConditionVariable()) {
             made.kind = Kind::unknown;
             made.text = "a variable in the condition of an `if` is not understood";
+            for (const clang::Stmt* each : branch.children()) {
+                if (each) made.statements.push_back(statement(each));
+            }
             return;
         }
         made.expr = expr(branch.getCond());
@@ -478,12 +450,8 @@ private:
         return std::string("this statement is not understood (") + from.getStmtClassName() + ")";
     }
 
-    clang::ASTContext& context_;
-    const clang::SourceManager& sources_;
-    std::map<clang::FileID, std::uint32_t> files_;
     std::map<const clang::FunctionDecl*, int> functions_;
     std::map<const clang::VarDecl*, int> variables_;
-    std::map<const void*, int> types_;
 };
 
 }  // namespace

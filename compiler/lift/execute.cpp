@@ -100,13 +100,7 @@ void Executor::bind_parameters() {
         if (!of.is_reference) continue;
         const c::Type& referred = type(of.element);
         if (referred.kind == c::Type::Kind::number) {  // read alone, as load_variable() does
-            Scalar wanted;
-            wanted.name = wanted.access = named.name;
-            wanted.number = referred.number;
-            wanted.variable = parameter;
-            wanted.in_memory = true;
-            wanted.where = named.where;
-            state_.variables[parameter] = scalar(wanted);
+            state_.variables[parameter] = given_number(parameter);
         } else if (referred.kind == c::Type::Kind::array) {
             Place made;
             made.kind = Place::Kind::element;
@@ -118,88 +112,21 @@ void Executor::bind_parameters() {
     }
 }
 
+// Of a number by reference.
+Value Executor::given_number(int id) {
+    Scalar wanted;
+    wanted.name = wanted.access = variable(id).name;
+    wanted.number = type(type(variable(id).type).element).number;
+    wanted.variable = id;
+    wanted.in_memory = true;
+    wanted.where = variable(id).where;
+    return scalar(wanted);
+}
+
 // Lengths of arrays are those of when the type is named, whatever becomes of the variables in them.
 void Executor::measure(int type_id) {
     for (int at = type_id; at >= 0; at = type(at).element) {
         if (type(at).kind == c::Type::Kind::array && type(at).count_expr >= 0) elements(at);
-    }
-}
-
-void Executor::finish() {
-    const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
-    model_.stores = state_.stores;
-    if (model_.stores.empty())
-        throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
-    if (state_.result && state_.result->kind == Value::Kind::term) {
-        const Term& given = model_.term(state_.result->term);
-        const bool is_plain = given.kind == Term::Kind::number || given.kind == Term::Kind::integer;
-        if (!is_plain)
-            throw Refusal(given.where, "the function's result is computed, and a spec has none",
-                          {"let it return nothing; a spec's `reduce` can compute such numbers"});
-        model_.remarks.push_back("The function's result is the same in every call and is left out.");
-    } else if (state_.result && !state_.result->reason.empty()) {
-        throw Refusal(function.where,
-                      "the function's result depends on more than a spec can say: " + state_.result->reason);
-    }
-    if (model_.time_loop >= 0) {
-        for (const Store& store : model_.stores) {
-            const bool is_inside = !store.loops.empty() && store.loops.front() == model_.time_loop;
-            if (!is_inside)
-                throw Refusal(store.where, "this is done once, and the loop over time many times",
-                              {"lift the loop over time as a function of its own"})
-                    .label(model_.loop(model_.time_loop).where, "the loop over time");
-        }
-    }
-    name_scalars_of_arrays();
-}
-
-int Executor::object_named(const Scalar& element) const {
-    for (std::size_t i = 0; i < model_.objects.size(); ++i) {
-        if (model_.objects[i].variable == element.variable && model_.objects[i].members == element.members)
-            return static_cast<int>(i);
-    }
-    return 0;
-}
-
-// Arrays that are read at fixed places alone are lists of numbers.
-void Executor::name_scalars_of_arrays() {
-    std::set<int> grids;
-    for (const Store& store : model_.stores)
-        grids.insert(store.object);
-    const auto is_fixed = [](const PathEntry& entry) { return !entry.modulus && entry.index.constant(); };
-    for (const Term& each : model_.terms) {
-        if (each.kind != Term::Kind::read) continue;
-        const Read& read = model_.read(each.index);
-        if (!std::all_of(read.path.begin(), read.path.end(), is_fixed)) grids.insert(read.object);
-    }
-    for (std::size_t i = 0; i < model_.terms.size(); ++i) {
-        Term each = model_.terms[i];
-        if (each.kind != Term::Kind::read) continue;
-        const Read& read = model_.read(each.index);
-        const Object& list = model_.object(read.object);
-        if (grids.count(read.object) || c::is_integer(each.type) || !list.members.empty()) continue;
-        std::int64_t flat = 0;
-        for (const PathEntry& entry : read.path)
-            flat += *entry.index.constant() * entry.stride.constant().value_or(0);
-        Scalar wanted;
-        wanted.name = list.name + (flat == 0 && read.path.size() == 1 ? "" : "_" + std::to_string(flat));
-        wanted.access = list.name + "[" + std::to_string(flat) + "]";
-        wanted.number = each.type;
-        wanted.variable = list.variable;
-        wanted.element = flat;
-        wanted.in_memory = true;
-        wanted.where = each.where;
-        const Term made = model_.term(scalar(wanted).term);
-        model_.terms[i].kind = Term::Kind::scalar;
-        model_.terms[i].index = made.index;
-    }
-    for (Scalar& each : model_.scalars) {  // of several elements the first has a number, too
-        const bool has_others =
-            std::any_of(model_.scalars.begin(), model_.scalars.end(), [&](const Scalar& other) {
-                return other.element && other.variable == each.variable && *other.element != 0;
-            });
-        if (each.element && *each.element == 0 && has_others)
-            each.name = model_.object(object_named(each)).name + "_0";
     }
 }
 
@@ -253,6 +180,9 @@ void Executor::run_statement(int id) {
         case Kind::skip:
             state_.left = true;
             return;
+        case Kind::stop:
+        case Kind::jump:
+        case Kind::repeat:
         case Kind::unknown:
             throw Refusal(each.where, each.text);
     }

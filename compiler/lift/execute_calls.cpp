@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/outline_memory.h"
 
 namespace halo::lift {
 
@@ -33,11 +34,6 @@ std::string library_function(std::string name) {
             return found->second;
     }
     return "";
-}
-
-bool is_allocation(const std::string& name) {
-    return name == "malloc" || name == "calloc" || name == "new[]" || name == "aligned_alloc" ||
-           name == "std::malloc" || name == "std::calloc";
 }
 
 }  // namespace

@@ -235,17 +235,20 @@ void Executor::run_loop(const c::Statement& loop) {
         const bool only_itself =
             !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
         if (only_itself) return;
-        if (!can_unroll)
-            throw Refusal(header.where,
-                          "this loop gathers something over cells, and how many they are is not known before",
-                          {"a spec's `reduce` computes sums and largest values of the grid; lift the rest as "
-                           "a function "
-                           "of its own"});
-        state_ = before;
-        run_turns(loop, header);
-        return;
-    }
-    if (!body.moves) {
+        const bool gathers =
+            std::any_of(body.changed.begin(), body.changed.end(), [this](int id) { return is_result(id); });
+        if (!can_unroll && !gathers)
+            throw Refusal(
+                header.where,
+                "this loop gathers something over cells, and how many they are is not known before",
+                {"sums and largest values over a loop by itself are lifted, as a spec's `reduce`, where "
+                 "they are read behind it alone"});
+        if (!gathers) {
+            state_ = before;
+            run_turns(loop, header);
+            return;
+        }
+    } else if (!body.moves) {
         run_time_loop(loop, header, before, loop_id, body);
         return;
     }
@@ -260,15 +263,17 @@ void Executor::run_loop(const c::Statement& loop) {
     if (carried.empty() && !changes_cells) return;
     // Again, with nothing in what changes: what reads it before it is set carries it from cell to cell.
     state_ = before;
-    for (const int id : carried)
-        state_.variables[id] = Value::none(
-            "`" + variable(id).name + "` has a value from the turn of the loop over `" + header.name +
-            "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+    for (const int id : carried) {
+        if (is_result(id))
+            state_.variables[id] = Value::of(running(id, header.where));
+        else
+            state_.variables[id] = Value::none(
+                "`" + variable(id).name + "` has a value from the turn of the loop over `" + header.name +
+                "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+    }
     if (changes_cells) state_.cells.clear();
     run_body(loop, header, loop_id);
-    for (const int id : carried)
-        state_.variables[id] =
-            Value::none("`" + variable(id).name + "` is what the loop over `" + header.name + "` left in it");
+    settle_carried(header, before, carried, loop_id);
     if (changes_cells) state_.cells.clear();
 }
 

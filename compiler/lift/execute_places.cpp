@@ -56,12 +56,15 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
     made.where = where;
     const c::Type& of = type(type_id);
     made.is_restrict = of.is_restrict;
+    made.is_own = named.is_own && members.empty();
+    made.is_outer = named.is_outer && members.empty();
     if (of.kind == c::Type::Kind::array && members.empty() && named.storage != Storage::parameter)
         made.origin = named.storage == Storage::global || named.is_static ? Object::Origin::global
                                                                           : Object::Origin::local;
     int element = type_id, pointers = 0;
     while (type(element).kind == c::Type::Kind::pointer || type(element).kind == c::Type::Kind::array) {
-        pointers += type(element).kind == c::Type::Kind::pointer ? 1 : 0;
+        const bool refers = type(element).is_reference && type(type(element).element).is_vector;
+        pointers += type(element).kind == c::Type::Kind::pointer && !refers ? 1 : 0;
         element = type(element).element;
     }
     made.rows_by_pointers = pointers > (of.kind == c::Type::Kind::pointer ? 1 : 0);
@@ -82,6 +85,9 @@ Value Executor::scalar(Scalar wanted) {
             model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar =
                 static_cast<int>(model_.scalars.size());
         }
+        const c::Variable& named = variable(wanted.variable);
+        const bool is_pointer = type(named.type).kind == c::Type::Kind::pointer;
+        wanted.is_apart = named.is_own || (named.storage == Storage::global && !is_pointer);
         model_.scalars.push_back(wanted);
         found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
     }
@@ -310,14 +316,16 @@ Value Executor::given_value(int id, SourceRange where) {
         wanted.name = wanted.access = named.name;
         wanted.number = of.number;
         wanted.variable = id;
-        wanted.in_memory = named.storage == Storage::global && !named.is_const && !unit_.is_cuda;
+        wanted.in_memory =
+            named.is_reached || (named.storage == Storage::global && !named.is_const && !unit_.is_cuda);
         wanted.where = where;
         return scalar(wanted);
     }
     if (of.kind == c::Type::Kind::pointer) {
         Pointer made;
         made.object = object(id, {}, named.type, named.where);
-        made.type = of.element;
+        const bool refers = of.is_reference && type(of.element).is_vector;
+        made.type = refers ? type(of.element).element : of.element;
         return Value::of(made);
     }
     return Value::none("`" + named.name + "` is of a type that is not followed");

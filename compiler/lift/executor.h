@@ -105,6 +105,9 @@ private:
     bool terminates(int statement) const;
     void bind_parameters();
     void finish();
+    void check_results();
+    void check_references();
+    Value given_number(int variable);
     void name_scalars_of_arrays();
     int object_named(const Scalar& element) const;
     bool join_stores(int condition, const State& before, const State& then, std::size_t first_read);
@@ -130,6 +133,26 @@ private:
                        const Body& body);
     void settle_roles(const std::map<int, int>& roles);
     std::set<int> touched_objects() const;
+
+    // sums and largest values over a loop (execute_reduce.cpp)
+    struct Gathered {
+        std::string op;
+        bool is_single = false;    // parts has one that an inner loop has gathered
+        std::vector<Store> parts;  // value, guards, loops, bounds
+        std::vector<int> values;   // of an inner loop's
+    };
+    bool is_result(int variable) const;
+    c::Number number_in(int variable) const;
+    int running(int variable, SourceRange where);
+    bool has_running(int term, int variable) const;  // -1: of any
+    bool is_same(int a, int b) const;
+    bool gather(int term, int variable, Gathered& found);
+    bool gather_chosen(const Term& chosen, int variable, Gathered& found);
+    bool gather_call(const Term& call, int variable, Gathered& found);
+    bool add_part(Gathered& found, const std::string& op, int value);
+    std::optional<Value> reduction(int variable, const Value& before, const Value& after, int loop,
+                                   const Bounds& bounds, SourceRange where);
+    void settle_carried(const Header& header, const State& before, const std::vector<int>& carried, int loop);
 
     // expressions (execute_values.cpp)
     Value value(int expr);

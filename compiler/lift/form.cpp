@@ -68,7 +68,7 @@ private:
 
     void collect() {
         for (std::size_t i = 0; i < model_.stores.size(); ++i) {
-            axes_.add(store(i).object, store(i).path, store(i).where);
+            if (store(i).reduction < 0) axes_.add(store(i).object, store(i).path, store(i).where);
             for (const int read : reads_of(i))
                 axes_.add(model_.read(read).object, model_.read(read).path, model_.read(read).where);
         }
@@ -86,18 +86,25 @@ private:
             const Store& each = store(i);
             Statement made;
             made.store = static_cast<int>(i);
-            made.field = field(each.object, each.path);
-            made.axes = reversed(axes_.resolve(each.object, each.path, each.where));
+            if (each.reduction >= 0) {
+                made.axes = reversed(axes_.resolve_reduction(each));
+            } else {
+                made.field = field(each.object, each.path);
+                made.axes = reversed(axes_.resolve(each.object, each.path, each.where));
+            }
             for (const int loop : each.loops) {
                 if (loop == model_.time_loop) continue;
                 made.loops.push_back(loop);
                 const bool is_axis = std::any_of(made.axes.begin(), made.axes.end(),
                                                  [loop](const AxisIndex& axis) { return axis.loop == loop; });
+                if (!is_axis && each.reduction >= 0)
+                    throw Refusal(each.where, "no array has an axis along which `" + model_.loop(loop).name +
+                                                  "` goes, over which this is gathered");
                 if (!is_axis)
                     throw Refusal(each.where, "all turns of the loop over `" + model_.loop(loop).name +
                                                   "` store this at the same cell");
             }
-            touches_[i].push_back({made.field, made.axes, each.where, -1});
+            if (made.field >= 0) touches_[i].push_back({made.field, made.axes, each.where, -1});
             for (const int read : reads_of(i)) {
                 const Read& from = model_.read(read);
                 touches_[i].push_back({field(from.object, from.path),
@@ -129,7 +136,8 @@ private:
                 throw Refusal(
                     touch.where,
                     "`" + name + "` has " + std::to_string(touch.axes.size()) + " axes, and `" +
-                        form_.fields[static_cast<std::size_t>(form_.statements.front().field)].name +
+                        form_.fields[static_cast<std::size_t>(std::max(0, form_.statements.front().field))]
+                            .name +
                         "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid");
             if (touch.read < 0) continue;
             ResolvedRead read;
@@ -165,19 +173,6 @@ private:
 
     // ---- boxes
 
-    // The largest or smallest of bounds that all hold.
-    Polynomial tightest(const std::vector<Polynomial>& all, bool largest, SourceRange where) const {
-        Polynomial best = all.front();
-        for (const Polynomial& each : all) {
-            const auto apart = (each - best).constant();
-            if (!apart)
-                throw Refusal(where, "which of the bounds `" + model_.text(best) + "` and `" +
-                                         model_.text(each) + "` counts here is not known");
-            if ((*apart > 0) == largest) best = each;
-        }
-        return best;
-    }
-
     void find_regions() {
         for (Statement& each : form_.statements) {
             const Store& from = store(static_cast<std::size_t>(each.store));
@@ -191,8 +186,8 @@ private:
                     throw Refusal(from.where,
                                   "how many cells there are is not said: threads are not held back by an "
                                   "`if` as in `if (i < n)`");
-                each.region.push_back({tightest(bounds.lower, true, from.where) + axis.offset,
-                                       tightest(bounds.upper, false, from.where) + axis.offset});
+                each.region.push_back({tightest(model_, bounds.lower, true, from.where) + axis.offset,
+                                       tightest(model_, bounds.upper, false, from.where) + axis.offset});
             }
         }
     }
@@ -335,8 +330,10 @@ private:
     void find_versions() {
         for (std::size_t q = 0; q < form_.statements.size(); ++q) {
             Statement& reader = form_.statements[q];
-            form_.fields[static_cast<std::size_t>(reader.field)].is_written = true;
-            check_write_order(q);
+            if (reader.field >= 0) {
+                form_.fields[static_cast<std::size_t>(reader.field)].is_written = true;
+                check_write_order(q);
+            }
             for (auto& [id, read] : reader.reads)
                 see(q, id, read);
         }

@@ -51,7 +51,7 @@ struct ResolvedRead {
 
 struct Statement {
     int store = -1;
-    int field = -1;
+    int field = -1;  // -1: a reduction
     std::vector<AxisIndex> axes;
     std::vector<Range> region;          // by axis
     std::map<int, ResolvedRead> reads;  // by Model::reads
@@ -69,6 +69,7 @@ struct Form {
 struct FormOptions {
     bool no_alias = false;    // the user says: arrays do not overlap
     bool equal_rims = false;  // the user says: arrays that take turns agree in cells that no loop writes
+    bool strict_fp = false;   // refuse sums of reals, which a spec adds in another order
 };
 
 // Throws Refusal.

@@ -15,6 +15,10 @@ bool may_alias(const Object& a, const Object& b) {
         return false;
     if (a.is_restrict || b.is_restrict) return false;
     using Origin = Object::Origin;
+    const auto are_apart = [](const Object& own, const Object& other) {
+        return own.is_own && (other.is_own || other.is_outer || other.origin == Origin::global);
+    };
+    if (are_apart(a, b) || are_apart(b, a)) return false;
     if (a.origin == Origin::local || b.origin == Origin::local) return false;
     return a.origin == Origin::pointer || b.origin == Origin::pointer;
 }
@@ -56,8 +60,10 @@ std::vector<int> terms_of(const Model& model, const Store& store) {
 void exclude_aliases(const Model& model) {
     std::map<int, SourceRange> written, touched;
     for (std::size_t i = 0; i < model.stores.size(); ++i) {
-        written.emplace(model.stores[i].object, model.stores[i].where);
-        touched.emplace(model.stores[i].object, model.stores[i].where);
+        if (model.stores[i].reduction < 0) {
+            written.emplace(model.stores[i].object, model.stores[i].where);
+            touched.emplace(model.stores[i].object, model.stores[i].where);
+        }
         for (const int read : reads_of(model, model.stores[i]))
             touched.emplace(model.read(read).object, model.read(read).where);
     }
@@ -80,7 +86,8 @@ void exclude_aliases(const Model& model) {
         for (const Scalar& scalar : model.scalars) {
             const bool may_change = scalar.in_memory && !target.is_restrict &&
                                     (scalar.symbol >= 0 || is_used(model, scalar)) &&
-                                    target.origin != Object::Origin::local && scalar.number == target.number;
+                                    target.origin != Object::Origin::local &&
+                                    scalar.number == target.number && !(target.is_own && scalar.is_apart);
             if (may_change)
                 throw Refusal(where,
                               "`" + target.name + "` is written here, and `" + scalar.access +

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/lift/form_aliases.h"
+
 namespace halo::lift {
 
 AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) const {
@@ -141,6 +143,40 @@ std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEnt
                                      "` are ambiguous: " + model_.text(rest) + " is left of this subscript");
     }
     return result;
+}
+
+std::vector<AxisIndex> AxisFinder::resolve_reduction(const Store& reduction) const {
+    std::vector<AxisIndex> best;
+    for (const int read : reads_of(model_, reduction)) {
+        const Read& from = model_.read(read);
+        const std::vector<AxisIndex> axes = resolve(from.object, from.path, from.where);
+        const auto has = [&](int loop) {
+            return std::any_of(axes.begin(), axes.end(),
+                               [loop](const AxisIndex& axis) { return axis.loop == loop; });
+        };
+        if (!std::all_of(reduction.loops.begin(), reduction.loops.end(), has)) continue;
+        const bool is_plain = std::all_of(axes.begin(), axes.end(), [](const AxisIndex& axis) {
+            return axis.loop < 0 || axis.offset.is_zero();
+        });
+        if (best.empty() || is_plain) best = axes;
+        if (is_plain) return best;
+    }
+    if (best.empty())
+        throw Refusal(reduction.where,
+                      "this is gathered over turns of a loop, and not over the cells of an array");
+    return best;
+}
+
+Polynomial tightest(const Model& model, const std::vector<Polynomial>& all, bool largest, SourceRange where) {
+    Polynomial best = all.front();
+    for (const Polynomial& each : all) {
+        const auto apart = (each - best).constant();
+        if (!apart)
+            throw Refusal(where, "which of the bounds `" + model.text(best) + "` and `" + model.text(each) +
+                                     "` counts here is not known");
+        if ((*apart > 0) == largest) best = each;
+    }
+    return best;
 }
 
 Polynomial with_rim(const Polynomial& used, std::int64_t low) {

@@ -25,6 +25,9 @@ public:
     void settle();  // when all are added
     const Geometry& geometry(int object) const { return geometries_.at(object); }
     std::vector<AxisIndex> resolve(int object, const std::vector<PathEntry>& path, SourceRange where) const;
+    // A reduction is over the cells that it reads: of those that its reads tell, the ones that the loops
+    // number as they are, or the first.
+    std::vector<AxisIndex> resolve_reduction(const Store& reduction) const;
 
 private:
     struct Split {                                      // of one subscript
@@ -39,6 +42,9 @@ private:
     std::map<int, Geometry> geometries_;
     std::map<int, SourceRange> first_;
 };
+
+// The largest or smallest of bounds that all hold. Throws Refusal where that is not known.
+Polynomial tightest(const Model& model, const std::vector<Polynomial>& all, bool largest, SourceRange where);
 
 // Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n
 // cells when one at each end is taken away.

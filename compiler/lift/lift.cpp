@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/lift/precision.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
@@ -42,13 +44,10 @@ void append_wrapped(std::string& text, const std::string& sentence) {
     text += line + "\n";
 }
 
-}  // namespace
-
-Lifted lift(const Options& options) {
-    Lifted result;
-    result.equal_rims = options.form.equal_rims;
-    result.unit = read_function(options.source);
+// Of the function that the unit names. Throws LiftError.
+void make_spec(Lifted& result, const Options& options, const std::string& name) {
     const c::Function& function = result.unit.functions[static_cast<std::size_t>(result.unit.function)];
+    result.equal_rims = options.form.equal_rims;
     result.first_line = static_cast<int>(result.unit.source.line_column(function.where.begin).line);
     try {
         if (result.unit.fast_math)
@@ -59,8 +58,7 @@ Lifted lift(const Options& options) {
         result.model = execute(result.unit);
         result.form = find_form(result.model, options.form);
         const Precision precision = find_precision(result.model, result.form);
-        result.spec = write_spec(result.model, result.form, precision, options.form,
-                                 options.name.empty() ? function.name : options.name);
+        result.spec = write_spec(result.model, result.form, precision, options.form, name);
         const std::string mistake = first_mistake(result.spec.body);
         if (!mistake.empty()) throw Refusal(function.where, "a spec cannot say this: " + mistake);
     } catch (const Refusal& refusal) {
@@ -68,22 +66,168 @@ Lifted lift(const Options& options) {
         if (placed.where == SourceRange{}) placed.where = function.where;
         throw LiftError(refusal.what(), result.unit.source, placed);
     }
+}
+
+std::string stencil_name(const c::Unit& unit, const Options& options) {
+    return options.name.empty() ? unit.functions[static_cast<std::size_t>(unit.function)].name : options.name;
+}
+
+// Looks for nests from outside in.
+class NestFinder {
+public:
+    NestFinder(const Options& options, const c::Unit& unit)
+        : options_(options), unit_(unit), flow_(unit, unit.function) {}
+
+    Nests find() {
+        visit(unit_.functions[static_cast<std::size_t>(unit_.function)].body);
+        // One nest is called like its function, several are numbered.
+        for (std::size_t i = 0; found_.lifted.size() > 1 && i < found_.lifted.size(); ++i) {
+            Lifted& each = found_.lifted[i];
+            make_spec(each, options_, stencil_name(unit_, options_) + "_" + std::to_string(i + 1));
+        }
+        return std::move(found_);
+    }
+
+private:
+    void visit(int id) {
+        if (id < 0) return;
+        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
+        if (each.kind != c::Statement::Kind::loop) {
+            for (const int inner : each.statements)
+                visit(inner);
+            return;
+        }
+        try {
+            Lifted made = lift_one(id);
+            if (!is_slice(made)) found_.lifted.push_back(std::move(made));
+        } catch (const LiftError& refused) {
+            const std::size_t lifted = found_.lifted.size(), errors = found_.refused.size();
+            around_.push_back(each.statements[0]);
+            visit(each.statements[1]);
+            around_.pop_back();
+            // Where the reason is within a loop inside, that one is refused for it, too, or for less.
+            const auto has_it = [&](const LiftError& inner) {
+                return is_within(refused.refusal.where, inner.refusal.where);
+            };
+            if (found_.lifted.size() > lifted) {
+                found_.around.push_back({each.where.begin, refused});
+                return;
+            }
+            if (is_in_loop(each.statements[1], refused.refusal.where)) found_.refused.resize(errors, refused);
+            std::erase_if(found_.refused, has_it);
+            found_.refused.insert(found_.refused.begin() + static_cast<std::ptrdiff_t>(errors), refused);
+        }
+    }
+
+    // Whether a loop around it, which is refused, is one of its axes: what is left then is a row or plane.
+    bool is_slice(const Lifted& made) const {
+        const auto has = [&](const Polynomial& poly, int symbol) { return poly.has(symbol); };
+        for (std::size_t s = 0; s < made.model.symbols.size(); ++s) {
+            const int scalar = made.model.symbols[s].scalar;
+            if (scalar < 0 || !counts_around(made.model.scalars[static_cast<std::size_t>(scalar)].variable))
+                continue;
+            const int symbol = static_cast<int>(s);
+            for (const Polynomial& each : made.form.grid) {
+                if (has(each, symbol)) return true;
+            }
+            for (const Statement& each : made.form.statements) {
+                for (const Range& range : each.region) {
+                    if (has(range.lower, symbol) || has(range.upper, symbol)) return true;
+                }
+            }
+        }
+        return false;
+    }
+    bool counts_around(int variable) const {
+        return std::any_of(around_.begin(), around_.end(), [&](int start) {
+            if (start < 0) return false;
+            const c::Statement& each = unit_.statements[static_cast<std::size_t>(start)];
+            if (std::count(each.variables.begin(), each.variables.end(), variable) > 0) return true;
+            if (each.expr < 0) return false;
+            const c::Expr& set = unit_.exprs[static_cast<std::size_t>(each.expr)];
+            if (set.operands.empty()) return false;
+            return unit_.exprs[static_cast<std::size_t>(set.operands[0])].variable == variable;
+        });
+    }
+
+    static bool is_within(SourceRange inner, SourceRange outer) {
+        return outer.begin <= inner.begin && inner.end <= outer.end;
+    }
+    bool is_in_loop(int id, SourceRange where) const {
+        if (id < 0) return false;
+        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
+        if (each.kind == c::Statement::Kind::loop && is_within(where, each.where)) return true;
+        return std::any_of(each.statements.begin(), each.statements.end(),
+                           [&](int inner) { return is_in_loop(inner, where); });
+    }
+
+    Lifted lift_one(int id) const {
+        Lifted made;
+        try {
+            made.outline = outline(unit_, flow_, id);
+        } catch (const Refusal& refusal) {
+            throw LiftError(refusal.what(), unit_.source, refusal);
+        }
+        made.unit = made.outline->unit;
+        make_spec(made, options_, stencil_name(unit_, options_));
+        return made;
+    }
+
+    const Options& options_;
+    const c::Unit& unit_;
+    Flow flow_;
+    std::vector<int> around_;  // where the refused loops around begin
+    Nests found_;
+};
+
+Lifted lift_whole(const Options& options, const c::Unit& unit) {
+    Lifted result;
+    result.unit = unit;
+    make_spec(result, options, stencil_name(unit, options));
     return result;
+}
+
+}  // namespace
+
+Lifted lift(const Options& options) {
+    return lift_whole(options, read_function(options.source));
+}
+
+Nests lift_nests(const Options& options) {
+    const c::Unit unit = read_function(options.source);
+    Nests found;
+    const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
+    const bool returns = unit.types[static_cast<std::size_t>(function.result)].plain != "void";
+    try {
+        if (options.keep_result && returns && !function.is_kernel) {
+            found = NestFinder(options, unit).find();
+            return found;
+        }
+        found.lifted.push_back(lift_whole(options, unit));
+        found.is_whole = true;
+        return found;
+    } catch (const LiftError& refused) {
+        if (!function.is_kernel && !unit.fast_math) found = NestFinder(options, unit).find();
+        if (found.lifted.empty() && found.refused.empty()) found.refused.push_back(refused);
+        return found;
+    }
 }
 
 std::string file_text(const Lifted& lifted, const std::vector<std::string>& verdict) {
     const c::Function& function = lifted.unit.functions[static_cast<std::size_t>(lifted.unit.function)];
     const Model& model = lifted.model;
     std::string text;
-    append_wrapped(text, fmt::format("{}: lifted from {}:{}, function {}.", lifted.spec.name,
-                                     lifted.unit.source.name(), lifted.first_line, function.name));
+    append_wrapped(text, fmt::format("{}: lifted from {}:{}, {} {}.", lifted.spec.name,
+                                     lifted.unit.source.name(function.where.begin), lifted.first_line,
+                                     lifted.outline ? "a loop nest of function" : "function", function.name));
     std::string grid;
     for (std::size_t a = 0; a < lifted.form.axes.size(); ++a)
         grid += fmt::format("{}{} = {}", a ? ", " : "", lifted.form.axes[a], model.text(lifted.form.grid[a]));
-    std::string steps = "A step is one call.";
+    std::string steps = lifted.outline ? "The nest is one step." : "A step is one call.";
     if (model.time_loop >= 0) {
         const Loop& time = model.loop(model.time_loop);
-        steps = fmt::format("A call is {} steps.", model.text(time.upper - time.lower));
+        steps = fmt::format("{} is {} steps.", lifted.outline ? "The nest" : "A call",
+                            model.text(time.upper - time.lower));
     }
     append_wrapped(text, fmt::format("Grid: {}. {}", grid, steps));
     for (const std::string& each : lifted.form.assumptions)

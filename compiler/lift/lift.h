@@ -1,11 +1,13 @@
 // From a function of C, C++ or CUDA to a spec: the room as one call. docs/lift.md says what is taken.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/lift/clang_front.h"
 #include "compiler/lift/form.h"
+#include "compiler/lift/outline.h"
 #include "compiler/lift/spec_text.h"
 
 namespace halo::lift {
@@ -13,7 +15,8 @@ namespace halo::lift {
 struct Options {
     SourceRequest source;
     FormOptions form;
-    std::string name;  // of the stencil; empty: that of the function
+    std::string name;          // of the stencil; empty: that of the function
+    bool keep_result = false;  // a function that returns something is lifted nest by nest
 };
 
 struct Lifted {
@@ -21,8 +24,9 @@ struct Lifted {
     Model model;
     Form form;
     Spec spec;
-    int first_line = 0;  // of the function
+    int first_line = 0;  // of the function or nest
     bool equal_rims = false;
+    std::optional<Outline> outline;  // of a nest: unit is its copy
 };
 
 // What is refused, ready to be shown.
@@ -34,10 +38,26 @@ public:
     Refusal refusal;
 };
 
-// Throws SourceError where the file cannot be read or compiled, and LiftError where the function is refused.
+// The function as a whole. Throws SourceError where the file cannot be read or compiled, and LiftError where
+// the function is refused.
 Lifted lift(const Options& options);
 
-// The whole file, in the usual layout. verdict: sentences about what was or was not verified.
+// The function as a whole, where it is one stencil; else its loop nests, each by itself: from outside in, the
+// first that can be lifted. What is around them stays in the program.
+struct Nests {
+    std::vector<Lifted> lifted;      // in the order of the text
+    std::vector<LiftError> refused;  // outermost loops of which nothing could be lifted; or the function
+    struct Around {
+        std::uint32_t at = 0;  // where the loop begins
+        LiftError why;
+    };
+    std::vector<Around> around;  // why loops around lifted nests are none
+    bool is_whole = false;
+};
+// Throws SourceError.
+Nests lift_nests(const Options& options);
+
+// One stencil with its header, in the usual layout. verdict: sentences about what was or was not verified.
 std::string file_text(const Lifted& lifted, const std::vector<std::string>& verdict);
 
 }  // namespace halo::lift

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -108,6 +109,24 @@ void write_number(void* at, Number type, double value) {
         default:
             return put<double>(at, value);
     }
+}
+
+double ulps_apart(double a, double b, Number type) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+    if (std::isnan(a) || std::isnan(b)) return INFINITY;
+    if (!c::is_real(type)) return std::abs(a - b);
+    if (type == Number::f32) {
+        const auto place = [](double value) {
+            const auto bits = std::bit_cast<std::int32_t>(static_cast<float>(value));
+            return static_cast<double>(bits < 0 ? -(bits & 0x7fffffff) : bits);
+        };
+        return std::abs(place(a) - place(b));
+    }
+    const auto place = [](double value) {
+        const auto bits = std::bit_cast<std::int64_t>(value);
+        return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
+    };
+    return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
 }
 
 Blocks::Blocks(SharedMemory& memory, Number type, const std::vector<std::int64_t>& sizes)

@@ -51,6 +51,7 @@ struct Scalar {
     std::vector<std::string> members;
     std::optional<std::int64_t> element;
     bool in_memory = false;  // reached by a pointer or reference, or a global: a store might change it
+    bool is_apart = false;   // in memory that no allocation gives
     int symbol = -1;         // of an integer
     SourceRange where;
 };
@@ -63,8 +64,9 @@ struct Object {
     std::vector<std::string> members;  // of a struct that holds the pointer
     enum class Origin : std::uint8_t { pointer, global, local } origin = Origin::pointer;
     bool is_restrict = false;
-    bool rows_by_pointers = false;  // double **a
-    int role_of = -1;               // in a time loop that swaps pointers: the array that this one is at first
+    bool is_own = false, is_outer = false;  // as of c::Variable
+    bool rows_by_pointers = false;          // double **a
+    int role_of = -1;  // in a time loop that swaps pointers: the array that this one is at first
     SourceRange where;
 };
 
@@ -96,7 +98,9 @@ struct Term {
         binary,   // text: + - * / mod < <= > >= == != and or
         select,   // condition, then, otherwise
         call,     // text: a function of the language
-        convert   // to `type`
+        convert,  // to `type`
+        running,  // index: a variable, as earlier turns of a loop over cells have left it
+        reduced   // index: of Model::reductions; operands: what the variable was before
     };
     Kind kind = Kind::number;
     c::Number type = c::Number::f64;
@@ -117,13 +121,24 @@ struct Read {
     SourceRange where;
 };
 struct Store {
-    int object = -1;
+    int object = -1;     // -1: a reduction
+    int reduction = -1;  // of Model::reductions
     std::vector<PathEntry> path;
     int value = -1;           // Term
     std::vector<int> guards;  // Terms that all hold
     std::vector<int> loops;
     std::map<int, Bounds> bounds;  // by loop
     SourceRange where;
+};
+
+// What a nest gathers over its cells: before OP value OP value … .
+struct Reduction {
+    std::string op;    // sum min max
+    std::string name;  // of the variable
+    int variable = -1;
+    c::Number type = c::Number::f64;  // of the variable
+    Store cells;                      // value, guards, loops and bounds
+    std::vector<int> parts;           // what the value is made of, where a turn adds several
 };
 
 struct Model {
@@ -133,7 +148,8 @@ struct Model {
     std::vector<Loop> loops;
     std::vector<Term> terms;  // operands come before their users
     std::vector<Read> reads;
-    std::vector<Store> stores;
+    std::vector<Store> stores;  // a reduction is one, behind all others
+    std::vector<Reduction> reductions;
     int time_loop = -1;
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
     std::map<int, int> after_step;
@@ -147,6 +163,7 @@ struct Model {
     const Object& object(int id) const { return objects[static_cast<std::size_t>(id)]; }
     const Loop& loop(int id) const { return loops[static_cast<std::size_t>(id)]; }
     const Read& read(int id) const { return reads[static_cast<std::size_t>(id)]; }
+    const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
 
 // Walks through unit.function. Throws Refusal.

@@ -234,6 +234,10 @@ private:
                 return operation(each, each.operands);
             case Term::Kind::select:
                 return operation(each, {each.operands[1], each.operands[2]});
+            case Term::Kind::running:
+            case Term::Kind::reduced:
+                throw Refusal(each.where, "what is gathered over cells is part of a formula here",
+                              {"where a loop by itself gathers it, it is lifted as a spec's `reduce`"});
         }
         return Compute::weak;
     }

@@ -7,7 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "compiler/lift/spec_words.h"
+#include "compiler/lift/spec_terms.h"
 
 namespace halo::lift {
 
@@ -15,10 +15,10 @@ namespace {
 
 using c::Number;
 
-class Writer {
+class Writer : private TermWriter {
 public:
     Writer(const Model& model, const Form& form, const Precision& precision, const FormOptions& options)
-        : model_(model), form_(form), precision_(precision), options_(options) {}
+        : TermWriter(model, form, precision), options_(options) {}
 
     Spec write(const std::string& name) {
         Names stencils;
@@ -26,7 +26,7 @@ public:
         choose_fields();
         std::string statements;
         for (const Statement& each : form_.statements)
-            statements += base_copy(each) + statement(each);
+            statements += each.field < 0 ? reduction(each) : base_copy(each) + statement(each);
         for (std::size_t i = 0; i < form_.fields.size(); ++i)
             statements += swap_copy(static_cast<int>(i));
         std::string axes;
@@ -34,6 +34,7 @@ public:
             axes += (axes.empty() ? "" : ", ") + axis;
         spec_.body =
             "stencil " + spec_.name + "(" + axes + ") {\n" + params() + fields() + "\n" + statements + "}\n";
+        check_sums();
         spec_.is_exact = precision_.differences.empty() && !has_function_;
         for (const std::string& each : precision_.differences)
             spec_.remarks.push_back(each);
@@ -48,15 +49,7 @@ private:
     const Store& store(const Statement& each) const {
         return model_.stores[static_cast<std::size_t>(each.store)];
     }
-    const Field& field(int id) const { return form_.fields[static_cast<std::size_t>(id)]; }
 
-    // What is called `id` now is called so after the step.
-    int holder(int id) const {
-        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
-            if (form_.fields[i].after_step == id) return static_cast<int>(i);
-        }
-        return id;
-    }
     bool covers_grid(const Statement& each) const { return store(each).guards.empty() && is_whole(each); }
     const Statement* first_write(int id) const {
         for (const Statement& each : form_.statements) {
@@ -171,28 +164,13 @@ private:
     // ---- statements
 
     std::string statement(const Statement& each) {
-        current_ = &each;
+        begin(each);
         const Store& from = store(each);
-        count_uses(from);
-        if (lets_of_ != key_of(each)) {
-            lets_.clear();
-            lets_of_ = key_of(each);
-        }
         // What is written a second time in a step is written for some cells, be it all of them.
         const bool is_again = written_.count(each.field) || !base_copy(each).empty();
         written_.insert(each.field);
-        std::string lets = is_again ? name_before(each) : "";
-        for (const int id : terms_of(model_, from)) {
-            if (!is_named(id) || lets_.count(id)) continue;
-            const std::string words = term(id, true).words;
-            const std::string& hint = model_.term(id).hint;
-            lets_[id] = names_.take(hint.empty() ? "part" : hint);
-            lets += broken("let " + lets_[id] + " = " + words) + "\n";
-        }
-        std::string condition;
-        for (const int guard : from.guards)
-            condition +=
-                (condition.empty() ? "" : " and ") + term(guard).in(from.guards.size() > 1 ? kNot : kIf);
+        const std::string lets = (is_again ? name_before(each) : "") + name_parts(from);
+        const std::string condition = condition_of(from);
         std::string text = broken(target(each.field) + " = " + stored(from)) + "\n";
         if (!condition.empty()) text = broken("where " + condition) + " {\n" + text + "}\n";
         before_.clear();
@@ -200,6 +178,79 @@ private:
         if (is_again && region.empty() && condition.empty()) region = form_.axes[0] + " in 0..-1";
         if (!region.empty()) text = "on " + region + " {\n" + text + "}\n";
         return lets + text;
+    }
+    void begin(const Statement& each) {
+        current_ = &each;
+        count_uses(store(each));
+        if (lets_of_ == key_of(each)) return;
+        lets_.clear();
+        lets_of_ = key_of(each);
+    }
+    std::string name_parts(const Store& from) {
+        std::string text;
+        for (const int id : terms_of(model_, from)) {
+            if (!is_named(id) || lets_.count(id)) continue;
+            const std::string words = term(id, true).words;
+            const std::string& hint = model_.term(id).hint;
+            lets_[id] = names_.take(hint.empty() ? "part" : hint);
+            text += broken("let " + lets_[id] + " = " + words) + "\n";
+        }
+        return text;
+    }
+    std::string condition_of(const Store& from) {
+        std::string text;
+        for (const int guard : from.guards)
+            text += (text.empty() ? "" : " and ") + term(guard).in(from.guards.size() > 1 ? kNot : kIf);
+        return text;
+    }
+
+    // reduce s = sum(u * u) on x in 1..-2 where mask != 0
+    std::string reduction(const Statement& each) {
+        begin(each);
+        const Store& from = store(each);
+        const Reduction& gathered = model_.reduction(from.reduction);
+        const std::string lets = name_parts(from);
+        std::string cells = is_whole(each) ? "" : " on " + region(each);
+        if (const std::string condition = condition_of(from); !condition.empty())
+            cells += " where " + condition;
+        const std::string value = term(from.value).words;
+        ReductionName made;
+        made.statement = static_cast<int>(&each - form_.statements.data());
+        made.name = names_.take(gathered.name);
+        const auto line = [&](const std::string& name, const std::string& op, const std::string& of) {
+            return broken("reduce " + name + " = " + op + "(" + of + ")" + cells) + "\n";
+        };
+        made.line = line(made.name, gathered.op, value);
+        std::string sizes;
+        for (const int part : gathered.parts)
+            sizes += (sizes.empty() ? "abs(" : " + abs(") + term(part).words + ")";
+        made.magnitude_name = names_.take(made.name + "_magnitude");
+        if (gathered.op == "sum") made.magnitude = line(made.magnitude_name, "sum", sizes);
+        spec_.reductions.push_back(made);
+        return lets + made.line;
+    }
+    // Sums begin with what the variable was before.
+    void check_sums() {
+        for (const ReductionName& each : spec_.reductions) {
+            const Store& from = store(form_.statements[static_cast<std::size_t>(each.statement)]);
+            const Reduction& gathered = model_.reduction(from.reduction);
+            const bool is_real_sum = gathered.op == "sum" && c::is_real(gathered.type);
+            if (is_real_sum && options_.strict_fp)
+                throw Refusal(from.where,
+                              "this sum is added in another order by a spec: its last digits differ",
+                              {"without --strict-fp it is lifted, and the header says so"});
+            const std::string& variable = gathered.name;
+            spec_.remarks.push_back(
+                gathered.op == "sum"
+                    ? fmt::format(
+                          "Behind the nest `{}` is what it was before plus `{}`.{}", variable, each.name,
+                          is_real_sum ? " The sum is added in another order, in f64: its last digits differ."
+                                      : "")
+                    : fmt::format(
+                          "Behind the nest `{}` is the {} of what it was before and `{}`. Where a value is "
+                          "NaN, so is `{}`.",
+                          variable, gathered.op == "max" ? "larger" : "smaller", each.name, each.name));
+        }
     }
     // A change in place that reads neighbours which it changes as well needs a name for what was there.
     std::string name_before(const Statement& each) {
@@ -319,174 +370,10 @@ private:
         return text;
     }
 
-    // ---- expressions
-
-    Text term(int id, bool spelled_out = false) {
-        if (!spelled_out) {
-            if (const auto found = lets_.find(id); found != lets_.end()) return {found->second, kLeaf};
-        }
-        const Term& each = model_.term(id);
-        switch (each.kind) {
-            case Term::Kind::number:
-                return number(each, false);
-            case Term::Kind::integer:
-                return polynomial(each);
-            case Term::Kind::scalar:
-                return {param(each.index), kLeaf};
-            case Term::Kind::read:
-                return {access(each), kLeaf};
-            case Term::Kind::convert:
-                return term(each.operands[0]);
-            case Term::Kind::unary: {
-                const int binding = each.text == "not" ? kNot : kSign;
-                const std::string operand = term(each.operands[0]).in(each.text == "not" ? kCompare : kLeaf);
-                return {each.text == "not" ? "not " + operand : "-" + operand, binding};
-            }
-            case Term::Kind::binary:
-                return binary(each);
-            case Term::Kind::select: {
-                const Text condition = term(each.operands[0]);
-                const Text then = operand(each, 1), otherwise = operand(each, 2);
-                return {"if " + condition.in(kOr) + " then " + then.in(kOr) + " else " + otherwise.in(kIf),
-                        kIf};
-            }
-            case Term::Kind::call:
-                return call(each);
-        }
-        return {};
-    }
-
-    // A number takes the type of what it meets: a float's decimals mean the float there, and not among
-    // doubles.
-    Text operand(const Term& of, std::size_t which) {
-        const int id = of.operands[which];
-        int leaf = id;
-        while (model_.term(leaf).kind == Term::Kind::convert)
-            leaf = model_.term(leaf).operands[0];
-        if (model_.term(leaf).kind != Term::Kind::number) return term(id);
-        bool meets_float = false;
-        for (const int other : of.operands)
-            meets_float = meets_float || precision_.compute[static_cast<std::size_t>(other)] == Compute::f32;
-        return number(model_.term(leaf), meets_float);
-    }
-    static Text number(const Term& each, bool meets_float) {
-        if (!std::isfinite(each.number))
-            throw Refusal(each.where, "this number is not finite, and a spec cannot write it");
-        const bool as_float = meets_float;
-        return {decimal(each.number, as_float), std::signbit(each.number) ? kSign : kLeaf};
-    }
-
-    Text binary(const Term& each) {
-        if (each.text == "mod")
-            return {"mod(" + term(each.operands[0]).words + ", " + term(each.operands[1]).words + ")", kLeaf};
-        if (each.text == "+" && is_zero(each.operands[0])) return operand(each, 1);  // where sums begin
-        if (each.text == "*" && is_one(each.operands[0])) return operand(each, 1);
-        const Text left = operand(each, 0), right = operand(each, 1);
-        if (each.text == "+" && right.binding == kProduct && right.words[0] == '-')
-            return {left.in(kSum) + " - " + right.words.substr(1), kSum};  // a + -2 * b
-        if (each.text == "and") return {left.in(kAnd) + " and " + right.in(kNot), kAnd};
-        if (each.text == "or") return {left.in(kOr) + " or " + right.in(kAnd), kOr};
-        const bool is_sum = each.text == "+" || each.text == "-";
-        const bool is_product = each.text == "*" || each.text == "/";
-        const int binding = is_sum ? kSum : is_product ? kProduct : kCompare;
-        const int at_left = binding == kCompare ? kSum : binding;
-        // -1 * a stays a product of a number; a - -1 does not stand so.
-        const int at_right = binding == kCompare                             ? kSum
-                             : kLeaf > binding + 1 && right.binding == kSign ? kLeaf
-                                                                             : binding + 1;
-        return {left.in(at_left) + " " + each.text + " " + right.in(at_right), binding};
-    }
-
-    // A language that computes with exact numbers drops these, too.
-    bool is_zero(int id) const { return is_value(id, 0); }
-    bool is_one(int id) const { return is_value(id, 1); }
-    bool is_value(int id, int value) const {
-        const Term& each = model_.term(id);
-        if (each.kind == Term::Kind::convert) return is_value(each.operands[0], value);
-        if (each.kind == Term::Kind::integer) return each.poly == Polynomial(value);
-        return each.kind == Term::Kind::number && each.number == value && !std::signbit(each.number);
-    }
-
-    Text call(const Term& each) {
-        if (each.text == "min" || each.text == "max")
-            has_extremum_ = true;
-        else if (each.text != "sqrt" && each.text != "abs")
-            has_function_ = true;
-        std::string text = each.text + "(";
-        for (std::size_t i = 0; i < each.operands.size(); ++i)
-            text += (i ? ", " : "") + operand(each, i).words;
-        return {text + ")", kLeaf};
-    }
-
-    std::string param(int scalar) {
-        const auto found = spec_.params.find(scalar);
-        if (found != spec_.params.end()) return found->second;
-        return spec_.params[scalar] = names_.take(model_.scalars[static_cast<std::size_t>(scalar)].name);
-    }
-
-    // i + 2*n: the loop's index is that of the cell, less what is added to it where the cell is stored.
-    Text polynomial(const Term& each) {
-        Polynomial in_cells = each.poly;
-        std::map<int, std::string> words;
-        for (std::size_t a = 0; a < current_->axes.size(); ++a) {
-            const AxisIndex& axis = current_->axes[a];
-            if (axis.loop < 0) continue;
-            const int symbol = model_.loop(axis.loop).symbol;
-            const auto factor = in_cells.coefficient(symbol);
-            if (!factor) throw Refusal(each.where, "a power of a loop's index is computed here");
-            in_cells = in_cells - *factor * axis.offset;
-            words[symbol] = "idx(" + form_.axes[a] + ")";
-        }
-        if (model_.time_loop >= 0) {
-            const Loop& time = model_.loop(model_.time_loop);
-            const auto factor = in_cells.coefficient(time.symbol);
-            if (!factor) throw Refusal(each.where, "a power of the step is computed here");
-            in_cells = in_cells + *factor * time.lower;
-            words[time.symbol] = "step";
-        }
-        for (std::size_t s = 0; s < model_.symbols.size(); ++s) {
-            const int symbol = static_cast<int>(s);
-            if (words.count(symbol) || !in_cells.has(symbol)) continue;
-            if (model_.symbols[s].scalar < 0)
-                throw Refusal(each.where, "`" + model_.symbols[s].name + "` is no number that a spec knows");
-            words[symbol] = param(model_.symbols[s].scalar);
-        }
-        std::string text = in_cells.text([&](int symbol) { return words.at(symbol); });
-        std::string spaced;
-        for (const char each_char : text)
-            spaced += each_char == '*' ? std::string(" * ") : std::string(1, each_char);
-        const bool is_sum = in_cells.terms().size() > 1;
-        const bool is_product = spaced.find('*') != std::string::npos;
-        return {spaced, is_sum ? kSum : is_product ? kProduct : spaced[0] == '-' ? kSign : kLeaf};
-    }
-
-    std::string access(const Term& each) {
-        const ResolvedRead& read = current_->reads.at(each.index);
-        const Field& of = field(read.field);
-        const bool is_before = !before_.empty() && read.is_new && read.field == current_->field;
-        const std::string text =
-            is_before ? before_ : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
-        std::string inside = read.is_new && of.is_state && !is_before ? "t+1" : "";
-        for (std::size_t a = 0; a < read.offset.size(); ++a) {
-            if (read.offset[a] == 0) continue;
-            inside += (inside.empty() ? "" : ", ") + form_.axes[a] + fmt::format("{:+d}", read.offset[a]);
-        }
-        return inside.empty() ? text : text + "[" + inside + "]";
-    }
-
-    const Model& model_;
-    const Form& form_;
-    const Precision& precision_;
     const FormOptions& options_;
-    Spec spec_;
-    Names names_;
-    const Statement* current_ = nullptr;
     std::map<int, int> uses_;
-    std::map<int, std::string> lets_;
     std::vector<std::pair<int, std::string>> lets_of_;
     std::set<int> written_;
-    std::string before_;  // the let that holds what a statement changes in place
-    bool has_function_ = false, has_extremum_ = false;
 };
 
 }  // namespace

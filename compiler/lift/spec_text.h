@@ -10,13 +10,23 @@
 
 namespace halo::lift {
 
+// A reduction of a spec: what it is called there, and what it is in the source.
+struct ReductionName {
+    std::string name;
+    int statement = -1;     // of Form
+    std::string line;       // as it stands in the body
+    std::string magnitude;  // the same of absolute values: what rounding can make of it
+    std::string magnitude_name;
+};
+
 struct Spec {
     std::string name;
     std::string body;                   // from `stencil` on, not yet formatted
     std::map<int, std::string> fields;  // names, by Form::fields; dropped ones are absent
     std::map<int, std::string> params;  // by Model::scalars
-    std::vector<std::string> remarks;   // for the header, as sentences
-    bool is_exact = true;               // every bit is meant to be the same
+    std::vector<ReductionName> reductions;
+    std::vector<std::string> remarks;  // for the header, as sentences
+    bool is_exact = true;              // every bit is meant to be the same
 };
 
 // Throws Refusal.

@@ -12,12 +12,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
 
 #include "compiler/ir/interpreter.h"
 #include "compiler/lift/memory.h"
+#include "compiler/lift/verify_sizes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
 #include "compiler/syntax/parser.h"
@@ -30,8 +32,6 @@ namespace {
 using c::Number;
 
 constexpr int kSizes = 5;
-constexpr std::int64_t kMostCells = 4'000'000;
-constexpr std::int64_t kMostWork = 40'000'000;  // cells times steps
 
 [[noreturn]] void stop_unknown_call() {
     static const char text[] = "a function that is defined elsewhere was called\n";
@@ -39,27 +39,15 @@ constexpr std::int64_t kMostWork = 40'000'000;  // cells times steps
     std::abort();
 }
 
-// Places between two numbers of the type; 0 where both are NaN.
-double ulps_apart(double a, double b, Number type) {
-    if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-    if (std::isnan(a) || std::isnan(b)) return INFINITY;
-    if (!c::is_real(type)) return std::abs(a - b);
-    if (type == Number::f32) {
-        const auto place = [](double value) {
-            const auto bits = std::bit_cast<std::int32_t>(static_cast<float>(value));
-            return static_cast<double>(bits < 0 ? -(bits & 0x7fffffff) : bits);
-        };
-        return std::abs(place(a) - place(b));
-    }
-    const auto place = [](double value) {
-        const auto bits = std::bit_cast<std::int64_t>(value);
-        return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
-    };
-    return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
-}
-
+// Beside each sum, that of the absolute values.
 ir::Program program_of(const Lifted& lifted) {
-    SourceFile source("lifted.halo", lifted.spec.body);
+    std::string body = lifted.spec.body;
+    for (const ReductionName& each : lifted.spec.reductions) {
+        const std::size_t at = body.find(each.line);
+        if (at == std::string::npos) throw InternalError("a lifted spec has lost a reduction");
+        body.insert(at + each.line.size(), each.magnitude);
+    }
+    SourceFile source("lifted.halo", body);
     DiagnosticSink sink;
     const syntax::File tree = syntax::parse(source, sink);
     sema::Analysis analysis = sema::analyze(tree, sink);
@@ -69,6 +57,7 @@ ir::Program program_of(const Lifted& lifted) {
 
 struct Outcome {
     double ulps = 0;
+    double sum_ulps = 0, allowed_ulps = 0;
     bool passed = true;
     std::int64_t differing = 0, cells = 0;
     std::string worst;
@@ -256,6 +245,16 @@ private:
                     write_number(held, model_.scalars[static_cast<std::size_t>(each.index)].number,
                                  scalars_[static_cast<std::size_t>(each.index)]);
                 values.push_back(held);
+            } else if (each.kind == HarnessValue::Kind::length) {
+                std::size_t bytes = 0;
+                if (const auto found = arrays_.find(each.index); found != arrays_.end())
+                    found->second.elements(bytes);
+                const Number type = each.index >= 0 ? model_.object(each.index).number : Number::u8;
+                values.push_back(memory_.take(64));
+                write_number(values.back(), Number::i64, static_cast<double>(bytes / bytes_of(type)));
+            } else if (each.kind == HarnessValue::Kind::result) {
+                results_.push_back(memory_.take(64));
+                values.push_back(results_.back());
             } else {
                 const auto found = arrays_.find(each.index);
                 values.push_back(found == arrays_.end() ? memory_.take(1 << 20) : found->second.top());
@@ -322,7 +321,46 @@ private:
             if (model_.object(field(id).object).origin == Object::Origin::local) continue;
             compare_field(id, name, count, outcome);
         }
+        for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i)
+            compare_reduction(i, outcome);
         return outcome;
+    }
+    void compare_reduction(std::size_t i, Outcome& outcome) const {
+        const ReductionName& named = lifted_.spec.reductions[i];
+        const Statement& cells = form_.statements[static_cast<std::size_t>(named.statement)];
+        const Reduction& gathered =
+            model_.reduction(model_.stores[static_cast<std::size_t>(cells.store)].reduction);
+        double first = 0;
+        for (std::size_t k = 0; k < model_.scalars.size(); ++k) {
+            const Scalar& each = model_.scalars[k];
+            if (each.variable == gathered.variable && each.members.empty()) first = scalars_[k];
+        }
+        const double found = interpreter_->reduction(named.name);
+        const double have = gathered.op == "sum"   ? first + found
+                            : gathered.op == "max" ? std::max(first, found)
+                                                   : std::min(first, found);
+        const double want = read_number(results_[i], gathered.type);
+        const bool is_float = gathered.type == Number::f32;
+        const double shown = is_float ? static_cast<float>(have) : have;
+        const double apart = ulps_apart(want, shown, gathered.type);
+        double allowed = 0;
+        if (gathered.op == "sum" && c::is_real(gathered.type)) {
+            // Each addition rounds by half a unit of what there is by then, at most, here and there.
+            double count = 2;
+            for (const Range& range : cells.region)
+                count *= static_cast<double>(number(range.upper) - number(range.lower));
+            const double magnitude = std::abs(first) + interpreter_->reduction(named.magnitude_name);
+            allowed = count * magnitude * (is_float ? 0x1p-24 : 0x1p-53) * 2;
+        }
+        const bool is_close = apart == 0 || std::abs(want - shown) <= allowed;
+        if (!is_close)
+            outcome.worst =
+                fmt::format("`{}` is {} by the spec and {} by the function", gathered.name, shown, want);
+        outcome.passed = outcome.passed && is_close;
+        const double unit =
+            std::max(std::abs(want) * (is_float ? 0x1p-23 : 0x1p-52), std::numeric_limits<double>::min());
+        outcome.sum_ulps = std::max(outcome.sum_ulps, apart);
+        outcome.allowed_ulps = std::max(outcome.allowed_ulps, allowed / unit);
     }
     void compare_field(int id, const std::string& name, std::int64_t count, Outcome& outcome) {
         int now = id;  // the name that the array had at first
@@ -383,71 +421,9 @@ private:
     SharedMemory memory_;
     std::vector<std::int64_t> grid_;
     std::vector<double> scalars_;
+    std::vector<void*> results_;
     std::map<int, Blocks> arrays_;
     std::optional<ir::Interpreter> interpreter_;
-};
-
-// Numbers for the sizes that the function is given, so that there are cells and no array is too short.
-class SizeChooser {
-public:
-    SizeChooser(const Model& model, const Form& form) : model_(model), form_(form), random_(20) {}
-
-    bool has_choice() const {
-        return std::any_of(model_.symbols.begin(), model_.symbols.end(),
-                           [](const Symbol& each) { return each.kind == Symbol::Kind::size; });
-    }
-
-    std::vector<std::int64_t> next() {
-        for (int attempt = 0; attempt < 20'000; ++attempt) {
-            std::vector<std::int64_t> values(model_.symbols.size(), 0);
-            for (std::size_t i = 0; i < values.size(); ++i)
-                values[i] = counts_steps(static_cast<int>(i)) ? 1 + static_cast<std::int64_t>(random_() % 5)
-                                                              : 3 + static_cast<std::int64_t>(random_() % 18);
-            if (fits(values)) return values;
-        }
-        throw SourceError("no small grid was found that the function can be run on");
-    }
-
-private:
-    bool counts_steps(int symbol) const {
-        return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
-    }
-    bool fits(const std::vector<std::int64_t>& values) const {
-        const auto number = [&](const Polynomial& poly) {
-            return poly.evaluate([&](int symbol) { return values[static_cast<std::size_t>(symbol)]; });
-        };
-        std::int64_t cells = 1;
-        for (const Polynomial& each : form_.grid) {
-            const std::int64_t extent = number(each);
-            if (extent < 1) return false;
-            cells *= extent;
-            if (cells > kMostCells) return false;
-        }
-        if (model_.time_loop >= 0) {
-            const Loop& time = model_.loop(model_.time_loop);
-            const std::int64_t steps = number(time.upper) - number(time.lower);
-            if (steps < 0 || steps * cells > kMostWork) return false;
-        }
-        for (const Field& each : form_.fields) {
-            for (std::size_t a = 0; a < each.extents.size(); ++a) {
-                if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a]))
-                    return false;
-            }
-        }
-        for (const Statement& each : form_.statements) {
-            for (std::size_t a = 0; a < each.region.size(); ++a) {
-                const bool is_empty = number(each.region[a].lower) >= number(each.region[a].upper);
-                const bool is_outside =
-                    number(each.region[a].lower) < 0 || number(each.region[a].upper) > number(form_.grid[a]);
-                if (is_empty || is_outside) return false;
-            }
-        }
-        return true;
-    }
-
-    const Model& model_;
-    const Form& form_;
-    std::mt19937 random_;
 };
 
 std::string ulps_text(double ulps) {
@@ -460,7 +436,8 @@ std::string ulps_text(double ulps) {
 Verification verify(const Options& options, const Lifted& lifted) {
     const Harness harness = write_harness(lifted);
     rt::CompiledObject object;
-    object.bytes = compile_with(options.source, harness.text);
+    object.bytes = compile_with(options.source, harness.text, harness.before,
+                                lifted.outline ? lifted.outline->function : 0);
     rt::JitOptions jit;
     jit.resolve = [](const std::string& name) -> void* {
         if (void* found = ::dlsym(RTLD_DEFAULT, name.c_str())) return found;
@@ -481,6 +458,11 @@ Verification verify(const Options& options, const Lifted& lifted) {
         std::string line = fmt::format("{}: {}", trial.size_text(), ulps_text(outcome.ulps));
         if (outcome.differing > 0)
             line += fmt::format(", in {} of {} values", outcome.differing, outcome.cells);
+        if (outcome.allowed_ulps > 0)
+            line +=
+                fmt::format("; sums {}, {:.0f} allowed", ulps_text(outcome.sum_ulps), outcome.allowed_ulps);
+        result.sum_ulps = std::max(result.sum_ulps, outcome.sum_ulps);
+        result.allowed_ulps = std::max(result.allowed_ulps, outcome.allowed_ulps);
         result.table.push_back(line);
         if (!outcome.passed) failure = outcome.worst + " (" + trial.size_text() + ")";
     }
@@ -490,6 +472,10 @@ Verification verify(const Options& options, const Lifted& lifted) {
         result.sentences = {fmt::format("Verified: run beside the function on random data of {} {}, {}.",
                                         result.sizes, sizes.has_choice() ? "sizes" : "kinds",
                                         ulps_text(result.largest_ulps))};
+    if (result.passed && result.allowed_ulps > 0)
+        result.sentences.push_back(
+            fmt::format("Sums over cells: {}, where adding in another order allows {:.0f}.",
+                        ulps_text(result.sum_ulps), result.allowed_ulps));
     return result;
 }
 

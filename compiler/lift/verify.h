@@ -13,6 +13,8 @@ struct Verification {
     std::vector<std::string> sentences;  // for the spec's header
     std::vector<std::string> table;      // one line a size
     double largest_ulps = 0;             // of all sizes and fields
+    double sum_ulps = 0;                 // of sums of reals, and what rounding in another order allows
+    double allowed_ulps = 0;
     int sizes = 0;
 };
 
@@ -23,12 +25,14 @@ Verification verify(const Options& options, const Lifted& lifted);
 // The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the
 // values point to. order: of each value, what it is. Throws SourceError.
 struct HarnessValue {
-    enum class Kind : unsigned char { scalar, array } kind = Kind::scalar;
-    int index = -1;   // Model::scalars or Model::objects
+    // length: of an array, in elements
+    enum class Kind : unsigned char { scalar, array, length, result } kind = Kind::scalar;
+    int index = -1;   // Model::scalars, Model::objects or Spec::reductions
     int symbol = -1;  // of an integer
 };
 struct Harness {
     std::string text;
+    std::string before;  // a nest as a function, to stand in front of the one that it is in
     std::vector<HarnessValue> values;
 };
 Harness write_harness(const Lifted& lifted);

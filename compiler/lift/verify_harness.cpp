@@ -42,10 +42,13 @@ const char* type_name(Number number) {
     return "";
 }
 
+constexpr char kNest[] = "halo_lift_nest";
+
 class HarnessWriter {
 public:
     explicit HarnessWriter(const Lifted& lifted)
-        : unit_(lifted.unit),
+        : lifted_(lifted),
+          unit_(lifted.unit),
           model_(lifted.model),
           function_(unit_.functions[static_cast<std::size_t>(unit_.function)]) {}
 
@@ -61,16 +64,33 @@ public:
         std::vector<std::string> arguments;
         for (const int parameter : function_.parameters)
             arguments.push_back(argument(parameter));
+        for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i) {
+            const c::Type& named = type(variable(result_variables()[i]).type);
+            const c::Type& of = named.is_reference ? type(named.element) : named;
+            arguments.push_back(fmt::format("({}*){}", of.plain,
+                                            value({HarnessValue::Kind::result, static_cast<int>(i), -1})));
+        }
         globals();
-        std::string call = function_.full_name + "(";
+        std::string call = (lifted_.outline ? lifted_.outline->scope + kNest : function_.full_name) + "(";
         for (std::size_t i = 0; i < arguments.size(); ++i)
             call += (i ? ", " : "") + arguments[i];
         call += ");\n";
         const std::string head = unit_.is_cxx ? "extern \"C\" " : "";
-        std::string text = head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
+        // Of static objects of C++ (std::cout has one): near enough to be reached, and never used.
+        std::string text = unit_.is_cxx ? "extern \"C\" __attribute__((visibility(\"hidden\"))) void* "
+                                          "__dso_handle;\nvoid* __dso_handle = nullptr;\n"
+                                        : "";
+        text += head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
         text += head + "void halo_lift_call(void** v) {\n    (void)v;\n" + before_ +
-                (function_.is_kernel ? launch(call) : "    " + call) + "}\n";
+                (function_.is_kernel ? launch(call) : "    " + call) + after_ + "}\n";
         harness_.text = text;
+        if (lifted_.outline) {
+            if (unit_.source.part_begin(lifted_.outline->function) != 0)
+                throw SourceError("`" + function_.name +
+                                  "` is in an included file, and a loop nest of it cannot be "
+                                  "run by itself");
+            harness_.before = outlined_text(*lifted_.outline, kNest, result_variables());
+        }
         return std::move(harness_);
     }
 
@@ -78,6 +98,15 @@ private:
     const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
     const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
 
+    std::vector<int> result_variables() const {
+        std::vector<int> found;
+        for (const ReductionName& each : lifted_.spec.reductions) {
+            const Statement& statement = lifted_.form.statements[static_cast<std::size_t>(each.statement)];
+            const Store& cells = model_.stores[static_cast<std::size_t>(statement.store)];
+            found.push_back(model_.reduction(cells.reduction).variable);
+        }
+        return found;
+    }
     // v[0] is left for the launch.
     std::string value(HarnessValue made) {
         harness_.values.push_back(made);
@@ -110,7 +139,14 @@ private:
         const c::Type& of = type(named.type);
         if (of.kind == c::Type::Kind::number) return number(of.number, scalar_of(id));
         if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
-            return number(type(of.element).number, scalar_of(id));
+            return fmt::format("*({}*){}", type(of.element).plain,  // long is no long long to a reference
+                               value({HarnessValue::Kind::scalar, scalar_of(id), -1}));
+        if (of.is_vector || (of.is_reference && type(of.element).is_vector))
+            return vector(id, of.is_vector ? of : type(of.element));
+        if (of.kind == c::Type::Kind::array) {  // of a nest: an array of the function around it
+            const std::string from = value({HarnessValue::Kind::array, object_of(id), -1});
+            return unit_.is_cxx ? "*(__typeof__(" + of.plain + ")*)" + from : from;
+        }
         if (of.is_reference && type(of.element).kind == c::Type::Kind::array)
             return "*(__typeof__(" + type(of.element).text + ")*)" +
                    value({HarnessValue::Kind::array, object_of(id), -1});
@@ -120,11 +156,29 @@ private:
         return record(id, named, of);
     }
 
+    // Made of the elements, which go back afterwards.
+    std::string vector(int id, const c::Type& of) {
+        const c::Type& element = type(of.element);
+        if (element.kind != c::Type::Kind::number)
+            throw SourceError("`" + variable(id).name +
+                              "` is a vector of vectors, and cannot be made for a run");
+        const int object = object_of(id);
+        const std::string local = "halo_lift_" + variable(id).name;
+        const std::string first = fmt::format("(({}*){})", type_name(element.number),
+                                              value({HarnessValue::Kind::array, object, -1}));
+        const std::string length =
+            fmt::format("*(long long*){}", value({HarnessValue::Kind::length, object, -1}));
+        before_ += fmt::format("    std::vector<{}> {}({}, {} + {});\n", type_name(element.number), local,
+                               first, first, length);
+        after_ +=
+            fmt::format("    for (long long i = 0; i < {}; ++i) {}[i] = {}[i];\n", length, first, local);
+        return local;
+    }
     // A struct, filled with what the function reads of it.
     std::string record(int id, const c::Variable& named, const c::Type& of) {
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
         const c::Type& held = by_pointer ? type(of.element) : of;
-        std::string name = held.text;
+        std::string name = held.plain;
         for (const std::string word : {"const ", "volatile "}) {
             if (name.rfind(word, 0) == 0) name = name.substr(word.size());
         }
@@ -213,11 +267,12 @@ private:
                call + "        }\n";
     }
 
+    const Lifted& lifted_;
     const c::Unit& unit_;
     const Model& model_;
     const c::Function& function_;
     Harness harness_;
-    std::string before_, addresses_;
+    std::string before_, after_, addresses_;
 };
 
 }  // namespace

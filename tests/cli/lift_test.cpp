@@ -56,6 +56,68 @@ TEST_CASE("lift refuses with the place, and writes nothing") {
     CHECK(folder.read("relax.halo").empty());
 }
 
+TEST_CASE("lift finds the nests of a longer function") {
+    const Folder folder;
+    folder.write("main.c", R"(#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    int n = 40;
+    double *u = calloc(n, sizeof(double)), *w = calloc(n, sizeof(double));
+    for (int i = 0; i < n; i++) u[i] = rand();
+    for (int t = 0; t < 10; t++) {
+        for (int i = 1; i < n - 1; i++) w[i] = 0.5 * (u[i - 1] + u[i + 1]);
+        for (int i = 1; i < n - 1; i++) u[i] = w[i];
+        printf("%g\n", u[n / 2]);
+    }
+    return 0;
+}
+)");
+    const Outcome lifted =
+        folder.haloc({"lift", "main.c", "--function", "main", "--verify", "-o", "main.halo"});
+    INFO(lifted.err);
+    REQUIRE(lifted.code == 0);
+    CHECK(lifted.err.find("main.c:6:") != std::string::npos);  // refused: rand
+    CHECK(lifted.err.find("`rand` is called here") != std::string::npos);
+    CHECK(lifted.err.find("main.c:7: this loop stays in the program") != std::string::npos);
+    CHECK(lifted.err.find("line 8: `main_1`") != std::string::npos);
+    CHECK(folder.read("main.halo").find("stencil main_2(x)") != std::string::npos);
+    CHECK(folder.haloc({"check", "--strict", "main.halo"}).code == 0);
+    CHECK(folder.haloc({"fmt", "--check", "main.halo"}).code == 0);
+}
+
+TEST_CASE("lift writes a source that calls the stencil") {
+    const Folder folder;
+    folder.write("solver.c", kSolver);
+    folder.write("width.h", "#define WIDTH 2\n");
+    const Outcome made =
+        folder.haloc({"lift", "solver.c", "--function", "smooth", "--replace", "solver_halo.c"});
+    INFO(made.err);
+    REQUIRE(made.code == 0);
+    CHECK(made.out.empty());
+    CHECK(folder.read("solver.c") == kSolver);
+    const std::string text = folder.read("solver_halo.c");
+    CHECK(text.find("#include \"halocline/halocline.h\"") != std::string::npos);
+    CHECK(text.find("if (halo_smooth((double *)w, n, (double *)u)) return;") != std::string::npos);
+    CHECK(text.find("# Verified: ") != std::string::npos);  // nothing else is written
+
+    const Outcome same =
+        folder.haloc({"lift", "solver.c", "--function", "smooth", "--replace", "./solver.c"});
+    CHECK(same.code == 2);
+    CHECK(same.err.find("never overwritten") != std::string::npos);
+    CHECK(folder.read("solver.c") == kSolver);
+
+    folder.write("kernel.cu",
+                 R"(__global__ void twice(int n, const float *__restrict__ u, float *__restrict__ w) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) w[i] = 2 * u[i];
+}
+)");
+    const Outcome kernel = folder.haloc({"lift", "kernel.cu", "--function", "twice", "--replace", "made.cu"});
+    CHECK(kernel.code == 1);
+    CHECK(kernel.err.find("kernels are not replaced") != std::string::npos);
+    CHECK(folder.read("made.cu").empty());
+}
+
 TEST_CASE("mistakes in the use of lift are named") {
     const Folder folder;
     folder.write("solver.c", kSolver);

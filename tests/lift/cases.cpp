@@ -21,8 +21,12 @@ LiftCase read_case(const std::string& file, std::string line) {
     }
     std::istringstream words(line);
     words >> made.function;
-    for (std::string word; words >> word;)
-        made.flags.push_back(word);
+    for (std::string word; words >> word;) {
+        if (word == "nests")
+            words >> made.nests;
+        else
+            made.flags.push_back(word);
+    }
     return made;
 }
 
@@ -54,6 +58,7 @@ lift::Options options_of(const LiftCase& each) {
     };
     options.form.no_alias = has("--no-alias");
     options.form.equal_rims = has("--equal-rims");
+    options.form.strict_fp = has("--strict-fp");
     return options;
 }
 

@@ -1,5 +1,5 @@
-// The functions of cases/, with what is said of them: `// case NAME [--flags] [refused: WORDS]: what it
-// shows`.
+// The functions of cases/, with what is said of them: `// case NAME [--flags] [nests N] [refused: WORDS]:
+// what it shows`. nests: it is lifted in so many pieces.
 #pragma once
 
 #include <string>
@@ -13,6 +13,7 @@ struct LiftCase {
     std::string file, function, shows;
     std::vector<std::string> flags;
     std::string refused;  // words of the reason; empty: it is lifted
+    int nests = -1;       // that are lifted of it; -1: the function as a whole
 };
 std::vector<LiftCase> lift_cases();
 lift::Options options_of(const LiftCase& each);

@@ -75,3 +75,43 @@ TEST_CASE("compile_commands.json is honoured") {
     options.source.arguments = {"-DSCALE=3.5"};  // what is given behind -- comes before
     CHECK(halo::lift::lift(options).spec.body.find("3.5") != std::string::npos);
 }
+
+TEST_CASE("verifying finds wrong reductions") {
+    const auto passes = [](const std::string& function, const std::string& from, const std::string& to) {
+        const halo::lift::Options options = options_of(named(function));
+        halo::lift::Nests found = halo::lift::lift_nests(options);
+        REQUIRE_FALSE(found.lifted.empty());
+        halo::lift::Spec& spec = found.lifted[0].spec;
+        const auto replace = [&](std::string& text) {
+            const std::size_t at = text.find(from);
+            REQUIRE(at != std::string::npos);
+            text.replace(at, from.size(), to);
+        };
+        replace(spec.body);
+        for (halo::lift::ReductionName& each : spec.reductions) {
+            if (each.line.find(from) == std::string::npos) continue;
+            replace(each.line);
+            break;
+        }
+        return halo::lift::verify(options, found.lifted[0]).passed;
+    };
+    CHECK(passes("norm", "u * u", "u * u"));
+    CHECK_FALSE(passes("norm", "u * u", "u * u * 1.0000000001"));
+    CHECK_FALSE(passes("float_sum", "1..-2", "1..-3"));
+    CHECK_FALSE(passes("extremes", "min(u)", "max(u)"));
+    CHECK_FALSE(passes("wet_cells", "sum(1)", "sum(2)"));
+    CHECK_FALSE(passes("wet_cells", "where dry == 0", "where dry != 0"));
+    CHECK_FALSE(passes("largest_change", "abs(w - u)", "abs(w + u)"));
+}
+
+TEST_CASE("verifying finds wrong specs of nests") {
+    const halo::lift::Options options = options_of(named("simulate"));
+    halo::lift::Nests found = halo::lift::lift_nests(options);
+    REQUIRE(found.lifted.size() == 1);
+    CHECK(halo::lift::verify(options, found.lifted[0]).passed);
+    std::string& body = found.lifted[0].spec.body;
+    const std::size_t at = body.find("u[x-1]");
+    REQUIRE(at != std::string::npos);
+    body.replace(at, 6, "u[x-2]");
+    CHECK_FALSE(halo::lift::verify(options, found.lifted[0]).passed);
+}

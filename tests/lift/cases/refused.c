@@ -47,7 +47,7 @@ void same_axis(int n, int m, const double *restrict in, double *restrict out) {
         for (int i = 0; i < n; i++) out[i + j] = in[i + j];
 }
 
-// case sum_of_cells refused: carried from cell to cell: a sum over the grid
+// case sum_of_cells nests 1: a sum over the grid
 double sum_of_cells(int n, const double *restrict u, double *restrict w) {
     double sum = 0;
     for (int i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ void every_second(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i += 2) w[i] = u[i];
 }
 
-// case until_done refused: how often this loop runs: a loop that ends when it is good enough
+// case until_done nests 1: a loop that ends when it is good enough
 void until_done(int n, double *restrict u, const double *restrict f) {
     double change = 1;
     while (change > 1e-6) {

@@ -1,0 +1,33 @@
+// A loop nest inside a longer function as a function of its own: what it reads becomes parameters, and whole
+// numbers and pointers that the function has made of others before (`int plane = nx * ny;`) are made again in
+// front of it, where nothing has changed since.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/lift/c_code.h"
+#include "compiler/lift/outline_flow.h"
+
+namespace halo::lift {
+
+struct Outline {
+    c::Unit unit;                     // whose function is the nest's
+    int nest = -1;                    // statement; -1: the function as a whole
+    std::vector<int> given;           // variables that are parameters, in their order
+    std::vector<int> defined;         // variables that are made again, in their order
+    std::vector<SourceRange> around;  // statements that the nest is in
+    bool in_block = false;            // as one of the statements between braces
+    SourceRange where;                // of the nest, with the semicolon that may end it
+    std::uint32_t function = 0;       // where the function around it begins
+    std::string scope;                // that it is in: "physics::"
+};
+
+// Throws Refusal where the nest depends on what cannot be told at its begin.
+Outline outline(const c::Unit& whole, const Flow& flow, int nest);
+
+// The nest as a function in the source's language: `static void NAME(…) {…}`. Its last parameters are
+// pointers to where the given variables go, which it has changed.
+std::string outlined_text(const Outline& outline, const std::string& name, const std::vector<int>& results);
+
+}  // namespace halo::lift

@@ -1,0 +1,308 @@
+#include "compiler/lift/outline_flow.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halo::lift {
+
+namespace {
+using Kind = c::Statement::Kind;
+using Node = c::Expr::Kind;
+}  // namespace
+
+Flow::Flow(const c::Unit& unit, int function)
+    : unit_(unit), body_(unit.functions[static_cast<std::size_t>(function)].body) {
+    walk(body_, -1);
+}
+
+// ---- numbers
+
+void Flow::walk(int id, int parent) {
+    if (id < 0) return;
+    const c::Statement& each = statement(id);
+    parents_[id] = parent;
+    const int begin = next_++;
+    if (each.kind == Kind::jump) has_jumps_ = true;
+    if (each.kind == Kind::declare) {
+        for (const int declared : each.variables) {
+            const c::Variable& named = variable(declared);
+            if (named.init < 0) continue;
+            walk_expr(named.init, id);
+            const c::Type& of = type(named.type);
+            if (of.is_reference) {
+                if (const int to = root(named.init); to >= 0) escaped_.insert(to);
+            }
+            change(declared, named.init, id);
+        }
+    }
+    if (each.kind == Kind::loop) {
+        walk(each.statements[0], id);
+        walk_expr(each.expr, id);
+        walk(each.statements[1], id);
+        walk_expr(each.step, id);
+    } else {
+        walk_expr(each.expr, id);
+        for (const int inner : each.statements)
+            walk(inner, id);
+    }
+    ranges_[id] = {begin, next_++};
+}
+
+int Flow::root(int id) const {
+    const c::Expr* at = &expr(id);
+    while (at->kind == Node::member ||
+           (at->kind == Node::convert && type(at->type).kind != c::Type::Kind::pointer))
+        at = &expr(at->operands[0]);
+    return at->kind == Node::variable ? at->variable : -1;
+}
+
+void Flow::change(int id, int value, int at) {
+    if (in_closure_) {
+        escaped_.insert(id);
+        return;
+    }
+    changes_.push_back({next_++, id, value, at});
+}
+
+void Flow::read(int id) {
+    if (in_closure_) held_.insert(id);
+}
+
+void Flow::walk_closure(const c::Expr& closure, int at) {
+    const bool outer = std::exchange(in_closure_, true);
+    const std::set<int> held = held_;
+    const int body = unit_.functions[static_cast<std::size_t>(closure.function)].body;
+    const auto visit = [&](const auto& self, int id) -> void {
+        if (id < 0) return;
+        const c::Statement& each = statement(id);
+        for (const int declared : each.variables) {
+            if (variable(declared).init >= 0) walk_expr(variable(declared).init, at);
+        }
+        walk_expr(each.expr, at);
+        if (each.kind == Kind::loop) walk_expr(each.step, at);
+        for (const int inner : each.statements)
+            self(self, inner);
+    };
+    visit(visit, body);
+    for (const int copied : closure.captured) {
+        if (!held.count(copied)) held_.erase(copied);
+    }
+    in_closure_ = outer;
+}
+
+void Flow::walk_expr(int id, int at) {
+    if (id < 0) return;
+    const c::Expr& from = expr(id);
+    switch (from.kind) {
+        case Node::variable:
+            read(from.variable);
+            return;
+        case Node::assign: {
+            const int target = root(from.operands[0]);
+            const bool is_whole = expr(from.operands[0]).kind == Node::variable;
+            if (!is_whole || from.text != "=") walk_expr(from.operands[0], at);
+            walk_expr(from.operands[1], at);
+            if (target >= 0) change(target, is_whole && from.text == "=" ? from.operands[1] : -1, at);
+            return;
+        }
+        case Node::step:
+            walk_expr(from.operands[0], at);
+            if (const int target = root(from.operands[0]); target >= 0) change(target, -1, at);
+            return;
+        case Node::address:
+            walk_expr(from.operands[0], at);
+            if (const int target = root(from.operands[0]); target >= 0) escaped_.insert(target);
+            return;
+        case Node::call:
+        case Node::invoke:
+        case Node::unknown:
+        case Node::list:
+            // What is handed over by reference may be changed.
+            for (const int operand : from.operands) {
+                walk_expr(operand, at);
+                const int target = root(operand);
+                const bool is_record = target >= 0 && type(expr(operand).type).kind == c::Type::Kind::other;
+                if (target >= 0 && !expr(operand).is_loaded && !is_record) change(target, -1, at);
+                if (is_record && !expr(operand).is_loaded && from.kind != Node::invoke)
+                    change(target, -1, at);
+            }
+            return;
+        case Node::closure:
+            walk_closure(from, at);
+            return;
+        default:
+            for (const int operand : from.operands)
+                walk_expr(operand, at);
+    }
+}
+
+// ---- before and after
+
+int Flow::parent(int id) const {
+    const auto found = parents_.find(id);
+    return found == parents_.end() ? -1 : found->second;
+}
+
+bool Flow::is_inside(int id, int outer) const {
+    for (int at = id; at >= 0; at = parent(at)) {
+        if (at == outer) return true;
+    }
+    return false;
+}
+
+// The numbers of the outermost loop around the nest that does not begin before `from`.
+std::optional<std::pair<int, int>> Flow::repeated(int nest, int from) const {
+    std::optional<std::pair<int, int>> found;
+    for (int at = parent(nest); at >= 0; at = parent(at)) {
+        const Kind kind = statement(at).kind;
+        const bool repeats = kind == Kind::loop || kind == Kind::repeat || kind == Kind::unknown;
+        const std::pair<int, int>& range = ranges_.at(at);
+        const bool has_it = range.first <= from && from < range.second;
+        if (repeats && !has_it) found = range;
+    }
+    return found;
+}
+
+bool Flow::changes_between(int id, int from, int nest) const {
+    if (has_jumps_ || is_escaped(id)) return true;
+    const auto loop = repeated(nest, from);
+    return std::any_of(changes_.begin(), changes_.end(), [&](const Change& each) {
+        if (each.variable != id || each.at == from) return false;
+        const bool is_between = each.at > from && each.at < begin(nest);
+        return is_between || (loop && each.at >= loop->first && each.at < loop->second);
+    });
+}
+
+bool Flow::comes_before(const Change& each, int nest) const {
+    if (has_jumps_ || each.at < begin(nest)) return true;
+    const auto loop = repeated(nest, -1);
+    return loop && each.at >= loop->first && each.at < loop->second;
+}
+
+std::set<int> Flow::changed_in(int id) const {
+    std::set<int> found;
+    for (const Change& each : changes_) {
+        if (is_inside(each.statement, id)) found.insert(each.variable);
+    }
+    return found;
+}
+
+// ---- what is read behind
+
+bool Flow::mentions_in(int id, int wanted) const {
+    if (id < 0) return false;
+    const c::Expr& from = expr(id);
+    return (from.kind == Node::variable && from.variable == wanted) ||
+           std::any_of(from.operands.begin(), from.operands.end(),
+                       [&](int operand) { return mentions_in(operand, wanted); });
+}
+
+bool Flow::mentions(int id, int wanted) const {
+    if (id < 0) return false;
+    const c::Statement& each = statement(id);
+    if (mentions_in(each.expr, wanted)) return true;
+    if (each.kind == Kind::loop && mentions_in(each.step, wanted)) return true;
+    for (const int declared : each.variables) {
+        if (mentions_in(variable(declared).init, wanted)) return true;
+    }
+    return std::any_of(each.statements.begin(), each.statements.end(),
+                       [&](int inner) { return mentions(inner, wanted); });
+}
+
+// Which comes first, where something surely comes.
+Flow::Use Flow::use(int id, int wanted) const {
+    if (id < 0) return Use::none;
+    const c::Expr& from = expr(id);
+    if (from.kind == Node::variable) return from.variable == wanted ? Use::read : Use::none;
+    if (from.kind == Node::assign && from.text == "=" && expr(from.operands[0]).kind == Node::variable &&
+        expr(from.operands[0]).variable == wanted)
+        return use(from.operands[1], wanted) == Use::read ? Use::read : Use::write;
+    const bool may_skip = from.kind == Node::conditional ||
+                          (from.kind == Node::binary && (from.text == "&&" || from.text == "||"));
+    for (std::size_t i = 0; i < from.operands.size(); ++i) {
+        const Use found = use(from.operands[i], wanted);
+        if (found == Use::read || (found == Use::write && (i == 0 || !may_skip))) return found;
+    }
+    return Use::none;
+}
+
+bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits& exits, bool& behind) const {
+    const bool is_for = each.kind == Kind::loop;
+    const int body = each.statements[is_for ? 1 : 0];
+    const Use condition = use(each.expr, wanted);
+    const Use step = is_for ? use(each.step, wanted) : Use::none;
+    bool head = exits.next;  // before the condition
+    for (int round = 0; round < 2; ++round) {
+        const bool again = step == Use::read || (step == Use::none && head);
+        const bool inside = live(body, wanted, nest, {again, exits.next, again}, behind);
+        head = condition == Use::read || (condition == Use::none && (exits.next || inside));
+    }
+    if (!is_for && each.step == 1) return live(body, wanted, nest, {head, exits.next, head}, behind);
+    if (is_for && each.statements[0] >= 0)
+        return live(each.statements[0], wanted, nest, {head, false, false}, behind);
+    return head;
+}
+
+// Whether the variable may be read from here on. behind: set where it may be read behind the nest.
+bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& behind) const {
+    if (id < 0) return exits.next;
+    if (id == nest && exits.next) behind = true;
+    const c::Statement& each = statement(id);
+    const auto after = [&](Use first, bool otherwise) {
+        return first == Use::read || (first == Use::none && otherwise);
+    };
+    switch (each.kind) {
+        case Kind::none:
+            return exits.next;
+        case Kind::expression:
+            return after(use(each.expr, wanted), exits.next);
+        case Kind::declare:
+            for (const int declared : each.variables) {
+                if (use(variable(declared).init, wanted) == Use::read) return true;
+                if (declared == wanted) return false;
+            }
+            return exits.next;
+        case Kind::block: {
+            Exits inner = exits;
+            for (auto at = each.statements.rbegin(); at != each.statements.rend(); ++at)
+                inner.next = live(*at, wanted, nest, inner, behind);
+            return inner.next;
+        }
+        case Kind::branch: {
+            const bool then = live(each.statements[0], wanted, nest, exits, behind);
+            const bool other = each.statements.size() > 1
+                                   ? live(each.statements[1], wanted, nest, exits, behind)
+                                   : exits.next;
+            return after(use(each.expr, wanted), then || other);
+        }
+        case Kind::loop:
+        case Kind::repeat:
+            return live_loop(each, wanted, nest, exits, behind);
+        case Kind::leave:
+            return use(each.expr, wanted) == Use::read;
+        case Kind::skip:
+            return exits.skip;
+        case Kind::stop:
+            return exits.stop;
+        case Kind::jump:
+            return true;
+        case Kind::unknown: {  // in any order, any number of times
+            const bool any = mentions(id, wanted) || exits.next || exits.skip || exits.stop;
+            for (const int inner : each.statements)
+                live(inner, wanted, nest, {any, any, any}, behind);
+            return any;
+        }
+    }
+    return true;
+}
+
+bool Flow::is_live_behind(int id, int nest) const {
+    const c::Variable& named = variable(id);
+    if (has_jumps_ || is_escaped(id) || held_.count(id) || named.is_static || type(named.type).is_reference)
+        return true;
+    bool behind = false;
+    live(body_, id, nest, {}, behind);
+    return behind;
+}
+
+}  // namespace halo::lift

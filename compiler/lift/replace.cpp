@@ -1,0 +1,194 @@
+#include "compiler/lift/replace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace halo::lift {
+
+namespace {
+
+constexpr char kEnd[] = "/* end of haloc lift */";
+
+struct Edit {
+    std::size_t at = 0;
+    std::string text;
+};
+
+std::string_view trimmed(std::string_view line) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos) return {};
+    return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+class Replacer {
+public:
+    Replacer(const Nests& found, const std::vector<std::string>& specs) : found_(found), specs_(specs) {}
+
+    Replaced make() {
+        const c::Unit& unit = found_.lifted.front().unit;
+        const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
+        if (unit.source.part_begin(function.where.begin) != 0)
+            throw SourceError("`" + function.name + "` is in an included file, which is not replaced");
+        // The main file is the first part; the next one begins behind it.
+        text_ = std::string(unit.source.text());
+        std::size_t end = text_.size();
+        for (std::size_t at = 0; at < text_.size(); ++at) {
+            if (unit.source.part_begin(static_cast<std::uint32_t>(at)) != 0) {
+                end = at;
+                break;
+            }
+        }
+        text_.resize(end);
+        std::string definitions;
+        std::size_t function_begin = text_.size();
+        for (std::size_t i = 0; i < found_.lifted.size(); ++i) {
+            const Lifted& each = found_.lifted[i];
+            try {
+                const StencilCall made = write_call(each, specs_[i]);
+                if (each.outline)
+                    replace_nest(each, made);
+                else
+                    replace_whole(each, made);
+                definitions +=
+                    fmt::format("\n/* The loops in line {}: 1 where the stencil has done what they do. */\n",
+                                each.first_line) +
+                    made.definition;
+                function_begin = std::min<std::size_t>(function_begin, begin_of(each));
+                result_.calls.push_back(each.spec.name);
+            } catch (const Refusal& refusal) {
+                Refusal placed = refusal;
+                if (placed.where == SourceRange{}) placed.where = head_of(each);
+                result_.left.emplace_back(refusal.what(), each.unit.source, placed);
+            }
+        }
+        // A source in which a function has been replaced before has what all calls need.
+        const std::size_t end_of_support = text_.find(kEnd);
+        if (end_of_support != std::string::npos)
+            edits_.push_back(
+                {end_of_support, definitions.substr(std::min<std::size_t>(1, definitions.size())) + "\n"});
+        else if (!result_.calls.empty())
+            edits_.push_back({place_for_support(function_begin),
+                              "\n" + call_support() + definitions + "\n" + kEnd + "\n\n"});
+        std::stable_sort(edits_.begin(), edits_.end(),
+                         [](const Edit& a, const Edit& b) { return a.at > b.at; });
+        for (const Edit& each : edits_)
+            text_.insert(each.at, each.text);
+        result_.text = std::move(text_);
+        return std::move(result_);
+    }
+
+private:
+    static SourceRange head_of(const Lifted& each) {
+        return each.unit.functions[static_cast<std::size_t>(each.unit.function)].where;
+    }
+    static std::size_t begin_of(const Lifted& each) {
+        return each.outline ? each.outline->function
+                            : each.unit.functions[static_cast<std::size_t>(each.unit.function)].begin;
+    }
+
+    std::string_view line_before(std::size_t line_begin) const {
+        if (line_begin == 0) return {};
+        const std::size_t end = line_begin - 1;
+        const std::size_t begin = end == 0 ? 0 : text_.rfind('\n', end - 1) + 1;
+        return std::string_view(text_).substr(begin, end - begin);
+    }
+    std::size_t line_begin(std::size_t at) const { return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1; }
+    // The pragma in front of a statement, where there is one, as text; from: where it begins.
+    std::string pragma_before(std::size_t at, std::size_t& from) const {
+        from = line_begin(at);
+        const std::string_view own = trimmed(std::string_view(text_).substr(from, at - from));
+        if (own.find("_Pragma") != std::string_view::npos) return std::string(own);
+        if (!own.empty()) return "";
+        std::string all;
+        for (std::size_t begin = from; begin > 0;) {
+            const std::string_view line = line_before(begin);
+            const std::string_view words = trimmed(line);
+            const std::string_view above = trimmed(line_before(begin - line.size() - 1));
+            const bool goes_on = !above.empty() && above.back() == '\\';  // a directive in several lines
+            if (words.rfind("#pragma", 0) != 0 && words.find("_Pragma") == std::string_view::npos &&
+                !goes_on && !words.empty())
+                break;
+            begin -= line.size() + 1;
+            if (words.empty()) continue;
+            all = std::string(words) + "\n" + all;
+            from = begin;
+        }
+        return all;
+    }
+
+    void replace_nest(const Lifted& each, const StencilCall& made) {
+        const SourceRange where = each.outline->where;
+        if (text_.compare(where.begin, 3, "for") != 0)
+            throw Refusal(where, "this loop comes from a macro, which is not replaced");
+        for (const SourceRange& around : each.outline->around) {
+            std::size_t unused = 0;
+            const std::string pragma = pragma_before(around.begin, unused);
+            if (pragma.find("omp") != std::string::npos || pragma.find("acc") != std::string::npos)
+                throw Refusal(where, "this loop is in a part that several threads run, by `" +
+                                         pragma.substr(0, pragma.find('\n')) +
+                                         "`: each of them would run the stencil");
+        }
+        std::size_t from = where.begin;
+        const std::string pragma = pragma_before(where.begin, from);
+        if (pragma.find("_Pragma") != std::string::npos)
+            throw Refusal(where, "a `_Pragma` stands in front of this loop, which is not replaced");
+        if (pragma.empty()) from = where.begin;
+        const std::size_t line = line_begin(where.begin);
+        const std::size_t first = text_.find_first_not_of(" \t", line);
+        const std::string indent = text_.substr(line, std::min<std::size_t>(first, where.begin) - line);
+        const bool is_alone =
+            !each.outline->in_block;  // the one statement of an `if`, which may have an `else`
+        const std::string head = std::string(is_alone ? "{ " : "") + "if (!" + made.call + ") { /* stencil " +
+                                 each.spec.name + "; these loops run where it cannot */\n";
+        // Behind a pragma's own line the indentation is there already.
+        edits_.push_back({from, pragma.empty() ? head + indent : indent + head});
+        edits_.push_back({where.end, "\n" + indent + (is_alone ? "}}" : "}")});
+    }
+
+    void replace_whole(const Lifted& each, const StencilCall& made) {
+        const c::Function& function = each.unit.functions[static_cast<std::size_t>(each.unit.function)];
+        if (function.is_kernel)
+            throw Refusal(function.where, "kernels are not replaced: the stencil is run by host code",
+                          {"lift it without --replace, and run the spec in place of the launch"});
+        if (!function.is_plain)
+            throw Refusal(function.where, "templates and member functions are not replaced");
+        const std::size_t at = each.unit.statements[static_cast<std::size_t>(function.body)].where.begin;
+        if (text_[at] != '{') throw Refusal(function.where, "this function's body comes from a macro");
+        edits_.push_back({at + 1, "\n    /* stencil " + each.spec.name +
+                                      "; the text below runs where it cannot */\n    if (" + made.call +
+                                      ") return;"});
+    }
+
+    // Behind the last #include above the function that no #if encloses.
+    std::size_t place_for_support(std::size_t before) const {
+        std::size_t place = 0;
+        int depth = 0;
+        for (std::size_t at = 0; at < before;) {
+            std::size_t end = text_.find('\n', at);
+            if (end == std::string::npos) end = text_.size();
+            const std::string_view line = trimmed(std::string_view(text_).substr(at, end - at));
+            std::string_view word =
+                line.empty() || line[0] != '#' ? std::string_view() : trimmed(line.substr(1));
+            if (word.rfind("if", 0) == 0) ++depth;
+            if (word.rfind("endif", 0) == 0) --depth;
+            if (word.rfind("include", 0) == 0 && depth == 0) place = end + 1;
+            at = end + 1;
+        }
+        return std::min(place, text_.size());
+    }
+
+    const Nests& found_;
+    const std::vector<std::string>& specs_;
+    std::string text_;
+    std::vector<Edit> edits_;
+    Replaced result_;
+};
+
+}  // namespace
+
+Replaced replace_loops(const Nests& found, const std::vector<std::string>& specs) {
+    return Replacer(found, specs).make();
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,30 @@
+// The source with loops replaced by calls of the stencils that they were lifted to, through the C interface
+// (halocline/halocline.h). The loops stay in the text: they run where a stencil cannot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/lift/lift.h"
+
+namespace halo::lift {
+
+// C for one stencil; for replace.cpp. Throws Refusal where the call cannot be written.
+struct StencilCall {
+    std::string definition;  // static int halo_NAME(…) {…}
+    std::string call;        // halo_NAME(…), as it stands in the function
+};
+StencilCall write_call(const Lifted& lifted, const std::string& spec);
+
+// What all of them need, from #include on.
+std::string call_support();
+
+struct Replaced {
+    std::string text;
+    std::vector<std::string> calls;  // names of stencils that are called
+    std::vector<LiftError> left;     // why others are not: their loops stay as they were
+};
+// specs: the file_text() of each. Throws SourceError where the function is not in the file itself.
+Replaced replace_loops(const Nests& found, const std::vector<std::string>& specs);
+
+}  // namespace halo::lift

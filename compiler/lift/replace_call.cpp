@@ -1,0 +1,431 @@
+// One stencil as a C function that takes the loop's arrays and numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compiler/lift/replace.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+
+const char* type_name(Number number) {
+    switch (number) {
+        case Number::f32:
+            return "float";
+        case Number::f64:
+            return "double";
+        case Number::i32:
+            return "int32_t";
+        case Number::i64:
+            return "int64_t";
+        default:
+            return "unsigned char";
+    }
+}
+
+class CallWriter {
+public:
+    CallWriter(const Lifted& lifted, const std::string& spec)
+        : lifted_(lifted), unit_(lifted.unit), model_(lifted.model), form_(lifted.form), spec_(spec) {
+        for (const char* word : {"array", "bytes", "double", "float", "for", "grid", "held", "if", "int",
+                                 "long", "return", "sizeof", "stencil", "text", "turn"})
+            taken_.insert(word);
+    }
+
+    StencilCall write() {
+        for (const auto& [id, name] : lifted_.spec.fields) {
+            if (!is_local(id)) add_field(id);
+        }
+        for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+            const int id = static_cast<int>(i);
+            if (!is_local(id) && !lifted_.spec.fields.count(id))
+                throw Refusal(model_.object(form_.fields[i].object).where,
+                              "`" + form_.fields[i].name +
+                                  "` has no field in the spec, and would not hold what the loops leave in it",
+                              {"without --equal-rims it has one"});
+        }
+        const std::string body = function_body();  // names the numbers that it needs
+        StencilCall made;
+        const std::string name = "halo_" + lifted_.spec.name;
+        made.definition = "static int " + name + "(";
+        made.call = name + "(";
+        for (std::size_t i = 0; i < arguments_.size(); ++i) {
+            made.definition += (i ? ", " : "") + arguments_[i].declared;
+            made.call += (i ? ", " : "") + arguments_[i].value;
+        }
+        made.definition += ") {\n" + body + "}\n";
+        made.call += ")";
+        return made;
+    }
+
+private:
+    struct Argument {
+        std::string declared, value;
+    };
+
+    const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
+    const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
+    const Field& field(int id) const { return form_.fields[static_cast<std::size_t>(id)]; }
+    int array_of(int id) const {
+        const Object& object = model_.object(field(id).object);
+        return object.role_of >= 0 ? object.role_of : field(id).object;
+    }
+    bool is_local(int id) const { return model_.object(array_of(id)).origin == Object::Origin::local; }
+
+    std::string take(std::string wanted) {
+        std::string name = wanted;
+        for (int i = 2; !taken_.insert(name).second; ++i)
+            name = fmt::format("{}_{}", wanted, i);
+        return name;
+    }
+
+    // ---- arguments
+
+    // How the source calls an array.
+    std::string access(const Object& object) const {
+        const c::Variable& named = variable(object.variable);
+        const c::Type& of = type(named.type);
+        std::string text = named.name;
+        for (std::size_t i = 0; i < object.members.size(); ++i)
+            text += (i == 0 && of.kind == c::Type::Kind::pointer && !of.is_reference ? "->" : ".") +
+                    object.members[i];
+        const c::Type& held = of.is_reference ? type(of.element) : of;
+        const bool is_container = object.members.empty() && (held.is_vector || held.is_std_array);
+        return is_container ? text + ".data()" : text;
+    }
+
+    void add_field(int id) {
+        const Field& of = field(id);
+        const int array = array_of(id);
+        const Object& object = model_.object(array);
+        const int depth = *std::max_element(of.level.begin(), of.level.end());
+        if (of.modulus && of.phase_level != 0)
+            throw Refusal(object.where,
+                          "`" + object.name + "` is an array of rows that take turns each by itself");
+        const std::string pointer = std::string(type_name(object.number)) + " " +
+                                    std::string(static_cast<std::size_t>(depth) + 1, '*');
+        if (!arrays_.count(array)) {
+            const bool is_pointer = is_result(id);
+            const std::string name = take(object.name);
+            arrays_[array] = name;
+            if (is_pointer) {
+                pointers_.insert(array);
+                arguments_.push_back({pointer + "*" + name, "(" + pointer + "*)&" + access(object)});
+            } else {
+                arguments_.push_back({pointer + name, "(" + pointer + ")" + access(object)});
+            }
+        }
+        std::string first = pointers_.count(array) ? "*" + arrays_[array] : arrays_[array];
+        if (of.modulus) {
+            const Loop& time = model_.loop(model_.time_loop);
+            const std::string slot = fmt::format("(({} + {}) % {} + {}) % {}", text(time.lower), *of.phase,
+                                                 *of.modulus, *of.modulus, *of.modulus);
+            const bool is_flat = depth == 0;
+            first += is_flat ? fmt::format(" + ({}) * ({})", slot, text(of.phase_stride))
+                             : fmt::format("[{}]", slot);
+        }
+        const int above = of.modulus && depth > 0 ? 1 : 0;  // levels that the slot has passed
+        std::string from, to, stride, level;
+        for (std::size_t a = 0; a < 3; ++a) {
+            const bool is_there = a < form_.axes.size();
+            const Range cells = is_there ? touched(id, a) : Range{0, 1};
+            from += (a ? ", " : "") + text(cells.lower);
+            to += (a ? ", " : "") + text(cells.upper);
+            stride += (a ? ", " : "") + (is_there ? text(of.stride[a]) : "0");
+            level += (a ? ", " : "") + std::to_string(is_there ? of.level[a] - above : 0);
+        }
+        const std::string local = take("array_" + lifted_.spec.fields.at(id));
+        locals_[id] = local;
+        declared_ +=
+            fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
+                        local, first, type_name(object.number), from, to, stride, level);
+    }
+    // The cells that the loops read or write of a field, or of those that it takes turns with. Beyond them
+    // the array may end.
+    Range touched(int id, std::size_t a) const {
+        std::set<int> group;
+        for (int at = id; group.insert(at).second;)
+            at = field(at).after_step;
+        std::optional<Range> all;
+        const auto add = [&](const Range& cells) {
+            if (!all) {
+                all = cells;
+                return;
+            }
+            const auto below = (all->lower - cells.lower).constant(),
+                       above = (cells.upper - all->upper).constant();
+            if (!below)
+                all->lower = 0;
+            else if (*below > 0)
+                all->lower = cells.lower;
+            // A box at the low edge lies within one that goes to the high edge.
+            if (above ? *above > 0 : all->upper.constant().has_value()) all->upper = cells.upper;
+        };
+        for (const Statement& each : form_.statements) {
+            if (group.count(each.field)) add(each.region[a]);
+            for (const auto& [read, from] : each.reads) {
+                if (group.count(from.field))
+                    add({each.region[a].lower + from.offset[a], each.region[a].upper + from.offset[a]});
+            }
+        }
+        return all.value_or(Range{0, 0});
+    }
+    // Whether the nest leaves another array in the pointer, which is read behind it.
+    bool is_result(int id) const {
+        const Object& object = model_.object(field(id).object);
+        if (object.role_of < 0) return false;
+        return std::any_of(unit_.results.begin(), unit_.results.end(), [&](int each) {
+            return variable(each).name == object.name &&
+                   variable(each).name == model_.object(object.role_of).name;
+        });
+    }
+    void check_pointers() const {
+        for (const int each : unit_.results) {
+            const c::Type& of = type(variable(each).type);
+            if (of.kind != c::Type::Kind::pointer || of.is_reference) continue;
+            const bool has = std::any_of(pointers_.begin(), pointers_.end(),
+                                         [&](int array) { return model_.object(array).variable == each; });
+            if (!has)
+                throw Refusal(variable(each).where,
+                              "`" + variable(each).name +
+                                  "` is another pointer behind the loop, and is none of the "
+                                  "arrays that take turns");
+        }
+    }
+
+    std::string number(int scalar) {
+        const Scalar& each = model_.scalars[static_cast<std::size_t>(scalar)];
+        if (const auto found = numbers_.find(scalar); found != numbers_.end()) return found->second;
+        const std::string name = take(each.name);
+        std::string access = each.access;
+        if (each.element) {  // of a list that may have several axes
+            const c::Type& of = type(variable(each.variable).type);
+            const bool is_plain = of.element >= 0 && type(of.element).kind == c::Type::Kind::number;
+            if (!is_plain)
+                access = fmt::format("(({} *){})[{}]", type_name(each.number), variable(each.variable).name,
+                                     *each.element);
+        }
+        arguments_.push_back({(c::is_integer(each.number) ? "int64_t " : "double ") + name, access});
+        return numbers_[scalar] = name;
+    }
+    std::string text(const Polynomial& poly) {
+        const std::string words = poly.text(
+            [&](int symbol) { return number(model_.symbols[static_cast<std::size_t>(symbol)].scalar); });
+        std::string spaced;
+        for (const char each : words)
+            spaced += each == '*' ? std::string(" * ") : std::string(1, each);
+        return spaced;
+    }
+
+    // ---- the function
+
+    // What has to be 1 at least, so that each loop has turns and stays within the arrays.
+    std::string too_small() {
+        std::vector<Polynomial> needed;
+        const auto need = [&](const Polynomial& poly) {
+            if (poly.constant() && *poly.constant() >= 1) return;
+            for (Polynomial& each : needed) {
+                const auto apart = (poly - each).constant();
+                if (!apart) continue;
+                if (*apart < 0) each = poly;
+                return;
+            }
+            needed.push_back(poly);
+        };
+        for (const Polynomial& each : form_.grid)
+            need(each);
+        for (const Field& each : form_.fields) {
+            for (std::size_t a = 0; a < each.extents.size(); ++a) {
+                need(each.extents[a]);
+                need(each.pitch[a] - each.extents[a] + 1);
+            }
+        }
+        for (const Statement& each : form_.statements) {
+            for (std::size_t a = 0; a < each.region.size(); ++a) {
+                need(each.region[a].upper - each.region[a].lower);
+                need(each.region[a].lower + 1);
+                need(form_.grid[a] - each.region[a].upper + 1);
+            }
+        }
+        if (model_.time_loop >= 0) {
+            const Loop& time = model_.loop(model_.time_loop);
+            need(time.upper - time.lower);
+        }
+        std::string all;
+        for (const Polynomial& each : needed)
+            all += (all.empty() ? "" : " || ") + text(each) + " < 1";
+        return all;
+    }
+
+    std::string function_body() {
+        check_pointers();
+        std::string body = "    static HALO_LIFT_THREAD halo_lifted stencil;\n" + literal();
+        std::string grid;
+        for (std::size_t a = 0; a < 3; ++a)
+            grid += (a ? ", " : "") + (a < form_.grid.size() ? text(form_.grid[a]) : "1");
+        body += "    const int64_t grid[3] = {" + grid + "};\n" + declared_;
+        for (const ReductionName& each : lifted_.spec.reductions)
+            body += "    double " + reduced(each) + ";\n";
+        if (const std::string small = too_small(); !small.empty())
+            body += broken_line("    if (" + small + ") return 0;");
+        std::size_t most = 1;
+        for (const auto& [id, name] : lifted_.spec.fields)
+            most = std::max<std::size_t>(most, type_bytes(id));
+        body += fmt::format(
+            "    if (!halo_lift_ready(&stencil, \"{}\", text, {}, grid,\n"
+            "                         (size_t)(grid[0] * grid[1] * grid[2] * {})))\n        return 0;\n",
+            lifted_.spec.name, form_.axes.size(), most);
+        body += "    if (" + run() + ")\n        return halo_lift_failed(&stencil);\n";
+        body += finish();
+        return body + "    return 1;\n";
+    }
+    std::size_t type_bytes(int id) const {
+        switch (model_.object(field(id).object).number) {
+            case Number::f64:
+            case Number::i64:
+                return 8;
+            case Number::f32:
+            case Number::i32:
+                return 4;
+            default:
+                return 1;
+        }
+    }
+    std::string literal() const {
+        std::string text = "    static const char text[] =\n", line;
+        for (const char each : spec_) {
+            if (each == '\n') {
+                text += "        \"" + line + "\\n\"\n";
+                line.clear();
+                continue;
+            }
+            if (each == '"' || each == '\\') line += '\\';
+            line += each;
+        }
+        text.pop_back();
+        return text + ";\n";
+    }
+    static std::string broken_line(const std::string& line) {
+        std::string text;
+        std::size_t begin = 0;
+        while (line.size() - begin > 110) {
+            const std::size_t at = line.rfind(" || ", begin + 106);
+            if (at == std::string::npos || at <= begin + 8) break;
+            text += line.substr(begin, at + 3 - begin) + "\n        ";
+            begin = at + 4;
+        }
+        return text + line.substr(begin) + "\n";
+    }
+
+    // All that may fail, with nothing of the program's changed.
+    std::string run() {
+        std::vector<std::string> calls;
+        for (const auto& [id, name] : lifted_.spec.params) {
+            const bool is_whole = c::is_integer(model_.scalars[static_cast<std::size_t>(id)].number);
+            calls.push_back(fmt::format("halo_set(stencil.simulation, \"{}\", {}{})", name,
+                                        is_whole ? "(double)" : "", number(id)));
+        }
+        for (const auto& [id, local] : locals_)
+            calls.push_back(
+                fmt::format("halo_lift_write(&stencil, \"{}\", &{})", lifted_.spec.fields.at(id), local));
+        calls.push_back("halo_step(stencil.simulation, " + steps() + ")");
+        calls.push_back("halo_wait(stencil.simulation)");
+        for (const ReductionName& each : lifted_.spec.reductions)
+            calls.push_back(
+                fmt::format("halo_reduce(stencil.simulation, \"{}\", &{})", each.name, reduced(each)));
+        std::string text;
+        for (const std::string& each : calls)
+            text += (text.empty() ? "" : " ||\n        ") + each;
+        return text;
+    }
+    std::string steps() {
+        if (model_.time_loop < 0) return "1";
+        const Loop& time = model_.loop(model_.time_loop);
+        return text(time.upper - time.lower);
+    }
+    const Reduction& gathered(const ReductionName& each) const {
+        const Statement& cells = form_.statements[static_cast<std::size_t>(each.statement)];
+        return model_.reduction(model_.stores[static_cast<std::size_t>(cells.store)].reduction);
+    }
+    std::string reduced(const ReductionName& each) {
+        const auto found = reduced_.find(each.name);
+        if (found != reduced_.end()) return found->second;
+        return reduced_[each.name] = take("found_" + each.name);
+    }
+
+    std::string finish() {
+        std::string body;
+        for (const ReductionName& each : lifted_.spec.reductions) {
+            if (gathered(each).op == "sum") continue;
+            body += fmt::format("    if ({0} != {0}) return 0; /* C's comparisons pass over NaN */\n",
+                                reduced(each));
+        }
+        body += turns();
+        for (const auto& [id, local] : locals_) {
+            const bool is_turning = field(id).after_step != id;
+            if (field(id).is_written || is_turning)
+                body += fmt::format("    halo_lift_read(&stencil, \"{}\", &{});\n",
+                                    lifted_.spec.fields.at(id), local);
+        }
+        for (const auto& [id, local] : locals_) {
+            if (!is_result(id) || !pointers_.count(array_of(id))) continue;
+            const Object& object = model_.object(array_of(id));
+            const int depth = *std::max_element(field(id).level.begin(), field(id).level.end());
+            body += fmt::format("    *{} = ({} {}){}.first;\n", arrays_.at(array_of(id)),
+                                type_name(object.number),
+                                std::string(static_cast<std::size_t>(depth) + 1, '*'), local);
+        }
+        for (const ReductionName& each : lifted_.spec.reductions) {
+            const Reduction& from = gathered(each);
+            const c::Type& named = this->type(variable(from.variable).type);
+            const std::string type = named.is_reference ? this->type(named.element).plain : named.plain;
+            const std::string to = take(from.name);
+            arguments_.push_back({type + " *" + to, "&" + from.name});
+            const std::string found = reduced(each);
+            if (from.op == "sum")
+                body += fmt::format("    *{0} = ({1})((double)*{0} + {2});\n", to, type, found);
+            else
+                body += fmt::format("    if ({2} {3} (double)*{0}) *{0} = ({1}){2};\n", to, type, found,
+                                    from.op == "max" ? ">" : "<");
+        }
+        return body;
+    }
+    // After each step an array is called like another one.
+    std::string turns() {
+        std::string held, moved;
+        for (const auto& [id, local] : locals_) {
+            const int next = field(id).after_step;
+            if (next == id) continue;
+            held += fmt::format("        const halo_lift_array held_{0} = {0};\n", local);
+            moved += fmt::format("        {} = held_{};\n", local, locals_.at(next));
+        }
+        if (held.empty()) return "";
+        return "    for (int64_t turn = 0; turn < " + steps() + "; ++turn) {\n" + held + moved + "    }\n";
+    }
+
+    const Lifted& lifted_;
+    const c::Unit& unit_;
+    const Model& model_;
+    const Form& form_;
+    const std::string& spec_;
+    std::set<std::string> taken_;
+    std::vector<Argument> arguments_;
+    std::map<int, std::string> arrays_, numbers_;  // names of arguments, by object and scalar
+    std::set<int> pointers_;                       // of these, arrays whose pointers are changed
+    std::map<int, std::string> locals_;            // halo_lift_array, by field
+    std::map<std::string, std::string> reduced_;
+    std::string declared_;
+};
+
+}  // namespace
+
+StencilCall write_call(const Lifted& lifted, const std::string& spec) {
+    return CallWriter(lifted, spec).write();
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,171 @@
+#include "compiler/lift/spec_terms.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace halo::lift {
+
+using c::Number;
+
+// What is called `id` now is called so after the step.
+int TermWriter::holder(int id) const {
+    for (std::size_t i = 0; i < form_.fields.size(); ++i) {
+        if (form_.fields[i].after_step == id) return static_cast<int>(i);
+    }
+    return id;
+}
+Text TermWriter::term(int id, bool spelled_out) {
+    if (!spelled_out) {
+        if (const auto found = lets_.find(id); found != lets_.end()) return {found->second, kLeaf};
+    }
+    const Term& each = model_.term(id);
+    switch (each.kind) {
+        case Term::Kind::number:
+            return number(each, false);
+        case Term::Kind::integer:
+            return polynomial(each);
+        case Term::Kind::scalar:
+            return {param(each.index), kLeaf};
+        case Term::Kind::read:
+            return {access(each), kLeaf};
+        case Term::Kind::convert:
+            return term(each.operands[0]);
+        case Term::Kind::unary: {
+            const int binding = each.text == "not" ? kNot : kSign;
+            const std::string operand = term(each.operands[0]).in(each.text == "not" ? kCompare : kLeaf);
+            return {each.text == "not" ? "not " + operand : "-" + operand, binding};
+        }
+        case Term::Kind::binary:
+            return binary(each);
+        case Term::Kind::select: {
+            const Text condition = term(each.operands[0]);
+            const Text then = operand(each, 1), otherwise = operand(each, 2);
+            return {"if " + condition.in(kOr) + " then " + then.in(kOr) + " else " + otherwise.in(kIf), kIf};
+        }
+        case Term::Kind::call:
+            return call(each);
+        case Term::Kind::running:  // refused by find_precision()
+        case Term::Kind::reduced:
+            break;
+    }
+    return {};
+}
+
+// A number takes the type of what it meets: a float's decimals mean the float there, and not among
+// doubles.
+Text TermWriter::operand(const Term& of, std::size_t which) {
+    const int id = of.operands[which];
+    int leaf = id;
+    while (model_.term(leaf).kind == Term::Kind::convert)
+        leaf = model_.term(leaf).operands[0];
+    if (model_.term(leaf).kind != Term::Kind::number) return term(id);
+    bool meets_float = false;
+    for (const int other : of.operands)
+        meets_float = meets_float || precision_.compute[static_cast<std::size_t>(other)] == Compute::f32;
+    return number(model_.term(leaf), meets_float);
+}
+Text TermWriter::number(const Term& each, bool meets_float) {
+    if (!std::isfinite(each.number))
+        throw Refusal(each.where, "this number is not finite, and a spec cannot write it");
+    const bool as_float = meets_float;
+    return {decimal(each.number, as_float), std::signbit(each.number) ? kSign : kLeaf};
+}
+
+Text TermWriter::binary(const Term& each) {
+    if (each.text == "mod")
+        return {"mod(" + term(each.operands[0]).words + ", " + term(each.operands[1]).words + ")", kLeaf};
+    if (each.text == "+" && is_value(each.operands[0], 0)) return operand(each, 1);  // where sums begin
+    if (each.text == "*" && is_value(each.operands[0], 1)) return operand(each, 1);
+    const Text left = operand(each, 0), right = operand(each, 1);
+    if (each.text == "+" && right.binding == kProduct && right.words[0] == '-')
+        return {left.in(kSum) + " - " + right.words.substr(1), kSum};  // a + -2 * b
+    if (each.text == "and") return {left.in(kAnd) + " and " + right.in(kNot), kAnd};
+    if (each.text == "or") return {left.in(kOr) + " or " + right.in(kAnd), kOr};
+    const bool is_sum = each.text == "+" || each.text == "-";
+    const bool is_product = each.text == "*" || each.text == "/";
+    const int binding = is_sum ? kSum : is_product ? kProduct : kCompare;
+    const int at_left = binding == kCompare ? kSum : binding;
+    // -1 * a stays a product of a number; a - -1 does not stand so.
+    const int at_right = binding == kCompare                             ? kSum
+                         : kLeaf > binding + 1 && right.binding == kSign ? kLeaf
+                                                                         : binding + 1;
+    return {left.in(at_left) + " " + each.text + " " + right.in(at_right), binding};
+}
+
+// A language that computes with exact numbers drops these, too.
+bool TermWriter::is_value(int id, int value) const {
+    const Term& each = model_.term(id);
+    if (each.kind == Term::Kind::convert) return is_value(each.operands[0], value);
+    if (each.kind == Term::Kind::integer) return each.poly == Polynomial(value);
+    return each.kind == Term::Kind::number && each.number == value && !std::signbit(each.number);
+}
+
+Text TermWriter::call(const Term& each) {
+    if (each.text == "min" || each.text == "max")
+        has_extremum_ = true;
+    else if (each.text != "sqrt" && each.text != "abs")
+        has_function_ = true;
+    std::string text = each.text + "(";
+    for (std::size_t i = 0; i < each.operands.size(); ++i)
+        text += (i ? ", " : "") + operand(each, i).words;
+    return {text + ")", kLeaf};
+}
+
+std::string TermWriter::param(int scalar) {
+    const auto found = spec_.params.find(scalar);
+    if (found != spec_.params.end()) return found->second;
+    return spec_.params[scalar] = names_.take(model_.scalars[static_cast<std::size_t>(scalar)].name);
+}
+
+// i + 2*n: the loop's index is that of the cell, less what is added to it where the cell is stored.
+Text TermWriter::polynomial(const Term& each) {
+    Polynomial in_cells = each.poly;
+    std::map<int, std::string> words;
+    for (std::size_t a = 0; a < current_->axes.size(); ++a) {
+        const AxisIndex& axis = current_->axes[a];
+        if (axis.loop < 0) continue;
+        const int symbol = model_.loop(axis.loop).symbol;
+        const auto factor = in_cells.coefficient(symbol);
+        if (!factor) throw Refusal(each.where, "a power of a loop's index is computed here");
+        in_cells = in_cells - *factor * axis.offset;
+        words[symbol] = "idx(" + form_.axes[a] + ")";
+    }
+    if (model_.time_loop >= 0) {
+        const Loop& time = model_.loop(model_.time_loop);
+        const auto factor = in_cells.coefficient(time.symbol);
+        if (!factor) throw Refusal(each.where, "a power of the step is computed here");
+        in_cells = in_cells + *factor * time.lower;
+        words[time.symbol] = "step";
+    }
+    for (std::size_t s = 0; s < model_.symbols.size(); ++s) {
+        const int symbol = static_cast<int>(s);
+        if (words.count(symbol) || !in_cells.has(symbol)) continue;
+        if (model_.symbols[s].scalar < 0)
+            throw Refusal(each.where, "`" + model_.symbols[s].name + "` is no number that a spec knows");
+        words[symbol] = param(model_.symbols[s].scalar);
+    }
+    std::string text = in_cells.text([&](int symbol) { return words.at(symbol); });
+    std::string spaced;
+    for (const char each_char : text)
+        spaced += each_char == '*' ? std::string(" * ") : std::string(1, each_char);
+    const bool is_sum = in_cells.terms().size() > 1;
+    const bool is_product = spaced.find('*') != std::string::npos;
+    return {spaced, is_sum ? kSum : is_product ? kProduct : spaced[0] == '-' ? kSign : kLeaf};
+}
+
+std::string TermWriter::access(const Term& each) {
+    const ResolvedRead& read = current_->reads.at(each.index);
+    const Field& of = field(read.field);
+    const bool is_before = !before_.empty() && read.is_new && read.field == current_->field;
+    const std::string text =
+        is_before ? before_ : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
+    std::string inside = read.is_new && of.is_state && !is_before ? "t+1" : "";
+    for (std::size_t a = 0; a < read.offset.size(); ++a) {
+        if (read.offset[a] == 0) continue;
+        inside += (inside.empty() ? "" : ", ") + form_.axes[a] + fmt::format("{:+d}", read.offset[a]);
+    }
+    return inside.empty() ? text : text + "[" + inside + "]";
+}
+
+}  // namespace halo::lift

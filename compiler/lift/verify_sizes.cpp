@@ -1,0 +1,65 @@
+#include "compiler/lift/verify_sizes.h"
+
+#include <algorithm>
+
+#include "compiler/lift/clang_front.h"
+
+namespace halo::lift {
+
+namespace {
+constexpr std::int64_t kMostCells = 4'000'000;
+constexpr std::int64_t kMostWork = 40'000'000;  // cells times steps
+}  // namespace
+
+bool SizeChooser::has_choice() const {
+    return std::any_of(model_.symbols.begin(), model_.symbols.end(),
+                       [](const Symbol& each) { return each.kind == Symbol::Kind::size; });
+}
+
+std::vector<std::int64_t> SizeChooser::next() {
+    for (int attempt = 0; attempt < 20'000; ++attempt) {
+        std::vector<std::int64_t> values(model_.symbols.size(), 0);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = counts_steps(static_cast<int>(i)) ? 1 + static_cast<std::int64_t>(random_() % 5)
+                                                          : 3 + static_cast<std::int64_t>(random_() % 18);
+        if (fits(values)) return values;
+    }
+    throw SourceError("no small grid was found that the function can be run on");
+}
+
+bool SizeChooser::counts_steps(int symbol) const {
+    return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
+}
+bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
+    const auto number = [&](const Polynomial& poly) {
+        return poly.evaluate([&](int symbol) { return values[static_cast<std::size_t>(symbol)]; });
+    };
+    std::int64_t cells = 1;
+    for (const Polynomial& each : form_.grid) {
+        const std::int64_t extent = number(each);
+        if (extent < 1) return false;
+        cells *= extent;
+        if (cells > kMostCells) return false;
+    }
+    if (model_.time_loop >= 0) {
+        const Loop& time = model_.loop(model_.time_loop);
+        const std::int64_t steps = number(time.upper) - number(time.lower);
+        if (steps < 0 || steps * cells > kMostWork) return false;
+    }
+    for (const Field& each : form_.fields) {
+        for (std::size_t a = 0; a < each.extents.size(); ++a) {
+            if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a])) return false;
+        }
+    }
+    for (const Statement& each : form_.statements) {
+        for (std::size_t a = 0; a < each.region.size(); ++a) {
+            const bool is_empty = number(each.region[a].lower) >= number(each.region[a].upper);
+            const bool is_outside =
+                number(each.region[a].lower) < 0 || number(each.region[a].upper) > number(form_.grid[a]);
+            if (is_empty || is_outside) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace halo::lift

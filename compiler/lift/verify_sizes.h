@@ -1,0 +1,28 @@
+// Sizes to run a function on; for verify.cpp.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "compiler/lift/form.h"
+
+namespace halo::lift {
+
+// Numbers for the sizes that the function is given, so that there are cells and no array is too short.
+class SizeChooser {
+public:
+    SizeChooser(const Model& model, const Form& form) : model_(model), form_(form), random_(20) {}
+    bool has_choice() const;
+    std::vector<std::int64_t> next();  // by symbol. Throws SourceError
+
+private:
+    bool counts_steps(int symbol) const;
+    bool fits(const std::vector<std::int64_t>& values) const;
+
+    const Model& model_;
+    const Form& form_;
+    std::mt19937 random_;
+};
+
+}  // namespace halo::lift

@@ -1,0 +1,189 @@
+// Sources in which loops are replaced by calls of stencils compute what they computed, in every bit.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cases.h"
+#include "catch.h"
+#include "compiler/lift/replace.h"
+#include "compiler/lift/verify.h"
+#include "temporary_folder.h"
+
+namespace {
+
+using halo::test::LiftCase;
+
+std::string read_file(const std::string& path) {
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+void write_file(const std::string& path, const std::string& text) {
+    std::ofstream(path) << text;
+}
+void replace_once(std::string& text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+}
+
+bool is_kernel(const LiftCase& each) {
+    return each.file.size() > 3 && each.file.substr(each.file.size() - 3) == ".cu";
+}
+
+halo::lift::Replaced replaced(const halo::lift::Options& options, halo::lift::Nests& found) {
+    found = halo::lift::lift_nests(options);
+    std::vector<std::string> specs;
+    for (const halo::lift::Lifted& each : found.lifted)
+        specs.push_back(halo::lift::file_text(each, {}));
+    return halo::lift::replace_loops(found, specs);
+}
+
+std::string output_of(const std::string& command) {
+    std::FILE* from = ::popen(command.c_str(), "r");
+    REQUIRE(from != nullptr);
+    std::string all;
+    char part[4096];
+    for (std::size_t n; (n = std::fread(part, 1, sizeof part, from)) > 0;)
+        all.append(part, n);
+    const int status = ::pclose(from);
+    INFO(command << "\n" << all);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) == 0);
+    return all;
+}
+
+const std::string kLibraries =
+    " -L" HALO_BINARY_DIR "/lib -lhalocline -lhalocline-runtime -Wl,-rpath," HALO_BINARY_DIR "/lib -lm";
+
+// As a user compiles it; -Werror: nothing that a compiler warns of is written.
+std::string run_program(const std::string& compiler, const std::string& source, const std::string& program) {
+    output_of(compiler +
+              " -O1 -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -DHALO_LIFT_REQUIRED "
+              "-I" HALO_SOURCE_DIR "/include " +
+              source + " -o " + program + kLibraries + " 2>&1");
+    return output_of(program + " 2>&1");
+}
+
+// One function after the other.
+void replace_all(const std::string& name, const std::string& compiler,
+                 const std::vector<std::string>& functions) {
+    const TemporaryFolder folder;
+    const std::string source = HALO_SOURCE_DIR "/tests/lift/replaced/" + name;
+    std::string last = source;
+    for (const std::string& function : functions) {
+        INFO(function);
+        halo::lift::Options options;
+        options.source = {last, function, "", {"-I" HALO_SOURCE_DIR "/include"}};
+        options.form.no_alias = function != "main";
+        options.form.strict_fp = true;
+        options.keep_result = true;
+        halo::lift::Nests found;
+        const halo::lift::Replaced made = replaced(options, found);
+        CHECK_FALSE(made.calls.empty());
+        CHECK(made.left.empty());
+        for (const halo::lift::Lifted& each : found.lifted)
+            CHECK(halo::lift::verify(options, each).passed);
+        last = folder / (function + "_" + name);
+        write_file(last, made.text);
+    }
+    const std::string expected = run_program(compiler, source, folder / "before");
+    CHECK(run_program(compiler, last, folder / "after") == expected);
+    // It is the stencils that were run: another spec gives other numbers.
+    std::string text = read_file(last);
+    const std::string number = text.find("0.5 * (") != std::string::npos ? "0.5 * (" : "0.5*";
+    const std::size_t spec = text.find("\"", text.find("static const char text[]"));
+    const std::size_t at = text.find(number, spec);
+    REQUIRE(at != std::string::npos);
+    text[at + 2] = '7';
+    write_file(last, text);
+    CHECK(run_program(compiler, last, folder / "other") != expected);
+}
+
+}  // namespace
+
+TEST_CASE("replaced functions compute what they computed") {
+    int count = 0;
+    for (const LiftCase& each : halo::test::lift_cases()) {
+        if (is_kernel(each) || !each.refused.empty() || each.nests >= 0) continue;
+        INFO(each.file << ", " << each.function);
+        halo::lift::Options options = options_of(each);
+        options.keep_result = true;
+        halo::lift::Nests found;
+        halo::lift::Replaced made = replaced(options, found);
+        if (!found.is_whole) continue;  // it returns something: its nests are replaced
+        REQUIRE(found.lifted.size() == 1);
+        if (made.calls.empty()) {
+            CHECK(options.form.equal_rims);
+            continue;
+        }
+        // Where the stencil does not run, the program ends.
+        const std::string mark = "; the text below runs where it cannot */\n    if (";
+        replace_once(made.text, mark, "; */ if (!");
+        const std::size_t end = made.text.find(") return;", made.text.find("; */ if (!"));
+        REQUIRE(end != std::string::npos);
+        made.text.replace(end, 9, ") __builtin_trap(); return;");
+        const TemporaryFolder folder;
+        options.source.file = folder / each.file;
+        options.source.arguments = {"-I" HALO_SOURCE_DIR "/include", "-DHALO_LIFT_REQUIRED"};
+        write_file(options.source.file, made.text);
+        const halo::lift::Verification run = halo::lift::verify(options, found.lifted[0]);
+        INFO(run.sentences.front());
+        CHECK(run.passed);
+        ++count;
+    }
+    CHECK(count >= 40);
+}
+
+TEST_CASE("replaced nests compile") {
+    int count = 0;
+    for (const LiftCase& each : halo::test::lift_cases()) {
+        if (is_kernel(each) || each.nests < 1) continue;
+        INFO(each.file << ", " << each.function);
+        halo::lift::Options options = options_of(each);
+        halo::lift::Nests found;
+        const halo::lift::Replaced made = replaced(options, found);
+        CHECK(made.left.empty());
+        const TemporaryFolder folder;
+        options.source.file = folder / each.file;
+        options.source.arguments = {"-I" HALO_SOURCE_DIR "/include"};
+        write_file(options.source.file, made.text);
+        CHECK_FALSE(halo::lift::compile_with(options.source, "").empty());
+        ++count;
+    }
+    CHECK(count >= 12);
+}
+
+TEST_CASE("replaced programs print what they printed") {
+    replace_all("solver.c", HALO_CC " -std=c11",
+                {"blur", "mix", "heat_up", "cool", "decay", "wave", "relax"});
+    replace_all("heat.c", HALO_CC " -std=c11", {"main"});
+    replace_all("fields.cpp", HALO_CXX " -std=c++17", {"smooth", "settle", "mark", "count", "blend"});
+}
+
+TEST_CASE("loops that several threads run stay") {
+    const TemporaryFolder folder;
+    halo::lift::Options options;
+    options.source = {folder / "threads.c", "sweep", "", {}};
+    write_file(options.source.file,
+               "int printf(const char *, ...);\n"
+               "void sweep(int n, const double *restrict u, double *restrict w) {\n"
+               "#pragma omp parallel\n"
+               "    {\n"
+               "        printf(\"a thread\\n\");\n"
+               "#pragma omp for\n"
+               "        for (int i = 1; i < n; i++) w[i] = u[i - 1];\n"
+               "    }\n"
+               "    for (int i = 1; i < n; i++) w[i] = 2 * w[i];\n"
+               "}\n");
+    halo::lift::Nests found;
+    const halo::lift::Replaced made = replaced(options, found);
+    REQUIRE(made.left.size() == 1);
+    CHECK(std::string(made.left[0].what()).find("several threads") != std::string::npos);
+    CHECK(made.calls == std::vector<std::string>{"sweep_2"});
+}

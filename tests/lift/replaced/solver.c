@@ -1,0 +1,128 @@
+// A program whose loops are replaced one function after the other; it prints all that it computes, in every bit.
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define AT(a, i, j) (a)[(size_t)(j) * nx + (i)]
+
+struct grid {
+    int nx, ny;
+    double h;
+    double *heat;
+};
+
+static float weights[3] = {0.25f, 0.5f, 0.25f}, pairs[2][2] = {{0.5f, 0.25f}, {0.125f, 2}};
+static double plate[12][17], cooled[12][17];
+
+static void print(const char *name, const double *a, int count) {
+    printf("%s", name);
+    for (int i = 0; i < count; i++) printf(" %a", a[i]);
+    printf("\n");
+}
+
+static double start(int i) { return (i * 7919 % 1013) / 509.0 - 0.7; }
+
+// replaced: one axis, weights in an array that may change
+void blur(int n, const float *restrict in, float *restrict out) {
+    for (int i = 1; i < n - 1; i++) out[i] = weights[0] * in[i - 1] + weights[1] * in[i] + weights[2] * in[i + 1];
+}
+
+// replaced: weights in an array of two axes
+void mix(int n, const float *restrict in, float *restrict out) {
+    for (int i = 1; i < n; i++) out[i] = pairs[0][1] * in[i - 1] + pairs[1][0] * in[i];
+}
+
+// replaced: sizes and an array in a struct
+void heat_up(struct grid *g, const double *restrict source) {
+    const int nx = g->nx;
+#pragma omp parallel for
+    for (int j = 1; j < g->ny - 1; j++)
+        for (int i = 1; i < nx - 1; i++) AT(g->heat, i, j) += g->h * AT(source, i, j);
+}
+
+// replaced: global arrays
+void cool(double rate) {
+    for (int j = 1; j < 11; j++)
+        for (int i = 1; i < 16; i++)
+            cooled[j][i] = plate[j][i] + rate * (plate[j][i - 1] + plate[j][i + 1] + plate[j - 1][i] + plate[j + 1][i] -
+                                                 4 * plate[j][i]);
+}
+
+// replaced: rows by pointers, in three dimensions, and whole numbers
+void decay(int ***cells, int nx, int ny, int nz) {
+    for (int k = 1; k < nz; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx; i++) cells[k][j][i] = cells[k][j][i] > 2 ? cells[k][j][i] - 2 : 0;
+}
+
+// replaced: levels that take turns
+void wave(int n, int steps, double (*u)[40], double c) {
+    for (int t = 1; t <= steps; t++)
+        for (int i = 1; i < n - 1; i++)
+            u[(t + 1) % 3][i] =
+                2 * u[t % 3][i] - u[(t - 1) % 3][i] + c * (u[t % 3][i - 1] - 2 * u[t % 3][i] + u[t % 3][i + 1]);
+}
+
+// replaced: a loop over time that swaps, the largest change, a count, and what is between them
+double relax(double *a, double *b, int n, int steps, int *changed) {
+    double change = 0, *held;
+    int count = 3;
+    for (int t = 0; t < steps; t++) {
+#pragma omp parallel for \
+    schedule(static)
+        for (int i = 1; i < n - 1; i++) b[i] = 0.5 * (a[i - 1] + a[i + 1]);
+        held = a;
+        a = b;
+        b = held;
+    }
+    print("now", a, n);
+    if (n > 3)
+        for (int i = 0; i < n; i++) change = fmax(change, fabs(a[i] - b[i]));
+    else
+        change = -1;
+    for (int i = 0; i < n; i++)
+        if (a[i] > 0.25) count++;
+    *changed = count;
+    return change;
+}
+
+int main(void) {
+    float in[50], out[50];
+    double a[40], b[40], levels[3][40], source[15 * 9], heat[15 * 9];
+    struct grid g = {15, 9, 0.125, heat};
+    int plane[4][5][6], *rows[4][5], **planes[4], count = 0;
+    for (int i = 0; i < 50; i++) in[i] = (float)start(i), out[i] = 1;
+    for (int i = 0; i < 40; i++) a[i] = start(i + 3), b[i] = start(i + 90);
+    for (int i = 0; i < 120; i++) levels[i / 40][i % 40] = start(i);
+    for (int i = 0; i < 135; i++) source[i] = start(i + 5), heat[i] = start(i + 7);
+    for (int j = 0; j < 12; j++)
+        for (int i = 0; i < 17; i++) plate[j][i] = start(i * 3 + j), cooled[j][i] = 9;
+    for (int k = 0; k < 4; k++) {
+        for (int j = 0; j < 5; j++) {
+            rows[k][j] = plane[k][j];
+            for (int i = 0; i < 6; i++) plane[k][j][i] = (i * 5 + j * 3 + k) % 7;
+        }
+        planes[k] = rows[k];
+    }
+    blur(50, in, out);
+    weights[1] = 0.75f;
+    blur(30, out, in);
+    blur(2, out, in);
+    mix(20, in, out);
+    heat_up(&g, source);
+    cool(0.1);
+    decay(planes, 6, 5, 4);
+    wave(40, 5, levels, 0.2);
+    const double change = relax(a, b, 40, 7, &count);
+    for (int i = 0; i < 50; i++) printf("%a %a ", (double)in[i], (double)out[i]);
+    for (int i = 0; i < 120; i++) printf("%d ", plane[i / 30][i / 6 % 5][i % 6]);
+    print("heat", heat, 135);
+    print("plate", plate[0], 12 * 17);
+    print("cooled", cooled[0], 12 * 17);
+    print("wave", levels[0], 120);
+    print("a", a, 40);
+    print("b", b, 40);
+    printf("%a %d\n", change, count);
+    return 0;
+}
