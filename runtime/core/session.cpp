@@ -210,8 +210,8 @@ std::vector<double> Session::trace(const std::string& points, const std::string&
     return state_->trace(find_named(state_->plan.points, points, "set of points", state_->plan.name), name);
 }
 
-void Session::step(std::int64_t count) {
-    state_->step(count);
+void Session::step(std::int64_t count, bool with_results) {
+    state_->step(count, with_results);
 }
 
 RunResult Session::run(const RunOptions& options) {

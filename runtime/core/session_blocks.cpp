@@ -76,10 +76,10 @@ PreparedLaunch::Value Session::State::exchange_value(int index, int part) const 
 }
 
 // All steps in one launch.
-std::int64_t Session::State::step_resident(std::int64_t count) {
+std::int64_t Session::State::step_resident(std::int64_t count, bool with_results) {
     const TimeBlock& block = *plan.time_block;
     constexpr std::int64_t kMostSteps = 1 << 29;  // kernels count them in 32 bits
-    const std::int64_t all = std::min(count - (block.is_whole ? 0 : 1), kMostSteps);
+    const std::int64_t all = std::min(count - (block.is_whole || !with_results ? 0 : 1), kMostSteps);
     if (all < block.steps) return count;
     if (resident_steps > kMostSteps) {
         resident_steps = 0;
@@ -137,11 +137,11 @@ void Session::State::count_blocks(std::int64_t rounds) {
     phase_shift += rounds * (block.levels - block.steps);
 }
 
-std::int64_t Session::State::step_in_blocks(std::int64_t count) {
+std::int64_t Session::State::step_in_blocks(std::int64_t count, bool with_results) {
     if (block_kernel == nullptr) return count;
     const TimeBlock& block = *plan.time_block;
-    if (block.is_resident) return step_resident(count);
-    const std::int64_t singles = block.is_whole ? 0 : 1;
+    if (block.is_resident) return step_resident(count, with_results);
+    const std::int64_t singles = block.is_whole || !with_results ? 0 : 1;
     const std::int64_t before = steps_done, last = before + count - singles;
     const bool replayable = options.record && device->can_record();
     while (steps_done + block.steps <= last) {

@@ -423,12 +423,12 @@ std::unique_ptr<Recording> Session::State::record(std::int64_t count,
     return device->end_recording();
 }
 
-void Session::State::step(std::int64_t count) {
+void Session::State::step(std::int64_t count, bool with_results) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
     if (count == 0) return;
     prepare();
     look_for_late_block();
-    count = step_in_blocks(count);
+    count = step_in_blocks(count, with_results);
     if (count == 0) return;
     fill_due_halos();
     step_singly(count);

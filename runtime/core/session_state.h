@@ -176,7 +176,7 @@ struct Session::State {
     void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                 const std::vector<double>& values);
     void run_step(std::int64_t step, std::int64_t phase);
-    void step(std::int64_t count);
+    void step(std::int64_t count, bool with_results = true);
     void step_singly(std::int64_t count);
     std::unique_ptr<Recording> record(std::int64_t count,
                                       const std::function<void(std::int64_t number)>& each);
@@ -189,10 +189,11 @@ struct Session::State {
     void count_blocks(std::int64_t rounds);               // once they are launched
     int place_in_block(int reduction) const;              // -1: the block does not give it
     const void* block_partials_of_step(int place) const;  // of the last one
-    std::int64_t step_in_blocks(std::int64_t count);      // as many as it can; returns how many are left
+    // As many as it can; returns how many are left.
+    std::int64_t step_in_blocks(std::int64_t count, bool with_results);
     bool make_resident();  // false where its blocks are not all on the device at once
     PreparedLaunch::Value exchange_value(int index, int part) const;
-    std::int64_t step_resident(std::int64_t count);
+    std::int64_t step_resident(std::int64_t count, bool with_results);
     void leave_images_due();
 
     // session_late_block.cpp

@@ -75,16 +75,16 @@ void Pieces::step(std::int64_t count) {
     while (count > 0) {
         if (good_for_ == 0) exchange();
         const std::int64_t steps = std::min(count, good_for_);
-        step_each(steps);
+        step_each(steps, steps == count);
         good_for_ -= steps;
         count -= steps;
     }
 }
 
-void Pieces::step_each(std::int64_t count) {
+void Pieces::step_each(std::int64_t count, bool with_results) {
     if (reads_reductions_ && sessions_.size() > 1) return step_together(count);
     for (Session* session : sessions_)
-        session->step(count);
+        session->step(count, with_results);
 }
 
 // Where a step reads what all pieces come to, each piece has a thread that waits for the others' parts.

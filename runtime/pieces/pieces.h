@@ -70,7 +70,7 @@ private:
     void for_rows(const Piece& piece, std::int64_t element, bool own_alone, const Work& work) const;
     std::int64_t check_size(const std::string& field, std::int64_t bytes) const;  // bytes of a cell
     void exchange();
-    void step_each(std::int64_t count);
+    void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
     double combined(const std::vector<PartialResults>& parts, const std::string& name) const;
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
