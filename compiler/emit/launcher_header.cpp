@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
 #include "compiler/support/writer.h"
@@ -30,6 +32,12 @@ public:
         const std::string guard = model_.code("LAUNCHER_H");
         out_.line("#ifndef {0}\n#define {0}", guard);
         out_.blank_line();
+        const bool any_truth = std::ranges::any_of(
+            plan_.fields, [](const rt::FieldPlan& field) { return field.type == rt::ElementType::boolean; });
+        if (any_truth) {
+            out_.line("#include <stdbool.h>");
+            out_.blank_line();
+        }
         out_.line("#ifdef __cplusplus\nextern \"C\" {{\n#endif");
         write_types();
         write_life();

@@ -66,7 +66,7 @@ const char* c_type(const rt::FieldPlan& field) {
         }
     }
     const bool is_whole = field.type == rt::ElementType::u8 || field.type == rt::ElementType::i32 ||
-                          field.type == rt::ElementType::i64;
+                          field.type == rt::ElementType::i64 || field.type == rt::ElementType::boolean;
     if (is_whole && has_real_face) {
         throw UnsupportedError(fmt::format(
             "a launcher for `{}`, whose boundary is computed and rounded to an integer, is not built yet: "
@@ -84,9 +84,10 @@ const char* c_type(const rt::FieldPlan& field) {
             return "int";
         case rt::ElementType::i64:
             return "long long";
+        case rt::ElementType::boolean:
+            return "bool";
         case rt::ElementType::f16:
         case rt::ElementType::bf16:
-        case rt::ElementType::boolean:
             break;
     }
     throw UnsupportedError(

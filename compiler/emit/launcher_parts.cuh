@@ -23,7 +23,7 @@ long long round_up(long long value, long long step) {
 unsigned ceil_div(long long value, long long step) {
     return static_cast<unsigned>((value + step - 1) / step);
 }
-// [partials]
+// [block count]
 long long block_count(dim3 blocks) {
     return 1LL * blocks.x * blocks.y * blocks.z;
 }

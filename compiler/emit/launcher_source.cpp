@@ -8,6 +8,7 @@
 #include "compiler/emit/launcher_writer.h"
 #include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -55,6 +56,9 @@ private:
         out_.blank_line();
         out_.line("#include <cuda_runtime.h>");
         out_.blank_line();
+        const bool any_range = std::ranges::any_of(
+            plan_.kernels, [](const rt::KernelPlan& kernel) { return !rt::is_whole_grid(kernel.domain); });
+        if (any_range) out_.line("#include <algorithm>");
         for (const char* header : {"cmath", "cstdarg", "cstdio", "new", "utility"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
@@ -113,7 +117,7 @@ private:
     void write_parts() {
         std::vector<std::string> parts{"messages", "counting", "blocks",
                                        fmt::format("copies {}", plan_.rank)};
-        if (!plan_.reductions.empty()) parts.emplace_back("partials");
+        if (counts_blocks()) parts.emplace_back("block count");
         if (outputs_have_past()) parts.emplace_back("levels");
         if (any_halo()) parts.emplace_back("halo");
         for (const std::string& part : parts) {
@@ -190,9 +194,35 @@ private:
         out_.line("}}");
     }
 
+    static constexpr int kNoLimit = std::numeric_limits<int>::max();
+
+    // The cells of a range along an axis, as it lies in the grid; as the runtime's domain_extent().
+    struct Cells {
+        std::string text;
+        int most = kNoLimit;
+    };
+    Cells cells_along(const rt::Domain::Range& range, int axis) const {
+        const std::string extent = names_.extent(axis);
+        if (range.begin.from_high == range.end.from_high) {  // so many at the face, but for the nearest
+            const int far = range.begin.from_high ? -range.begin.offset : range.end.offset;
+            const int near = std::max(range.begin.from_high ? -range.end.offset : range.begin.offset, 0);
+            if (far <= near) return {"0", 0};
+            const std::string there = far == 1 ? "1" : fmt::format("std::min({}, {})", extent, far);
+            return {near == 0 ? there : fmt::format("std::max({} - {}, 0)", there, near), far - near};
+        }
+        const int missing = std::max(range.begin.offset, 0) + std::max(-range.end.offset, 0);
+        return {missing == 0 ? extent : fmt::format("std::max({} - {}, 0)", extent, missing)};
+    }
+
     std::string blocks_along(const rt::KernelPlan& kernel, int axis) const {
-        const bool whole = axis >= plan_.rank || kernel.tile[axis] >= std::numeric_limits<int>::max();
-        return whole ? "1" : fmt::format("ceil_div({}, {})", names_.extent(axis), kernel.tile[axis]);
+        if (axis >= plan_.rank) return "1";
+        const auto at = static_cast<std::size_t>(axis);
+        const auto [cells, most] = cells_along(kernel.domain.ranges[at], axis);
+        const int tile = kernel.tile[at];
+        if (most <= tile && !may_be_empty(kernel.domain.ranges[at])) return "1";
+        if (tile == 1) return cells;
+        return tile == kNoLimit ? fmt::format("std::min({}, 1)", cells)
+                                : fmt::format("ceil_div({}, {})", cells, tile);
     }
 
     // A name that hides nothing the launch needs.
@@ -242,8 +272,8 @@ private:
             if (kernel.blocks > 0) {
                 out_.line("return dim3({});  // whatever the grid", kernel.blocks);
             } else {
-                out_.line("return dim3({}, {}, {});", blocks_along(kernel, 0), blocks_along(kernel, 1),
-                          blocks_along(kernel, 2));
+                fill("return dim3(",
+                     {blocks_along(kernel, 0), blocks_along(kernel, 1), blocks_along(kernel, 2)}, ");");
             }
         }
         out_.line("}}");
@@ -266,6 +296,9 @@ private:
                           print_host_argument(value.scalar, value.type, names_));
             }
             out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
+            if (may_be_empty(kernel))
+                out_.line("if (block_count(blocks) == 0) return {};  // the grid has none of its cells",
+                          model_.code("OK"));
             out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
                       kernel.threads[2]);
             fill(fmt::format("{}<<<blocks, threads, {}, solver.stream>>>(", global_name(kernel.name),
@@ -317,8 +350,13 @@ private:
     void write_block_limits() {
         for (int axis = 1; axis < plan_.rank; ++axis) {
             int smallest = std::numeric_limits<int>::max();
-            for (const rt::KernelPlan& kernel : plan_.kernels)
-                smallest = std::min(smallest, kernel.tile[axis]);
+            for (const rt::KernelPlan& kernel : plan_.kernels) {
+                const rt::Domain::Range& range = kernel.domain.ranges[axis];
+                const bool grows = range.begin.from_high != range.end.from_high;
+                const int most_cells = range.end.offset - range.begin.offset;  // where it does not grow
+                if (grows || most_cells / kernel.tile[axis] >= kMostBlocks)
+                    smallest = std::min(smallest, kernel.tile[axis]);
+            }
             const std::int64_t most = std::int64_t{kMostBlocks} * smallest;
             if (most >= std::numeric_limits<int>::max()) continue;
             refuse(
@@ -437,13 +475,6 @@ std::string print_launcher_source(const LauncherModel& model, const std::string&
     for (const rt::KernelPlan& kernel : model.plan.kernels) {
         if (kernel.fills_halo)
             throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");
-        for (const rt::Domain::Range& range : kernel.domain.ranges) {
-            const bool is_whole = !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
-                                  range.end.offset == 0;
-            if (!is_whole)
-                throw UnsupportedError(
-                    "launches over some of the cells are not built yet in emitted launchers");
-        }
     }
     Writer out;
     SourceWriter(model, out).write(kernel_text);

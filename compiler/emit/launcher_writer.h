@@ -25,6 +25,10 @@ protected:
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
+    // Whether some grid has no cell of it.
+    static bool may_be_empty(const rt::Domain::Range& range);
+    static bool may_be_empty(const rt::KernelPlan& kernel);
+    bool counts_blocks() const;
     bool counts_steps() const;              // for reductions, or for scalars that change with the step
     void comment(const std::string& text);  // a paragraph's first line
     // `if (const STATUS status = CALL) return status;`

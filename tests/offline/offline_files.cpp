@@ -79,6 +79,33 @@ stencil drift(x, y) {
 }
 )";
 
+// Ranges of cells: single ones at faces, such that small grids have none of, reductions over some; bytes,
+// integers and truths.
+const char* const kTank = R"(
+stencil tank(x, y, z) {
+    param dt = 0.125
+    field u: f64 { boundary x clamp, y periodic }
+    field level: i32
+    field wet: bool
+    field n: i64
+    field v: f32
+    u[t+1] = u + dt * (u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[z-1] + u[z+1] - 6*u)
+    on x.low, y in 2..-3 { u[t+1] = 1 }
+    on z.high { u[t+1] = u[t+1] / 2 }
+    on x in 3..6, y in -4..-2, z in 2..-3 { u[t+1] = u[x+4, y-1] - u[z+1] }
+    v = u[x+1] - u[z-1]
+    on y in 5..8 { v = 2 * v }
+    on x in -3..-1 { v = v - 1 }
+    level[t+1] = if wet then level + 1 else level
+    on y in 1..-2 { level[t+1] = level + 2 }
+    wet[t+1] = level[x+1] > level[x-1]
+    on z.low { wet[t+1] = not wet }
+    n[t+1] = n + 3
+    reduce outflow = sum(u[t+1]) on x.high
+    reduce least = min(u) on z in 4..7
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -90,6 +117,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kWave, "", {41, 19, 1}},
         {kLine, "", {1000, 1, 1}},
         {kDrift, "", {33, 9, 1}},
+        {kTank, "", {37, 13, 11}},
+        {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
     };
     return cases;
 }
