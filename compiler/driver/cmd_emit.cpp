@@ -112,15 +112,19 @@ void add_compiled(const EmitOptions& options, const std::string& kernels, std::v
 }
 
 // The first is what was asked for; others go beside it.
-std::vector<File> cuda_files(const Code& code, const EmitOptions& options) {
+std::vector<File> cuda_files(const Code& code, const EmitOptions& options,
+                             const std::vector<std::string>& made_with) {
     const rt::LaunchPlan& plan = code.lowered.plan;
     std::vector<File> files;
     if (has_launcher(options)) {
-        emit::OfflineFiles made = emit::print_offline(code.lowered.kernels, plan, stem_of(options));
+        emit::OfflineFiles made =
+            emit::print_offline(code.lowered.kernels, plan, stem_of(options), made_with);
         files = {{options.output, std::move(made.source)}, {beside(options, ".h"), std::move(made.header)}};
     } else {
-        const std::string rule =
-            is_cuda_file(options) ? '\n' + emit::print_launch_rule(code.lowered.kernels, plan) : "";
+        const std::string rule = is_cuda_file(options)
+                                     ? '\n' + emit::print_launch_rule(code.lowered.kernels, plan) + "//\n" +
+                                           emit::print_made_with(made_with)
+                                     : "";
         files = {{options.output, code.text + rule}};
     }
     add_compiled(options, code.text, files);
@@ -152,7 +156,12 @@ std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options
     const Code code = cuda_code(program, stages, temporal, resident);
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));
-    return cuda_files(code, options);
+    std::vector<std::string> made_with;
+    for (const std::string& text : schedule_texts(stages, temporal, resident, program.rank()))
+        made_with.push_back("--schedule '" + text + "'");
+    if (options.strict_fp) made_with.emplace_back("--strict-fp");
+    if (options.style == EmitStyle::kernels_only) made_with.emplace_back("--style kernel-only");
+    return cuda_files(code, options, made_with);
 }
 
 }  // namespace

@@ -60,6 +60,8 @@ struct RunArguments {
     bool verbose = false;   // say how each stage runs
     bool no_tuned = false;  // leave measured schedules alone
     std::string store;      // of tuned schedules; empty: the usual one
+    std::string cuda;       // a file of edited kernels to run in place of the spec's; empty: none
+    std::optional<std::uint64_t> tolerance_ulps;  // how far those may be from the spec; without it not at all
 };
 ExitCode run(const RunArguments& arguments, const Console& console);
 

@@ -34,7 +34,7 @@ constexpr const char* kFooter = R"(Start with:
 
 `haloc COMMAND --help` tells more about a command.
 
-Exit codes: 0 done; 1 a mistake in the spec; 2 the command was used wrongly; 3 device or run-time trouble (no device,
+Exit codes: 0 done; 1 a mistake in the spec or in edited kernels; 2 the command was used wrongly; 3 device or run-time trouble (no device,
 not enough memory, numbers no longer finite); 4 a file cannot be read or written; 5 a mistake in haloc itself;
 130 interrupted (what was asked for has been saved).)";
 
@@ -212,6 +212,13 @@ private:
         repeatable(sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
+        auto* cuda = sub->add_option(
+            "--cuda", run_.cuda,
+            "a .cu of haloc emit with kernels that were edited: they run in place of the spec's, once they "
+            "have been checked against it");
+        sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
+                        "how far edited kernels may be from the spec, in units of a value's last place")
+            ->needs(cuda);
         sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
         sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");

@@ -242,9 +242,19 @@ std::string LauncherModel::part(const std::string& name) const {
 }
 
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
-                           const std::string& stem) {
+                           const std::string& stem, const std::vector<std::string>& made_with) {
     const LauncherModel model(kernels, plan, stem);
-    return {print_launcher_source(model, print_cuda(kernels)), print_launcher_header(model)};
+    return {print_launcher_source(model, print_cuda(kernels), print_made_with(made_with)),
+            print_launcher_header(model)};
+}
+
+std::string print_made_with(const std::vector<std::string>& options) {
+    if (options.empty()) return "";
+    std::string text =
+        "// Made with these options, which `haloc run --cuda` takes from here for edited kernels:\n";
+    for (const std::string& option : options)
+        text += "//   " + option + '\n';
+    return text;
 }
 
 }  // namespace halo::emit

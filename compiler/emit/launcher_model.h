@@ -75,6 +75,8 @@ private:
 };
 
 std::string print_launcher_header(const LauncherModel& model);
-std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text);
+// introduction: comment lines for the top of the file.
+std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text,
+                                  const std::string& introduction);
 
 }  // namespace halo::emit

@@ -15,6 +15,7 @@ namespace halo::emit {
 namespace {
 
 constexpr int kAlignment = 32;  // elements that a row starts on a multiple of; as in runtime/core/geometry.h
+constexpr const char* kHostOnly = "#ifndef __CUDACC_RTC__  // not for NVRTC, which takes the kernels alone";
 constexpr int kMostBlocks = 65535;  // along the second and third axis of a launch
 
 int round_up(int value) {
@@ -25,12 +26,14 @@ class SourceWriter : LauncherWriter {
 public:
     SourceWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
 
-    void write(const std::string& kernel_text) {
-        write_includes();
+    void write(const std::string& kernel_text, const std::string& introduction) {
+        write_includes(introduction);
         out_.blank_line();
         out_.text(kernel_text);
         out_.blank_line();
         out_.line("// ---- the launcher: see {}.h ----", model_.stem);
+        out_.blank_line();
+        out_.line("{}", kHostOnly);
         write_solver();
         out_.blank_line();
         out_.line("namespace launcher {{");
@@ -47,11 +50,14 @@ public:
     }
 
 private:
-    void write_includes() {
+    void write_includes(const std::string& introduction) {
         out_.line("// {}.cu: the kernels of the stencil {} and a launcher in plain C.", model_.stem,
                   plan_.name);
         out_.line("// Made by Halocline. To build it: nvcc -std=c++17 -arch=sm_90 -fmad=false -c {}.cu",
                   model_.stem);
+        out_.text(introduction);
+        if (!introduction.empty()) out_.blank_line();
+        out_.line("{}", kHostOnly);
         out_.line("#include \"{}.h\"", model_.stem);
         out_.blank_line();
         out_.line("#include <cuda_runtime.h>");
@@ -62,6 +68,7 @@ private:
         for (const char* header : {"cmath", "cstdarg", "cstdio", "new", "utility"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
+        out_.line("#endif");
     }
 
     void write_solver() {
@@ -464,7 +471,8 @@ void SourceWriter::write_allocate() {
 
 }  // namespace
 
-std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text) {
+std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text,
+                                  const std::string& introduction) {
     if (model.plan.time_block && model.plan.time_block->is_resident)
         throw UnsupportedError(
             "a kernel whose blocks wait for each other is not built yet in emitted launchers");
@@ -477,8 +485,10 @@ std::string print_launcher_source(const LauncherModel& model, const std::string&
             throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");
     }
     Writer out;
-    SourceWriter(model, out).write(kernel_text);
+    SourceWriter(model, out).write(kernel_text, introduction);
     write_launcher_calls(model, out);
+    out.blank_line();
+    out.line("#endif  // __CUDACC_RTC__");
     return out.take();
 }
 
