@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compiler/driver/annotate.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
@@ -35,6 +36,9 @@ bool has_launcher(const EmitOptions& options) {
 }
 
 void check_options(const EmitOptions& options) {
+    if (options.annotate && options.target != EmitTarget::cuda)
+        throw CommandError(ExitCode::usage, "--annotate is for CUDA, and --target asks for something else",
+                           "leave one of them out");
     if (is_cuda_file(options)) return;
     const char* const asked = !options.with.empty()                      ? "--with"
                               : options.style == EmitStyle::kernels_only ? "--style"
@@ -137,7 +141,7 @@ std::vector<File> cuda_files(const Code& code, const EmitOptions& options,
 }
 
 std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options,
-                          const CodeOptions& code_options) {
+                          const CodeOptions& code_options, const lower::Notes& notes) {
     ir::Program program = optimize(checked, code_options);
     const auto alone = [&](std::string text) { return std::vector<File>{{options.output, std::move(text)}}; };
     if (options.target == EmitTarget::stencil) return alone(ir::print(program));
@@ -153,7 +157,7 @@ std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options
             ExitCode::usage,
             "an emitted launcher cannot start kernels whose blocks wait for each other, as `resident` does",
             "emit the kernels alone (--style kernel-only), or choose another schedule, such as `temporal`");
-    const Code code = cuda_code(program, stages, temporal, resident);
+    const Code code = cuda_code(program, stages, temporal, resident, notes);
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));
     std::vector<std::string> made_with;
@@ -178,7 +182,8 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (!options.archs.empty()) code_options.target = target_of(options);
     // The launcher takes the number of steps, and looks at nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
-    const std::vector<File> files = emitted(stencil.program, options, code_options);
+    const std::vector<File> files = emitted(stencil.program, options, code_options,
+                                            options.annotate ? notes_of(spec.source) : lower::Notes());
     if (options.output.empty() || options.output == "-") {
         console.result(files.front().text);
         return ExitCode::ok;

@@ -38,6 +38,7 @@ struct EmitOptions {
     std::vector<EmitBeside> with;           // files to write beside it
     std::vector<std::string> archs;         // that the code is for, a cubin for each; none: sm_90
     bool line_info = false;                 // in cubin and PTX: the lines of the .cu, for profilers
+    bool annotate = false;                  // comments name the spec's lines
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 

@@ -26,19 +26,19 @@ ir::Program optimize(ir::Program program, const CodeOptions& options) {
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident) {
+               const std::optional<schedule::ResidentSchedule>& resident, const lower::Notes& notes) {
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
-    return cuda_code(program, schedules, temporal, resident);
+    return cuda_code(program, schedules, temporal, resident, notes);
 }
 
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident) {
+               const std::optional<schedule::ResidentSchedule>& resident, const lower::Notes& notes) {
     Code code;
     Stopwatch watch;
-    code.lowered = lower::lower_cuda(program, schedules, temporal, resident);
+    code.lowered = lower::lower_cuda(program, schedules, temporal, resident, notes);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);

@@ -138,10 +138,12 @@ StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoi
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
+               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
+               const lower::Notes& notes = {});
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
+               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
+               const lower::Notes& notes = {});
 Code cpu_code(const ir::Program& program);
 // As --schedule takes them, for the same code: with CodeOptions::whole_schedules.
 std::vector<std::string> schedule_texts(const std::vector<StageChoice>& stages,

@@ -21,10 +21,11 @@ void require_c_names(const Code& code, const CompiledCode& compiled) {
     for (const kernel::KernelFunction& function : code.lowered.kernels.functions) {
         if (function.kind != kernel::KernelFunction::Kind::kernel) continue;
         if (find_usage(compiled, function.name) == nullptr)
-            throw CommandError(ExitCode::spec,
-                               fmt::format("{}: kernel `{}` is not declared extern \"C\", so it cannot be found",
-                                           code.edited, function.name),
-                               "write `extern \"C\" __global__ void …`, as it was emitted");
+            throw CommandError(
+                ExitCode::spec,
+                fmt::format("{}: kernel `{}` is not declared extern \"C\", so it cannot be found",
+                            code.edited, function.name),
+                "write `extern \"C\" __global__ void …`, as it was emitted");
     }
 }
 
@@ -51,8 +52,7 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     on_device.extent = request.extent;
     const ir::Program optimized = optimize(program, on_device);
     const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
-    Code code =
-        cuda_code(optimized, stages, choose_steps(optimized, stages, on_device).temporal.schedule);
+    Code code = cuda_code(optimized, stages, choose_steps(optimized, stages, on_device).temporal.schedule);
     use_edited(code, *options.edited);
     const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
     const Extent grid = grid_of_checks(code, awkward_grid(program.rank()));
@@ -72,13 +72,14 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     const TuneResults expected = run_on(*interpreter, inputs, optimized, steps);
     const std::string text = first_difference(expected, run_on(*edited, inputs, optimized, steps), grid,
                                               tolerance_of(optimized), tolerance_ulps);
-    const std::string done = fmt::format("after {} steps on {} cells of random data", steps,
-                                         grid_text(grid, program.rank()));
+    const std::string done =
+        fmt::format("after {} steps on {} cells of random data", steps, grid_text(grid, program.rank()));
     if (text.empty())
         return fmt::format("{} computes what the spec says{}, {}", code.edited,
                            tolerance_ulps > 0 ? fmt::format(" within {} ulps", tolerance_ulps) : "", done);
     throw CommandError(
-        ExitCode::spec, fmt::format("{} does not compute what the spec says: {}, {}", code.edited, done, text),
+        ExitCode::spec,
+        fmt::format("{} does not compute what the spec says: {}, {}", code.edited, done, text),
         "where the edit rounds differently and that is meant, --tolerance-ulps N says by how much");
 }
 

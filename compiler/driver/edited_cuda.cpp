@@ -132,10 +132,11 @@ void require_names(const Code& code, const EditedCuda& edited) {
     }
     for (const kernel::ConstantArray& array : code.lowered.kernels.constant_arrays) {
         if (!has(array.name))
-            throw CommandError(ExitCode::spec,
-                               fmt::format("{} has no array `{}` in constant memory, which is set for each run",
-                                           edited.file, array.name),
-                               mend);
+            throw CommandError(
+                ExitCode::spec,
+                fmt::format("{} has no array `{}` in constant memory, which is set for each run", edited.file,
+                            array.name),
+                mend);
     }
 }
 
@@ -183,11 +184,11 @@ template <class A> struct Same<A, A> { static constexpr bool value = true; };
             const bool is_pointer = parameter.kind != kernel::Parameter::Kind::scalar;
             const std::string word = type_word(parameter.type);
             plain += (plain.empty() ? "" : ", ") + (is_pointer ? "void*" : word);
-            shown += fmt::format("{}{} {}", shown.empty() ? "" : ", ",
-                                 is_pointer ? (parameter.kind == kernel::Parameter::Kind::input ? "const " : "") +
-                                                  word + "*"
-                                            : word,
-                                 parameter.name);
+            shown += fmt::format(
+                "{}{} {}", shown.empty() ? "" : ", ",
+                is_pointer ? (parameter.kind == kernel::Parameter::Kind::input ? "const " : "") + word + "*"
+                           : word,
+                parameter.name);
         }
         text += fmt::format(
             "static_assert(haloc_checks::Same<haloc_checks::Launch<decltype({0})>::type, void({1})>::value, "
@@ -238,9 +239,8 @@ void take_edited(EditedCuda edited, const ir::Program& program, const std::optio
         of_emit.steps.reset();
         const ir::Program optimized = optimize(program, of_emit);
         const std::vector<StageChoice> stages = choose_schedules(optimized, of_emit);
-        const auto temporal = pins_temporal(of_emit)
-                                  ? choose_temporal(optimized, stages, of_emit).schedule
-                                  : std::optional<schedule::TemporalSchedule>();
+        const auto temporal = pins_temporal(of_emit) ? choose_temporal(optimized, stages, of_emit).schedule
+                                                     : std::optional<schedule::TemporalSchedule>();
         options.schedules = schedule_texts(stages, temporal, {}, optimized.rank());
     }
     options.file_schedule.clear();

@@ -23,8 +23,8 @@ EditedCuda read_edited_cuda(const std::string& path);
 EditedCuda parse_edited_cuda(const std::string& file, const std::string& text);
 
 // Makes the options such that the code is that which the file was edited from: by what it says; where it says
-// nothing, as `haloc emit` chooses (grid: the spec's own). Schedules that are there already stay. `program` is
-// as it was checked. Throws CommandError (usage) for kernels that nothing can be put in place of.
+// nothing, as `haloc emit` chooses (grid: the spec's own). Schedules that are there already stay. `program`
+// is as it was checked. Throws CommandError (usage) for kernels that nothing can be put in place of.
 void take_edited(EditedCuda edited, const ir::Program& program, const std::optional<schedule::Extent>& grid,
                  CodeOptions& options);
 

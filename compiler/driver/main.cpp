@@ -165,6 +165,7 @@ private:
         sub->add_option("--arch", emit_.archs,
                         "what schedules and cubins are for, sm_90 where it is not given; several with commas")
             ->delimiter(',');
+        sub->add_flag("--annotate", emit_.annotate, "comments in the CUDA name the spec's lines");
         sub->add_flag("--line-info", emit_.line_info,
                       "cubin and PTX know the lines of the .cu, for profilers");
         sub->callback([this] { chosen_ = [this] { return emit(emit_, console_); }; });

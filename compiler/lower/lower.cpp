@@ -323,10 +323,11 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
 
 Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                    const std::optional<schedule::TemporalSchedule>& temporal,
-                   const std::optional<schedule::ResidentSchedule>& resident) {
+                   const std::optional<schedule::ResidentSchedule>& resident, const Notes& notes) {
     const StageViews views = view_stages(program);
     if (schedules.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
-    const ProgramLayout layout = make_layout(program, views);
+    ProgramLayout layout = make_layout(program, views);
+    layout.notes = notes;
     Lowered lowered;
     lowered.plan = begin_plan(program, views, layout);
     lowered.kernels.header = header(program, views);

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "catch.h"
 #include "process.h"
@@ -194,4 +195,45 @@ TEST_CASE("emit writes what is asked for beside the CUDA") {
     CHECK(nowhere.code == 2);
     CHECK(nowhere.err.find("--with is for a .cu file") != std::string::npos);
     CHECK(nowhere.err.find("-o heat.cu") != std::string::npos);
+}
+
+TEST_CASE("annotated CUDA names the lines of the spec, and is the same but for that") {
+    Folder folder;
+    folder.write("flow.halo", R"(stencil flow(x, y) {
+    param dt = 0.1, nu = 0.5
+    field v: (x: f32, y: f32) { boundary mirror, v.x x antimirror }
+    field speed: f32
+    let pull { boundary clamp } =  # what slows it down
+        nu * laplacian(v.x)
+        - 0.5 * v.x
+    v[t+1] = v + dt * nu * laplacian(v) + [dt * pull[x+1], 0]
+    speed = norm(v)
+    on x.low { speed = 0 }
+    reduce fastest = max(speed)
+}
+)");
+    for (const char* schedule :
+         {"direct threads=32x8 cells=2x1", "tile threads=32x8 cells=1x1", "stream threads=64 cells=1"}) {
+        INFO(schedule);
+        const std::string plain = folder.haloc({"emit", "flow.halo", "--schedule", schedule}).out;
+        const Outcome annotated = folder.haloc({"emit", "flow.halo", "--annotate", "--schedule", schedule});
+        REQUIRE(annotated.code == 0);
+        for (const char* note :
+             {"// flow.halo:5: let pull { boundary clamp } = nu * laplacian(v.x) - 0.5 * v.x\n",
+              "// flow.halo:8: v[t+1] = v + dt * nu * laplacian(v) + [dt * pull[x+1], 0]\n",
+              "// flow.halo:9: speed = norm(v)\n", "// flow.halo:10: on x.low { speed = 0 }\n",
+              "// flow.halo:11: reduce fastest = max(speed)\n",
+              "// flow.halo:3: field v: (x: f32, y: f32) { boundary mirror, v.x x antimirror }\n"}) {
+            INFO(note);
+            CHECK(annotated.out.find(note) != std::string::npos);
+        }
+        std::istringstream lines(annotated.out);
+        std::string rest;
+        for (std::string line; std::getline(lines, line);)
+            if (line.find("// flow.halo:") == std::string::npos) rest += line + '\n';
+        CHECK(rest == plain);
+    }
+    const Outcome other = folder.haloc({"emit", "flow.halo", "--annotate", "--target", "cpu"});
+    CHECK(other.code == 2);
+    CHECK(other.err.find("--annotate is for CUDA") != std::string::npos);
 }

@@ -1,4 +1,5 @@
-// Edited kernels against the interpreter, on emulated ones: what is the same passes, and each mistake is seen.
+// Edited kernels against the interpreter, on emulated ones: what is the same passes, and each mistake is
+// seen.
 #include "edited.h"
 #include "emulated_device.h"
 
@@ -57,7 +58,8 @@ const std::vector<std::string> kDirect{"direct threads=32x4 cells=1x1"};
 std::string outcome(const Edited& heat, const std::string& text, std::uint64_t ulps = 0) {
     EmulatedMachine machine;
     try {
-        return driver::check_edited(machine, heat.program, heat.run(), heat.request, heat.options(text), ulps);
+        return driver::check_edited(machine, heat.program, heat.run(), heat.request, heat.options(text),
+                                    ulps);
     } catch (const driver::CommandError& error) {
         CHECK(error.code() == driver::ExitCode::spec);
         return error.what();
@@ -78,8 +80,8 @@ TEST_CASE("what was not edited, or has other words for the same, passes") {
     std::string other = heat.source;
     for (std::size_t at = 0; (at = other.find("u_new", at)) != std::string::npos; at += 4)
         other.replace(at, 5, "next");
-    CHECK(outcome(heat, replaced(other, "extern \"C\" __global__",
-                                 "// by hand\nextern \"C\" __global__")) == passes);
+    CHECK(outcome(heat, replaced(other, "extern \"C\" __global__", "// by hand\nextern \"C\" __global__")) ==
+          passes);
 }
 
 TEST_CASE("kernels for several steps pass, and are run as such") {
@@ -107,8 +109,9 @@ run relax {
 TEST_CASE("a formula that was changed is seen, with the first cell and how far it is") {
     const Edited heat(kHeat2d, kDirect);
     const std::string wrong = outcome(heat, replaced(heat.source, "u[at - 1]", "u[at + 1]"));
-    CHECK(contains(wrong, "edited.cu does not compute what the spec says: after 3 steps on 301 x 77 cells of "
-                          "random data, u at t+0 differs at cell (0, 0, 0): "));
+    CHECK(contains(wrong,
+                   "edited.cu does not compute what the spec says: after 3 steps on 301 x 77 cells of "
+                   "random data, u at t+0 differs at cell (0, 0, 0): "));
     CHECK(contains(wrong, " ulps apart"));
 }
 
@@ -123,14 +126,16 @@ TEST_CASE("an edit that rounds otherwise passes where that is allowed") {
 
 TEST_CASE("cells that are left out, or read where nothing is, are seen") {
     const Edited heat(kHeat2d, kDirect);
-    CHECK(contains(outcome(heat, replaced(heat.source, "i < nx && j < ny", "i < nx && j < ny - 1")), "differs at cell ("));
+    CHECK(contains(outcome(heat, replaced(heat.source, "i < nx && j < ny", "i < nx && j < ny - 1")),
+                   "differs at cell ("));
     // Beyond the halo lies NaN.
     CHECK(contains(outcome(heat, replaced(heat.source, "u[at - 1]", "u[at - 2]")), " instead of "));
 }
 
 TEST_CASE("parameters that no longer fit are named, with those that must be") {
     const Edited heat(kHeat2d, kDirect);
-    const std::string without = outcome(heat, replaced(heat.source, "float kappa,", "int more, float kappa,"));
+    const std::string without =
+        outcome(heat, replaced(heat.source, "float kappa,", "int more, float kappa,"));
     CHECK(without.starts_with("kernel heat_step is launched with (const float* u, float* u_next, "));
     CHECK(without.ends_with(", and takes something else"));
     CHECK(outcome(heat, replaced(heat.source, "float kappa,", "double kappa,"))

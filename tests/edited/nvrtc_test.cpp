@@ -47,7 +47,8 @@ TEST_CASE("parameters that do not fit are told in a sentence, and mistakes at th
     CHECK(other.ends_with("float kappa, double* top_partials), and takes something else"));
     const std::string broken = trouble(heat, replaced(heat.source, "blockIdx.x", "blockIndex.x"));
     const std::size_t at = heat.source.find("blockIdx.x");
-    const auto line = 1 + std::count(heat.source.begin(), heat.source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const auto line =
+        1 + std::count(heat.source.begin(), heat.source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     CHECK(broken.find("refuses 'edited.cu'") != std::string::npos);
     CHECK(broken.find("edited.cu(" + std::to_string(line) + "): error") != std::string::npos);
     CHECK(broken.find("internal error") == std::string::npos);

@@ -73,10 +73,12 @@ TEST_CASE("a kernel that has another name, or stands in a comment alone, is miss
           "edited.cu has no kernel `heat_step`, which a step of `heat` launches; it has `heat_fast`");
     CHECK(refusal(heat, "// heat_step\n/* heat_step */ const char* a = \"heat_step\";\n") ==
           "edited.cu has no kernel `heat_step`, which a step of `heat` launches; it has none");
-    CHECK(contains(refusal(heat, replaced(heat.source, "__constant__ float heat_w[2]", "__constant__ float w[2]")),
-                   "has no array `heat_w` in constant memory") == false);  // kernels still name it
-    CHECK(contains(refusal(heat, "extern \"C\" __global__ void __launch_bounds__(256, 2) heat_step(float) {}"),
-                   "edited.cu has no array `heat_w` in constant memory"));
+    CHECK(contains(
+              refusal(heat, replaced(heat.source, "__constant__ float heat_w[2]", "__constant__ float w[2]")),
+              "has no array `heat_w` in constant memory") == false);  // kernels still name it
+    CHECK(
+        contains(refusal(heat, "extern \"C\" __global__ void __launch_bounds__(256, 2) heat_step(float) {}"),
+                 "edited.cu has no array `heat_w` in constant memory"));
 }
 
 TEST_CASE("by its comments each example is emitted anew as it was") {
@@ -96,11 +98,13 @@ TEST_CASE("schedules that are given come before those of the file, and resident 
     const Edited heat(kHeat2d);
     driver::CodeOptions options;
     options.schedules = {"direct threads=64x2 cells=1x1"};
-    driver::take_edited(driver::parse_edited_cuda("edited.cu", heat.source), heat.program, std::nullopt, options);
+    driver::take_edited(driver::parse_edited_cuda("edited.cu", heat.source), heat.program, std::nullopt,
+                        options);
     CHECK(options.schedules.front() == "direct threads=64x2 cells=1x1");
     CHECK_FALSE(options.whole_schedules);
     driver::CodeOptions none;
-    driver::take_edited(driver::parse_edited_cuda("edited.cu", heat.code.text), heat.program, std::nullopt, none);
+    driver::take_edited(driver::parse_edited_cuda("edited.cu", heat.code.text), heat.program, std::nullopt,
+                        none);
     CHECK(none.schedules.size() == 1);
     CHECK(none.whole_schedules);
     try {
