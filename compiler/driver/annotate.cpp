@@ -52,8 +52,8 @@ lower::Notes notes_of(const SourceFile& source) {
         const std::string_view line = source.line_at(where.begin);
         const auto begin = static_cast<std::uint32_t>(line.data() - source.text().data());
         const auto end = std::max(where.end, begin + static_cast<std::uint32_t>(line.size()));
-        return fmt::format("{}:{}: {}", file_name(source, where.begin),
-                           source.line_column(where.begin).line, one_line(source.text({begin, end})));
+        return fmt::format("{}:{}: {}", file_name(source, where.begin), source.line_column(where.begin).line,
+                           one_line(source.text({begin, end})));
     };
 }
 

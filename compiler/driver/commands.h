@@ -39,6 +39,8 @@ struct EmitOptions {
     std::vector<std::string> archs;         // that the code is for, a cubin for each; none: sm_90
     bool line_info = false;                 // in cubin and PTX: the lines of the .cu, for profilers
     bool annotate = false;                  // comments name the spec's lines
+    std::string grid;                       // that schedules are chosen for; empty: the run block's
+    bool fixed_grid = false;                // for that grid alone
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/lower/fixed_grid.h"
 #include "compiler/passes/pipeline.h"
 #include "compiler/schedule/print.h"
 #include "runtime/core/background.h"
@@ -26,19 +27,20 @@ ir::Program optimize(ir::Program program, const CodeOptions& options) {
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident, const lower::Notes& notes) {
+               const std::optional<schedule::ResidentSchedule>& resident, const CudaDetails& details) {
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
-    return cuda_code(program, schedules, temporal, resident, notes);
+    return cuda_code(program, schedules, temporal, resident, details);
 }
 
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident, const lower::Notes& notes) {
+               const std::optional<schedule::ResidentSchedule>& resident, const CudaDetails& details) {
     Code code;
     Stopwatch watch;
-    code.lowered = lower::lower_cuda(program, schedules, temporal, resident, notes);
+    code.lowered = lower::lower_cuda(program, schedules, temporal, resident, details.notes);
+    if (details.fixed_grid) lower::fix_grid(code.lowered, *details.fixed_grid);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);

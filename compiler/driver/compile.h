@@ -136,14 +136,20 @@ struct StepsChoice {
 StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoice>& stages,
                          const CodeOptions& options);
 
+// What may be said of emitted code besides how it runs.
+struct CudaDetails {
+    lower::Notes notes;                          // annotate.h
+    std::optional<schedule::Extent> fixed_grid;  // the only grid that it is for (lower/fixed_grid.h)
+};
+
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
                const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
-               const lower::Notes& notes = {});
+               const CudaDetails& details = {});
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
                const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
-               const lower::Notes& notes = {});
+               const CudaDetails& details = {});
 Code cpu_code(const ir::Program& program);
 // As --schedule takes them, for the same code: with CodeOptions::whole_schedules.
 std::vector<std::string> schedule_texts(const std::vector<StageChoice>& stages,

@@ -213,6 +213,7 @@ EditedCuda parse_edited_cuda(const std::string& file, const std::string& text) {
         if (option.starts_with(schedule) && option.size() > schedule.size() && option.ends_with('\''))
             edited.schedules.push_back(option.substr(schedule.size(), option.size() - schedule.size() - 1));
         if (option == "--strict-fp") edited.strict_fp = true;
+        if (option.starts_with("--fixed-grid")) edited.fixed_grid = true;
         if (option == "--style kernel-only") edited.has_launcher = false;
     }
     return edited;
@@ -224,6 +225,13 @@ EditedCuda read_edited_cuda(const std::string& path) {
 
 void take_edited(EditedCuda edited, const ir::Program& program, const std::optional<schedule::Extent>& grid,
                  CodeOptions& options) {
+    if (edited.fixed_grid)
+        throw CommandError(
+            ExitCode::usage,
+            fmt::format("{} was emitted by --fixed-grid, which --cuda does not take: its kernels are "
+                        "for one grid, and are checked on another",
+                        edited.file),
+            "edit what `haloc emit` writes without --fixed-grid");
     options.tuned = nullptr;
     options.strict_fp = options.strict_fp || edited.strict_fp;
     if (edited.has_launcher) options.watched.clear();

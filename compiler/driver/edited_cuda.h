@@ -15,6 +15,7 @@ struct EditedCuda {
     // What it was emitted with, by its comments; none where it does not say.
     std::vector<std::string> schedules;
     bool strict_fp = false;
+    bool fixed_grid = false;
     bool has_launcher = true;  // with which nothing is looked at between steps
 };
 

@@ -165,6 +165,10 @@ private:
         sub->add_option("--arch", emit_.archs,
                         "what schedules and cubins are for, sm_90 where it is not given; several with commas")
             ->delimiter(',');
+        sub->add_option("--grid", emit_.grid,
+                        "what schedules are chosen for; the run block's, where it is not given");
+        sub->add_flag("--fixed-grid", emit_.fixed_grid,
+                      "code for that grid alone: extents and strides are constants");
         sub->add_flag("--annotate", emit_.annotate, "comments in the CUDA name the spec's lines");
         sub->add_flag("--line-info", emit_.line_info,
                       "cubin and PTX know the lines of the .cu, for profilers");

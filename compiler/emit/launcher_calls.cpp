@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "compiler/emit/launcher_writer.h"
+#include "compiler/support/error.h"
 
 namespace halo::emit {
 
@@ -50,7 +52,7 @@ private:
     }
 
     void write_create() {
-        begin(model_.create, model_.extent_list("long long ", ", ") + ", " + model_.solver + "** solver");
+        begin(model_.create, model_.create_parameters() + model_.solver + "** solver");
         {
             const auto body = out_.indent();
             refuse("solver == nullptr", model_.create + ": no place for the solver");
@@ -58,9 +60,13 @@ private:
             out_.line("auto* made = new (std::nothrow) {};", model_.solver);
             out_.line("if (made == nullptr) return launcher::fail({}, \"no memory for a solver\");",
                       model_.code("OUT_OF_MEMORY"));
-            out_.line("{} status = launcher::lay_out(*made, {});", model_.status,
-                      model_.extent_list("", ", "));
-            out_.line("if (status == {}) status = launcher::allocate(*made);", model_.code("OK"));
+            if (model_.is_fixed()) {
+                out_.line("const {} status = launcher::allocate(*made);", model_.status);
+            } else {
+                out_.line("{} status = launcher::lay_out(*made, {});", model_.status,
+                          model_.extent_list("", ", "));
+                out_.line("if (status == {}) status = launcher::allocate(*made);", model_.code("OK"));
+            }
             out_.line("if (status == {}) {{", model_.code("OK"));
             out_.line("    *solver = made;");
             out_.line("}} else {{");
@@ -252,15 +258,22 @@ private:
     // no halo and leave them as they were.
     void write_blocks() {
         const rt::TimeBlock& block = *plan_.time_block;
+        if (model_.is_fixed() &&
+            !std::ranges::equal(plan_.fixed_grid->extent, block.least_extent, std::ranges::greater_equal()))
+            throw UnsupportedError(
+                "the grid has no room for the tiles of the `temporal` schedule; leave it out for single "
+                "steps");
         std::string fits;
         for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
             if (block.least_extent[axis] > 1)
                 fits += fmt::format("{}solver->{} >= {}", fits.empty() ? "" : " && ", model_.extents[axis],
                                     block.least_extent[axis]);
-        out_.line("// {} steps at a time, where the grid has room for the tiles{}.", block.steps,
+        out_.line("// {} steps at a time{}{}.", block.steps,
+                  model_.is_fixed() ? "" : ", where the grid has room for the tiles",
                   block.is_whole ? "" : "; the last one by itself");
-        out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
-        out_.line("while (has_room && steps {} {}) {{", block.is_whole ? ">=" : ">", block.steps);
+        if (!model_.is_fixed()) out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
+        out_.line("while ({}steps {} {}) {{", model_.is_fixed() ? "" : "has_room && ",
+                  block.is_whole ? ">=" : ">", block.steps);
         {
             const auto loop = out_.indent();
             return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(block.kernel)));

@@ -87,7 +87,8 @@ private:
 
     void write_example() {
         out_.line("//   {}* solver;", model_.solver);
-        out_.line("//   {}({}, &solver);", model_.create, example_extents(plan_.rank));
+        out_.line("//   {}({}&solver);", model_.create,
+                  model_.is_fixed() ? "" : example_extents(plan_.rank) + ", ");
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
                 if (!level.set.empty()) out_.line("//   {}(solver, values);", level.set);
@@ -134,10 +135,18 @@ private:
 
     void write_life() {
         out_.blank_line();
-        out_.line("// A grid of {} cells, at least 1 along each axis. All fields start at 0.",
-                  model_.extent_list("", " x "));
-        out_.line("{} {}({}, {}** solver);", model_.status, model_.create,
-                  model_.extent_list("long long ", ", "), model_.solver);
+        if (model_.is_fixed()) {
+            std::string list;
+            for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
+                list += fmt::format("{}{} = {}", axis == 0 ? "" : ", ", model_.extents[axis],
+                                    plan_.fixed_grid->extent[axis]);
+            out_.line("// The kernels are for one grid: {} cells. All fields start at 0.", list);
+        } else {
+            out_.line("// A grid of {} cells, at least 1 along each axis. All fields start at 0.",
+                      model_.extent_list("", " x "));
+        }
+        out_.line("{} {}({}{}** solver);", model_.status, model_.create, model_.create_parameters(),
+                  model_.solver);
         out_.line("void {}({}* solver);  // NULL is allowed", model_.destroy, model_.solver);
         out_.blank_line();
         out_.line(

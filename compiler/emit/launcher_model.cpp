@@ -190,6 +190,10 @@ std::string LauncherModel::extent_list(const std::string& before, const std::str
     return list;
 }
 
+std::string LauncherModel::create_parameters() const {
+    return is_fixed() ? "" : extent_list("long long ", ", ") + ", ";
+}
+
 int LauncherModel::coef_elements(int index) const {
     int elements = 1;
     const rt::CoefPlan& coef = plan.coefs[index];

@@ -49,6 +49,9 @@ public:
     std::vector<std::string> extents;                                 // by axis: nx
     std::vector<FieldNames> fields;                                   // by index
 
+    bool is_fixed() const { return plan.fixed_grid.has_value(); }  // one grid alone
+    // What is given to create() before the place of the solver: "long long nx, long long ny, ".
+    std::string create_parameters() const;
     std::string param_member(int index) const { return plan.params[index].name + "_value"; }
     std::string given_member(int index) const { return plan.params[index].name + "_given"; }
     std::string coef_member(int index) const { return plan.coefs[index].name + "_weights"; }

@@ -47,6 +47,14 @@ protected:
     Writer& out_;
 };
 
+// Along the second and third axis of a launch.
+inline constexpr int kMostBlocks = 65535;
+
+// Members of the solver: extents and strides, or what they are where the kernels are for one grid.
+void write_solver_sizes(const LauncherModel& model, Writer& out);
+// The functions that find them out, where they are not known, and that allocate the arrays.
+void write_allocation(const LauncherModel& model, Writer& out);
+
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);
 

@@ -108,6 +108,14 @@ TEST_CASE("schedules that are given come before those of the file, and resident 
     CHECK(none.schedules.size() == 1);
     CHECK(none.whole_schedules);
     try {
+        driver::CodeOptions fixed;
+        driver::take_edited(driver::parse_edited_cuda("edited.cu", "//   --fixed-grid --grid 64,32\n"),
+                            heat.program, std::nullopt, fixed);
+        CHECK(false);
+    } catch (const driver::CommandError& error) {
+        CHECK(contains(error.what(), "was emitted by --fixed-grid, which --cuda does not take"));
+    }
+    try {
         driver::CodeOptions resident;
         driver::take_edited(
             driver::parse_edited_cuda("edited.cu", "// --schedule 'resident threads=32x8 cells=4x4'\n"),

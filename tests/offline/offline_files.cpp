@@ -8,6 +8,7 @@
 
 #include "compare_engines.h"
 #include "compiler/emit/launcher_model.h"
+#include "compiler/lower/fixed_grid.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/temporal.h"
 
@@ -119,6 +120,12 @@ const std::vector<OfflineCase>& offline_cases() {
         {kDrift, "", {33, 9, 1}},
         {kTank, "", {37, 13, 11}},
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
+        {kHeat, "stream threads=32x4 cells=4x1 planes=4", {128, 8, 16}, true},
+        {kStages, "", {50, 21, 1}, true},
+        {kWave, "", {64, 16, 1}, true},
+        {kLine, "", {1000, 1, 1}, true},
+        {kTank, "", {37, 13, 11}, true},
+        {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}, true},
     };
     return cases;
 }
@@ -129,6 +136,8 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kHeat, "temporal steps=2 warps=4 cells=4x4", {37, 13, 11}},  // no room for its tiles
         {kWave, "temporal steps=2 warps=2 cells=4", {301, 90, 1}},    // two levels at a time
         {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},   // nothing is left for single steps
+        {kHeat, "temporal steps=2 warps=4 cells=4x4", {150, 37, 41}, true},
+        {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}, true},
     };
     return cases;
 }
@@ -152,6 +161,7 @@ Offline make_offline(const OfflineCase& offline_case) {
         if (!temporal) throw std::runtime_error("no such schedule: " + offline_case.schedule);
     }
     offline.lowered = lower::lower_cuda(program, schedules, temporal);
+    if (offline_case.is_fixed) lower::fix_grid(offline.lowered, offline_case.extent);
     offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, program.name);
     return offline;
 }

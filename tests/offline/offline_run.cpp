@@ -69,7 +69,7 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     std::string extents;
     for (int axis = 0; axis < plan.rank; ++axis) {
         cells *= reference.extent[axis];
-        extents += std::to_string(reference.extent[axis]) + ", ";
+        if (!model.is_fixed()) extents += std::to_string(reference.extent[axis]) + ", ";
     }
     std::string text = "#include <stdio.h>\n#include \"" + plan.name + ".h\"\n";
     text += "static double values[" + std::to_string(cells) + "], zeros[" + std::to_string(cells) + "];\n";
