@@ -1,7 +1,13 @@
 #include "compiler/kernel/rewrite.h"
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include "compiler/kernel/build.h"
 
 namespace halo::kernel {
 
@@ -44,8 +50,9 @@ Expr with_operands(const Expr& expr, const Change& change) {
         is_same = is_same && (!operand.has_value() || &*other == &*operand);
         return other;
     };
-    Node node{expr.type(), std::visit([&](const auto& kind) { return decltype(Node::kind)(changed(kind, watched)); },
-                                      expr->kind)};
+    Node node{expr.type(),
+              std::visit([&](const auto& kind) { return decltype(Node::kind)(changed(kind, watched)); },
+                         expr->kind)};
     return is_same ? expr : Expr(std::make_shared<const Node>(std::move(node)));
 }
 
@@ -81,6 +88,58 @@ Statement with_exprs(const Statement& statement, const Change& change) {
         statement.kind);
 }
 
+namespace {
+
+// By the operators of build.h, which fold numbers.
+Expr folded(const Expr& expr) {
+    const auto* binary = std::get_if<Binary>(&expr->kind);
+    if (binary == nullptr || !is_integer(binary->left.type()) || !is_integer(binary->right.type()))
+        return expr;
+    Expr made;
+    if (binary->op == Operator::add) made = binary->left + binary->right;
+    if (binary->op == Operator::sub) made = binary->left - binary->right;
+    if (binary->op == Operator::mul) made = binary->left * binary->right;
+    return made.has_value() && made.type() == expr.type() ? made : expr;
+}
+
+bool same_all(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+template <class Kind>
+bool same_kind(const Kind& a, const Kind& b) {
+    if constexpr (std::is_same_v<Kind, IntLiteral>) return a.value == b.value;
+    if constexpr (std::is_same_v<Kind, RealLiteral>) {
+        return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value);
+    }
+    if constexpr (std::is_same_v<Kind, Variable>) return a.name == b.name;
+    if constexpr (std::is_same_v<Kind, BuiltinIndex>) return a.builtin == b.builtin;
+    if constexpr (std::is_same_v<Kind, Element>) return a.array == b.array && same_all(a.indices, b.indices);
+    if constexpr (std::is_same_v<Kind, AddressOf>) return a.array == b.array && same(a.index, b.index);
+    if constexpr (std::is_same_v<Kind, Negate> || std::is_same_v<Kind, Not> || std::is_same_v<Kind, Convert>)
+        return same(a.operand, b.operand);
+    if constexpr (std::is_same_v<Kind, Binary>)
+        return a.op == b.op && same(a.left, b.left) && same(a.right, b.right);
+    if constexpr (std::is_same_v<Kind, Select>)
+        return same(a.condition, b.condition) && same(a.then, b.then) && same(a.otherwise, b.otherwise);
+    if constexpr (std::is_same_v<Kind, Call>)
+        return a.function == b.function && a.fast == b.fast && same_all(a.arguments, b.arguments);
+    if constexpr (std::is_same_v<Kind, CallHelper>)
+        return a.function == b.function && same_all(a.arguments, b.arguments);
+    return false;
+}
+
+}  // namespace
+
+bool same(const Expr& a, const Expr& b) {
+    if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
+    if (&*a == &*b) return true;
+    if (a.type() != b.type() || a->kind.index() != b->kind.index()) return false;
+    return std::visit(
+        [&](const auto& kind) { return same_kind(kind, std::get<std::decay_t<decltype(kind)>>(b->kind)); },
+        a->kind);
+}
+
 Block with_variables(const Block& body, const std::function<Expr(const Variable&, Type)>& change) {
     Change deep;
     deep = [&](const Expr& expr) -> Expr {
@@ -89,7 +148,8 @@ Block with_variables(const Block& body, const std::function<Expr(const Variable&
             Expr other = change(*variable, expr.type());
             return other.has_value() ? other : expr;
         }
-        return with_operands(expr, deep);
+        const Expr other = with_operands(expr, deep);
+        return &*other == &*expr ? expr : folded(other);
     };
     Block result;
     for (const Statement& each : body) {

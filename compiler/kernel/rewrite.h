@@ -12,7 +12,11 @@ Expr with_operands(const Expr& expr, const std::function<Expr(const Expr&)>& cha
 // The statement with what `change` makes of each of its expressions; blocks inside it stay as they are.
 Statement with_exprs(const Statement& statement, const std::function<Expr(const Expr&)>& change);
 
-// All variables of these names as something else, in a block and all that is in it.
+// Whether two expressions are the same text.
+bool same(const Expr& a, const Expr& b);
+
+// All variables of these names as something else, in a block and all that is in it. Sums and comparisons of
+// integers are simplified as build.h does it.
 Block with_variables(const Block& body, const std::function<Expr(const Variable&, Type)>& change);
 
 }  // namespace halo::kernel

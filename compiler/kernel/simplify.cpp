@@ -120,7 +120,7 @@ private:
     }
     Interval of(const Convert& node) const {
         return is_integer_expr(node.operand) || node.operand.type() == Type::boolean ? interval(node.operand)
-                                                                                      : kAnything;
+                                                                                     : kAnything;
     }
     Interval of(const Binary& node) const {
         const Interval a = interval(node.left), b = interval(node.right);
@@ -253,10 +253,9 @@ private:
 
     // Those of a block that is done in any case; in a scope of its own where other blocks have its names.
     void splice(const Block& body, Block& result) {
-        const bool is_taken = std::ranges::any_of(
-            body, [&](const Statement& each) {
-                return !std::holds_alternative<For>(each.kind) && declared_[name_declared(each)] > 1;
-            });
+        const bool is_taken = std::ranges::any_of(body, [&](const Statement& each) {
+            return !std::holds_alternative<For>(each.kind) && declared_[name_declared(each)] > 1;
+        });
         if (is_taken) {
             result.push_back(Scope{block(body)});
             return;
@@ -306,8 +305,7 @@ private:
         variables_ = outside;
         assume(choice.condition, false);
         simpler.otherwise = block(choice.otherwise);
-        const bool returns =
-            !choice.then.empty() && std::holds_alternative<Return>(choice.then.back().kind);
+        const bool returns = !choice.then.empty() && std::holds_alternative<Return>(choice.then.back().kind);
         if (!returns) variables_ = outside;  // else the rest is for those that have not returned
         result.push_back(std::move(simpler));
     }
@@ -317,7 +315,8 @@ private:
         Block result;
         for (Statement& each : body) {
             const bool is_blank = std::holds_alternative<BlankLine>(each.kind);
-            if (is_blank && (result.empty() || std::holds_alternative<BlankLine>(result.back().kind))) continue;
+            if (is_blank && (result.empty() || std::holds_alternative<BlankLine>(result.back().kind)))
+                continue;
             result.push_back(std::move(each));
         }
         if (!result.empty() && std::holds_alternative<BlankLine>(result.back().kind)) result.pop_back();

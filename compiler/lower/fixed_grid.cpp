@@ -40,9 +40,12 @@ std::set<std::string> names_in(const kernel::Program& program) {
         for (const kernel::NamedConstant& constant : function.constants)
             names.insert(constant.name);
         kernel::for_each_statement(function.body, [&](const kernel::Statement& statement) {
-            if (const auto* declare = std::get_if<kernel::Declare>(&statement.kind)) names.insert(declare->name);
-            if (const auto* row = std::get_if<kernel::DeclarePointer>(&statement.kind)) names.insert(row->name);
-            if (const auto* array = std::get_if<kernel::DeclareArray>(&statement.kind)) names.insert(array->name);
+            if (const auto* declare = std::get_if<kernel::Declare>(&statement.kind))
+                names.insert(declare->name);
+            if (const auto* row = std::get_if<kernel::DeclarePointer>(&statement.kind))
+                names.insert(row->name);
+            if (const auto* array = std::get_if<kernel::DeclareArray>(&statement.kind))
+                names.insert(array->name);
             if (const auto* loop = std::get_if<kernel::For>(&statement.kind)) names.insert(loop->var);
         });
     }
@@ -105,7 +108,8 @@ private:
         if (word == "slice") return {word, geometry_.slice, "elements from one plane to the next", Type::i64};
         for (int axis = 0; axis < plan_.rank; ++axis) {
             const auto at = static_cast<std::size_t>(axis);
-            if (word == "n" + plan_.axes[at]) return {word, geometry_.extent[at], "cells along " + plan_.axes[at], Type::i32};
+            if (word == "n" + plan_.axes[at])
+                return {word, geometry_.extent[at], "cells along " + plan_.axes[at], Type::i32};
         }
         throw InternalError("no constant of a grid is called " + word);
     }
@@ -152,10 +156,11 @@ private:
     }
 
     static void rename(KernelFunction& function, const std::map<std::string, std::string>& renamed) {
-        function.body = kernel::with_variables(function.body, [&](const kernel::Variable& variable, Type type) {
-            const auto found = renamed.find(variable.name);
-            return found == renamed.end() ? kernel::Expr() : kernel::variable(found->second, type);
-        });
+        function.body =
+            kernel::with_variables(function.body, [&](const kernel::Variable& variable, Type type) {
+                const auto found = renamed.find(variable.name);
+                return found == renamed.end() ? kernel::Expr() : kernel::variable(found->second, type);
+            });
     }
 
     bool is_constant(const kernel::Expr& expr) const {
@@ -201,7 +206,8 @@ private:
         kernel::Block result;
         for (const kernel::Statement& each : body) {
             kernel::Statement kept = each;
-            if (auto* call = std::get_if<kernel::CallStatement>(&kept.kind); call && call->function == helper) {
+            if (auto* call = std::get_if<kernel::CallStatement>(&kept.kind);
+                call && call->function == helper) {
                 std::size_t i = 0;
                 std::erase_if(call->arguments, [&](const kernel::Expr&) { return gone[i++]; });
             }
@@ -260,7 +266,8 @@ private:
         std::set<std::string> used;
         for (const KernelFunction& function : program_.functions) {
             kernel::for_each_expr(function.body, [&](const kernel::Expr& expr) {
-                if (const auto* variable = std::get_if<kernel::Variable>(&expr->kind)) used.insert(variable->name);
+                if (const auto* variable = std::get_if<kernel::Variable>(&expr->kind))
+                    used.insert(variable->name);
             });
         }
         for (const std::string& axis : plan_.axes)
@@ -277,8 +284,8 @@ private:
     kernel::Program& program_;
     rt::LaunchPlan& plan_;
     const rt::Geometry& geometry_;
-    std::map<std::string, kernel::NamedConstant> constants_;    // by word
-    kernel::Known known_;                                       // the constants
+    std::map<std::string, kernel::NamedConstant> constants_;       // by word
+    kernel::Known known_;                                          // the constants
     std::map<std::string, std::map<Builtin, Interval>> launches_;  // by function
 };
 

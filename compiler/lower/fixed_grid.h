@@ -1,4 +1,5 @@
-// Code for one grid alone: its extents and strides as constants, and without the guards that never fail there.
+// Code for one grid alone: its extents and strides as constants, and without the guards that never fail
+// there.
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/kernel/tidy.h"
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
@@ -385,6 +386,8 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
     if (temporal && resident) throw UnsupportedError("steps are done together by one schedule");
     if (temporal) add_time_block(program, layout, *temporal, kernel_names, lowered);
     if (resident) add_resident_block(program, layout, *resident, kernel_names, lowered);
+    for (kernel::KernelFunction& function : lowered.kernels.functions)
+        kernel::tidy(function);
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);
 #endif

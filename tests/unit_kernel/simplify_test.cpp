@@ -17,8 +17,8 @@ std::string rest(Block body, std::int64_t n) {
     function.threads = 32;
     function.constants = {{"kThreads", 32, "", Type::i32}};
     function.parameters = {{Type::f32, "u", Parameter::Kind::output}};
-    function.body = {Declare{Type::i32, "i",
-                             block_index(0) * variable("kThreads", Type::i32) + thread_index(0)}};
+    function.body = {
+        Declare{Type::i32, "i", block_index(0) * variable("kThreads", Type::i32) + thread_index(0)}};
     for (Statement& each : body)
         function.body.push_back(std::move(each));
     Known known;
@@ -77,7 +77,8 @@ TEST_CASE("the nearer of two is chosen where it always is") {
 
 TEST_CASE("turns of loops are known, and what changes is not") {
     const Expr x = variable("x", Type::i32), far = variable("far", Type::i32);
-    const Block loop{For{"x", 0, n, 1, Unroll::leave, {If{x < n, {store(x)}, {}}, If{x < 9, {store(0)}, {}}}}};
+    const Block loop{
+        For{"x", 0, n, 1, Unroll::leave, {If{x < n, {store(x)}, {}}, If{x < 9, {store(0)}, {}}}}};
     CHECK_FALSE(contains(rest(loop, 20), "if (x < n)"));
     CHECK(contains(rest(loop, 20), "if (x < 9)"));
     const Block changing{Declare{Type::i32, "far", 0, true}, Assign{far, far + 1},
