@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "compiler/emit/launcher_writer.h"
@@ -27,6 +28,8 @@ public:
             write_set_param(index);
         for (int index = 0; index < count(plan_.coefs); ++index)
             write_set_coef(index);
+        for (int index = 0; index < count(plan_.tables); ++index)
+            write_set_table(index);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
                 write_transfer(field, level, {level.set, true, true});
@@ -87,6 +90,8 @@ private:
                 for (const LevelName& level : field.levels)
                     out_.line("cudaFree(solver->{});", level.member);
             }
+            for (int index = 0; index < count(plan_.tables); ++index)
+                out_.line("cudaFree(solver->{});", model_.rows_member(index));
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("cudaFree(solver->{});", model_.partials_member(index));
             }
@@ -104,6 +109,7 @@ private:
             if (!plan_.params[index].default_value)
                 out_.line("solver->{} = true;", model_.given_member(index));
             if (model_.halo_needs(index)) out_.line("solver->halos_due = true;");
+            if (model_.computes_columns()) out_.line("solver->columns_due = true;");
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
@@ -118,6 +124,47 @@ private:
             out_.line("for (int i = 0; i < {}; ++i) solver->{}[i] = static_cast<{}>(weights[i]);",
                       model_.coef_elements(index), model_.coef_member(index), type);
             out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_set_table(int index) {
+        const rt::TablePlan& table = plan_.tables[index];
+        const std::string& function = model_.set_table[index];
+        const std::string rows = "solver->" + model_.rows_member(index),
+                          known = "solver->" + model_.count_member(index);
+        begin(function, fmt::format("{}* solver, const {}* rows, long long count", model_.solver,
+                                    model_.rows_type(index)));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || (rows == nullptr && count != 0)", function + ": a pointer is NULL");
+            const std::int64_t most =
+                std::numeric_limits<std::int32_t>::max() / table.rows_multiple * table.rows_multiple;
+            refuse(fmt::format("count < 0 || count > {}", most), function + ": so many rows cannot be");
+            const int multiple = table.rows_multiple;
+            out_.line("const long long padded = {};",
+                      multiple == 1 ? "count == 0 ? 1 : count"
+                                    : fmt::format("count == 0 ? {0} : (count + {1}) / {0} * {0}", multiple,
+                                                  multiple - 1));
+            out_.line("if ({} != count) {{", known);
+            {
+                const auto other = out_.indent();
+                return_unless_ok(
+                    fmt::format("launcher::check(cudaStreamSynchronize(solver->stream), \"{}\")", function));
+                out_.line("cudaFree({});  // no step reads them any more", rows);
+                out_.line("{} = nullptr;", rows);
+                out_.line("{} = -1;", known);
+                return_unless_ok(fmt::format("launcher::allocate({}, padded * {})", rows, table.width));
+                out_.line("{} = static_cast<int>(count);", known);
+            }
+            out_.line("}}");
+            fill("const cudaError_t error = launcher::copy_rows(",
+                 {"*solver", rows, std::to_string(table.width), "padded", "rows", std::to_string(table.given),
+                  "count"},
+                 ");");
+            return_unless_ok(fmt::format("launcher::check(error, \"{}\")", function));
+            if (model_.computes_columns()) out_.line("solver->columns_due = true;");
+            out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
         }
         out_.line("}}");
     }
@@ -236,6 +283,10 @@ private:
                    fmt::format("{} has no value yet: call {}", plan_.params[index].name,
                                model_.set_param[index]));
         }
+        for (int index = 0; index < count(plan_.tables); ++index)
+            refuse(fmt::format("solver->{} < 0", model_.count_member(index)),
+                   fmt::format("{} has no rows yet: call {}", plan_.tables[index].name,
+                               model_.set_table[index]));
         out_.line("if (steps == 0) return {};", model_.code("OK"));
         for (int index = 0; index < count(plan_.coefs); ++index) {
             const std::string weights = "solver->" + model_.coef_member(index);
@@ -244,6 +295,16 @@ private:
                             "cudaMemcpyHostToDevice, solver->stream), \"{}\")",
                             plan_.coefs[index].symbol, weights, weights, model_.set_coef[index]));
         }
+    }
+
+    void write_columns_due() {
+        if (!model_.computes_columns()) return;
+        out_.line("if (solver->columns_due) {{");
+        for (const rt::KernelPlan& kernel : plan_.kernels)
+            if (kernel.domain.kind == rt::Domain::Kind::rows)
+                return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)), "    ");
+        out_.line("    solver->columns_due = false;");
+        out_.line("}}");
     }
 
     void write_halos_due() {
@@ -292,6 +353,7 @@ private:
         {
             const auto body = out_.indent();
             write_preparation();
+            write_columns_due();
             if (plan_.time_block) write_blocks();
             write_halos_due();
             out_.line("for (long long step = 0; step < steps; ++step) {{");
@@ -299,6 +361,7 @@ private:
                 const auto loop = out_.indent();
                 write_output_rotations();
                 for (const rt::KernelPlan& kernel : plan_.kernels) {
+                    if (kernel.domain.kind == rt::Domain::Kind::rows) continue;  // of no step
                     return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)));
                 }
                 if (any_state()) out_.line("// t+1 is now t.");

@@ -42,6 +42,7 @@ public:
         write_types();
         write_life();
         write_params();
+        write_tables();
         write_fields();
         write_steps();
         write_reductions();
@@ -89,6 +90,8 @@ private:
         out_.line("//   {}* solver;", model_.solver);
         out_.line("//   {}({}&solver);", model_.create,
                   model_.is_fixed() ? "" : example_extents(plan_.rank) + ", ");
+        for (const std::string& set : model_.set_table)
+            out_.line("//   {}(solver, rows, 100);", set);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
                 if (!level.set.empty()) out_.line("//   {}(solver, values);", level.set);
@@ -171,6 +174,24 @@ private:
             out_.line("{} {}({}* solver, const double* weights);  // {}{}", model_.status,
                       model_.set_coef[index], model_.solver, elements,
                       elements == 1 ? " weight" : " weights, the last range fastest");
+        }
+    }
+
+    void write_tables() {
+        for (std::size_t index = 0; index < plan_.tables.size(); ++index) {
+            const rt::TablePlan& table = plan_.tables[index];
+            const int number = static_cast<int>(index);
+            std::string columns;
+            for (int column = 0; column < table.given; ++column)
+                columns += (column == 0 ? "" : ", ") + table.columns[static_cast<std::size_t>(column)];
+            out_.blank_line();
+            out_.line(
+                "// {}: so many rows of {} value{} ({}), one after the other, on the host or on the device; "
+                "to be",
+                table.name, table.given, table.given == 1 ? "" : "s", columns);
+            out_.line("// set before the first step. There may be none: a sum over them is 0.");
+            out_.line("{} {}({}* solver, const {}* rows, long long count);", model_.status,
+                      model_.set_table[index], model_.solver, model_.rows_type(number));
         }
     }
 

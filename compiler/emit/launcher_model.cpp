@@ -125,6 +125,8 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         set_param.push_back(take(prefix + "_set_" + param.name));
     for (const rt::CoefPlan& coef : plan.coefs)
         set_coef.push_back(take(prefix + "_set_" + coef.name));
+    for (const rt::TablePlan& table : plan.tables)
+        set_table.push_back(take(prefix + "_set_" + table.name));
     for (const rt::FieldPlan& field : plan.fields) {
         FieldNames names;
         names.word = word_of(field.name);
@@ -188,6 +190,12 @@ std::string LauncherModel::extent_list(const std::string& before, const std::str
     for (const std::string& extent : extents)
         list += (list.empty() ? "" : between) + before + extent;
     return list;
+}
+
+bool LauncherModel::computes_columns() const {
+    return std::ranges::any_of(plan.kernels, [](const rt::KernelPlan& kernel) {
+        return kernel.domain.kind == rt::Domain::Kind::rows;
+    });
 }
 
 std::string LauncherModel::create_parameters() const {

@@ -46,6 +46,7 @@ public:
     std::string solver, status;                                       // types
     std::string create, destroy, use_stream, advance, wait, message;  // functions
     std::vector<std::string> set_param, set_coef, get_reduction;      // by index
+    std::vector<std::string> set_table;                               // likewise
     std::vector<std::string> extents;                                 // by axis: nx
     std::vector<FieldNames> fields;                                   // by index
 
@@ -55,6 +56,12 @@ public:
     std::string param_member(int index) const { return plan.params[index].name + "_value"; }
     std::string given_member(int index) const { return plan.params[index].name + "_given"; }
     std::string coef_member(int index) const { return plan.coefs[index].name + "_weights"; }
+    std::string rows_member(int table) const { return plan.tables[table].name + "_rows"; }
+    std::string count_member(int table) const { return plan.tables[table].name + "_count"; }
+    std::string rows_type(int table) const {
+        return plan.tables[table].type == rt::ElementType::f32 ? "float" : "double";
+    }
+    bool computes_columns() const;  // of some table
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
     std::string code(const std::string& word) const {
         return upper + "_" + word;

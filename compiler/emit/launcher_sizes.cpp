@@ -100,6 +100,7 @@ private:
         for (int axis = 1; axis < plan_.rank; ++axis) {
             int smallest = std::numeric_limits<int>::max();
             for (const rt::KernelPlan& kernel : plan_.kernels) {
+                if (kernel.domain.kind != rt::Domain::Kind::grid) continue;
                 const rt::Domain::Range& range = kernel.domain.ranges[axis];
                 const bool grows = range.begin.from_high != range.end.from_high;
                 const int most_cells = range.end.offset - range.begin.offset;  // where it does not grow
@@ -160,7 +161,9 @@ private:
                   model_.code("OUT_OF_MEMORY"));
         out_.line("    }}");
         return_unless_ok("check(error, \"allocating device memory\")", "    ");
-        out_.line("    return check(cudaMemset(array, 0, bytes), \"clearing device memory\");");
+        return_unless_ok("check(cudaMemset(array, 0, bytes), \"clearing device memory\")", "    ");
+        out_.line("    // The caller's stream may be one that does not wait for the default one.");
+        out_.line("    return check(cudaStreamSynchronize(nullptr), \"clearing device memory\");");
         out_.line("}}");
 
         out_.blank_line();

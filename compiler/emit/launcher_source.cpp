@@ -79,10 +79,16 @@ private:
                 for (const LevelName& level : field.levels)
                     out_.line("{}* {} = nullptr;", field.type, level.member);
             }
+            for (int index = 0; index < count(plan_.tables); ++index) {
+                out_.line("{}* {} = nullptr;", model_.rows_type(index), model_.rows_member(index));
+                out_.line("int {} = -1;  // rows; -1: none were set", model_.count_member(index));
+            }
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
             }
-            if (any_halo() || counts_steps()) out_.blank_line();
+            if (any_halo() || counts_steps() || model_.computes_columns()) out_.blank_line();
+            if (model_.computes_columns())
+                out_.line("bool columns_due = true;  // rows or values were set since columns were computed");
             if (any_halo())
                 out_.line("bool halos_due = true;  // values were set since the halos were filled");
             if (counts_steps()) out_.line("long long steps = 0;    // done so far");
@@ -114,7 +120,9 @@ private:
 
     void write_parts() {
         std::vector<std::string> parts{"messages"};
-        if (!model_.is_fixed()) parts.insert(parts.end(), {"counting", "blocks"});
+        if (!model_.is_fixed()) parts.emplace_back("counting");
+        if (!model_.is_fixed() || model_.computes_columns()) parts.emplace_back("blocks");
+        if (!plan_.tables.empty()) parts.emplace_back("rows");
         parts.push_back(fmt::format("copies {}", plan_.rank));
         if (counts_blocks()) parts.emplace_back("block count");
         if (outputs_have_past()) parts.emplace_back("levels");
@@ -214,6 +222,10 @@ private:
     }
 
     std::string blocks_along(const rt::KernelPlan& kernel, int axis) const {
+        if (kernel.domain.kind == rt::Domain::Kind::rows)
+            return axis > 0 ? "1"
+                            : fmt::format("ceil_div(solver.{}, {})", model_.count_member(kernel.domain.index),
+                                          kernel.tile[0]);
         if (axis >= plan_.rank) return "1";
         const auto at = static_cast<std::size_t>(axis);
         const auto [cells, most] = cells_along(kernel.domain.ranges[at], axis);
@@ -249,10 +261,12 @@ private:
             case rt::Argument::Kind::coefs:
                 return plan_.coefs[argument.index].symbol;
             case rt::Argument::Kind::table:
+                return "solver." + model_.rows_member(argument.index);
             case rt::Argument::Kind::rows:
+                return "solver." + model_.count_member(argument.index);
             case rt::Argument::Kind::points:
             case rt::Argument::Kind::count:
-                throw UnsupportedError("tables and points are not built yet in emitted launchers");
+                throw UnsupportedError("points are not built yet in emitted launchers");
             case rt::Argument::Kind::step_partials:
             case rt::Argument::Kind::exchange:
             case rt::Argument::Kind::steps:
@@ -276,14 +290,15 @@ private:
     }
 
     void write_launch(const rt::KernelPlan& kernel) {
+        const bool is_known = model_.is_fixed() && kernel.domain.kind == rt::Domain::Kind::grid;
         out_.blank_line();
         out_.line("dim3 {}(const {}&{}) {{", blocks_function(kernel), model_.solver,
-                  kernel.blocks > 0 || model_.is_fixed() ? "" : " solver");
+                  kernel.blocks > 0 || is_known ? "" : " solver");
         {
             const auto body = out_.indent();
             if (kernel.blocks > 0) {
                 out_.line("return dim3({});  // whatever the grid", kernel.blocks);
-            } else if (model_.is_fixed()) {
+            } else if (is_known) {
                 write_fixed_blocks(kernel);
             } else {
                 fill("return dim3(",
@@ -311,8 +326,9 @@ private:
             }
             out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
             if (may_be_empty(kernel))
-                out_.line("if (block_count(blocks) == 0) return {};  // the grid has none of its cells",
-                          model_.code("OK"));
+                out_.line("if (block_count(blocks) == 0) return {};  // {}", model_.code("OK"),
+                          kernel.domain.kind == rt::Domain::Kind::rows ? "there are no rows"
+                                                                       : "the grid has none of its cells");
             out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
                       kernel.threads[2]);
             fill(fmt::format("{}<<<blocks, threads, {}, solver.stream>>>(", global_name(kernel.name),

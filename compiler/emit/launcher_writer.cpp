@@ -88,6 +88,7 @@ bool LauncherWriter::may_be_empty(const rt::Domain::Range& range) {
 }
 
 bool LauncherWriter::may_be_empty(const rt::KernelPlan& kernel) {
+    if (kernel.domain.kind == rt::Domain::Kind::rows) return true;
     return kernel.blocks == 0 &&
            std::ranges::any_of(kernel.domain.ranges,
                                [](const rt::Domain::Range& range) { return may_be_empty(range); });

@@ -18,11 +18,9 @@ namespace {
 constexpr std::int64_t kFar = std::int64_t{1} << 61;  // as good as without end
 constexpr Interval kAnything{-kFar, kFar};
 
-Interval within(__int128 low, __int128 high) {
-    const auto end = [](__int128 value) {
-        return static_cast<std::int64_t>(std::clamp<__int128>(value, -kFar, kFar));
-    };
-    return {end(low), end(high)};
+// Of sums of two such ends, which 64 bits hold.
+Interval within(std::int64_t low, std::int64_t high) {
+    return {std::clamp(low, -kFar, kFar), std::clamp(high, -kFar, kFar)};
 }
 bool is_bounded(const Interval& interval) {
     return interval.low > -kFar && interval.high < kFar;
@@ -30,9 +28,15 @@ bool is_bounded(const Interval& interval) {
 
 Interval product(const Interval& a, const Interval& b) {
     if (!is_bounded(a) || !is_bounded(b)) return kAnything;
-    const __int128 ends[] = {__int128{a.low} * b.low, __int128{a.low} * b.high, __int128{a.high} * b.low,
-                             __int128{a.high} * b.high};
-    return within(*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4));
+    Interval result{kFar, -kFar};
+    for (const std::int64_t x : {a.low, a.high}) {
+        for (const std::int64_t y : {b.low, b.high}) {
+            std::int64_t end = 0;
+            if (__builtin_mul_overflow(x, y, &end)) return kAnything;
+            result = {std::min(result.low, end), std::max(result.high, end)};
+        }
+    }
+    return within(result.low, result.high);
 }
 
 std::optional<bool> holds(Operator op, const Interval& a, const Interval& b) {
@@ -116,7 +120,7 @@ private:
     }
     Interval of(const Negate& node) const {
         const Interval inner = interval(node.operand);
-        return within(-__int128{inner.high}, -__int128{inner.low});
+        return within(-inner.high, -inner.low);
     }
     Interval of(const Convert& node) const {
         return is_integer_expr(node.operand) || node.operand.type() == Type::boolean ? interval(node.operand)
@@ -126,9 +130,9 @@ private:
         const Interval a = interval(node.left), b = interval(node.right);
         switch (node.op) {
             case Operator::add:
-                return within(__int128{a.low} + b.low, __int128{a.high} + b.high);
+                return within(a.low + b.low, a.high + b.high);
             case Operator::sub:
-                return within(__int128{a.low} - b.high, __int128{a.high} - b.low);
+                return within(a.low - b.high, a.high - b.low);
             case Operator::mul:
                 return product(a, b);
             case Operator::div:
@@ -196,7 +200,7 @@ private:
             const Interval more = interval(sum->right);
             if (more.low != more.high || (sum->op != Operator::add && sum->op != Operator::sub)) return;
             const std::int64_t shift = sum->op == Operator::add ? -more.low : more.low;
-            return limit(sum->left, op, within(__int128{bound.low} + shift, __int128{bound.high} + shift));
+            return limit(sum->left, op, within(bound.low + shift, bound.high + shift));
         }
         const auto* variable = std::get_if<Variable>(&value->kind);
         if (variable == nullptr || mutable_.count(variable->name) != 0) return;

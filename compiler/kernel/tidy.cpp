@@ -36,7 +36,8 @@ public:
         Block result;
         for (const Statement& each : body) {
             Statement made = statement(each);
-            if (auto* guard = std::get_if<If>(&made.kind); guard != nullptr && joins(result, *guard)) continue;
+            if (auto* guard = std::get_if<If>(&made.kind); guard != nullptr && joins(result, *guard))
+                continue;
             if (auto* scope = std::get_if<Scope>(&made.kind); scope != nullptr && !declares(scope->body)) {
                 std::ranges::move(scope->body, std::back_inserter(result));
                 continue;
@@ -107,8 +108,8 @@ private:
         const bool leaves = std::ranges::any_of(
             first.then, [](const Statement& each) { return std::holds_alternative<Return>(each.kind); });
         // Names of the one must not meet those of the other.
-        const bool is_plain = !declares(first.then) && !declares(first.otherwise) &&
-                              !declares(second.then) && !declares(second.otherwise);
+        const bool is_plain = !declares(first.then) && !declares(first.otherwise) && !declares(second.then) &&
+                              !declares(second.otherwise);
         return is_lasting && !leaves && is_plain;
     }
 

@@ -107,6 +107,23 @@ stencil tank(x, y, z) {
 }
 )";
 
+// Sums over the rows of two tables, one with a column that is computed from a param.
+const char* const kSources = R"(
+stencil sources(x, y) {
+    param strength = 0.25
+    table source {
+        px, py: f32
+        charge: f32
+        weight = strength * charge
+    }
+    table pair { a, b: f64 }
+    field u: f32 { boundary clamp }
+    field both: f64
+    u[t+1] = u / 2 + sum(s in source) s.weight * (idx(x) - s.px) * (idx(y) - s.py)
+    both = sum(p in pair) p.a * p.b
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -120,6 +137,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kDrift, "", {33, 9, 1}},
         {kTank, "", {37, 13, 11}},
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
+        {kSources, "", {35, 17, 1}},
+        {kSources, "", {64, 16, 1}, true},
         {kHeat, "stream threads=32x4 cells=4x1 planes=4", {128, 8, 16}, true},
         {kStages, "", {50, 21, 1}, true},
         {kWave, "", {64, 16, 1}, true},

@@ -83,6 +83,19 @@ std::string c_program(const Offline& offline, const Reference& reference) {
         text += check + model.set_param[n] + "(solver, " + number(value) + ")" + failed;
     }
     text += check + model.use_stream + "(solver, NULL)" + failed;
+    for (std::size_t n = 0; n < plan.tables.size(); ++n) {
+        const rt::TablePlan& table = plan.tables[n];
+        const std::size_t numbers = reference.tables()[n].second.size(),
+                          given = static_cast<std::size_t>(table.given);
+        const std::string rows = "rows_" + std::to_string(n), type = model.rows_type(static_cast<int>(n));
+        text += "    static " + type + " " + rows + "[" + std::to_string(numbers + 1) + "];\n";
+        text += "    if (fread(" + rows + ", sizeof(" + type + "), " + std::to_string(numbers) +
+                ", in) != " + std::to_string(numbers) + ") return 2;\n";
+        // More rows than there are at first.
+        text += check + model.set_table[n] + "(solver, " + rows + ", 0)" + failed;
+        text += check + model.set_table[n] + "(solver, " + rows + ", " + std::to_string(numbers / given) +
+                ")" + failed;
+    }
     const auto moved = [&](const std::string& call, const Reference::Level& level, const std::string& file) {
         const auto size = rt::size_of(type_of(plan, level.field));
         return call + "(values, " + std::to_string(size) + ", " + std::to_string(cells) + ", " + file + ")";
@@ -158,6 +171,8 @@ std::string offline_difference(const OfflineCase& offline_case, const BuildComma
     const std::string& name = offline.program.name;
     const Reference reference(offline.program, offline_case.extent, kSteps, 7);
     std::string start, end;
+    for (std::size_t n = 0; n < reference.tables().size(); ++n)
+        start += bytes_of(reference.tables()[n].second, offline.lowered.plan.tables[n].type);
     for (const Reference::Level& level : reference.levels()) {
         const rt::ElementType type = type_of(offline.lowered.plan, level.field);
         start += bytes_of(level.start, type);

@@ -198,6 +198,9 @@ inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
     std::memset(memory, value, bytes);
     return cudaSuccess;
 }
+inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
+    return cudaMemset(memory, value, bytes);
+}
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                                    cudaStream_t) {
     std::memcpy(to, from, bytes);
