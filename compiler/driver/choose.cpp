@@ -159,7 +159,7 @@ StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
     StageChoice result;
     result.stage = stage;
     result.footprint = footprint;
-    result.schedule = choice.schedule;
+    result.schedule = options.whole_schedules ? schedule::apply(pins, schedule::Schedule{}) : choice.schedule;
     result.reason = choice.reason;
     result.pinned = pins.any();
     result.pins = pins;

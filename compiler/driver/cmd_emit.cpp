@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compiler/driver/annotate.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
@@ -35,6 +36,13 @@ bool has_launcher(const EmitOptions& options) {
 }
 
 void check_options(const EmitOptions& options) {
+    const bool is_cuda = options.target == EmitTarget::cuda || options.target == EmitTarget::kernel ||
+                         options.target == EmitTarget::plan;
+    if (!is_cuda && (options.annotate || options.fixed_grid))
+        throw CommandError(ExitCode::usage,
+                           fmt::format("{} is for CUDA, and --target asks for something else",
+                                       options.annotate ? "--annotate" : "--fixed-grid"),
+                           "leave one of them out");
     if (is_cuda_file(options)) return;
     const char* const asked = !options.with.empty()                      ? "--with"
                               : options.style == EmitStyle::kernels_only ? "--style"
@@ -112,15 +120,19 @@ void add_compiled(const EmitOptions& options, const std::string& kernels, std::v
 }
 
 // The first is what was asked for; others go beside it.
-std::vector<File> cuda_files(const Code& code, const EmitOptions& options) {
+std::vector<File> cuda_files(const Code& code, const EmitOptions& options,
+                             const std::vector<std::string>& made_with) {
     const rt::LaunchPlan& plan = code.lowered.plan;
     std::vector<File> files;
     if (has_launcher(options)) {
-        emit::OfflineFiles made = emit::print_offline(code.lowered.kernels, plan, stem_of(options));
+        emit::OfflineFiles made =
+            emit::print_offline(code.lowered.kernels, plan, stem_of(options), made_with);
         files = {{options.output, std::move(made.source)}, {beside(options, ".h"), std::move(made.header)}};
     } else {
-        const std::string rule =
-            is_cuda_file(options) ? '\n' + emit::print_launch_rule(code.lowered.kernels, plan) : "";
+        const std::string rule = is_cuda_file(options)
+                                     ? '\n' + emit::print_launch_rule(code.lowered.kernels, plan) + "//\n" +
+                                           emit::print_made_with(made_with)
+                                     : "";
         files = {{options.output, code.text + rule}};
     }
     add_compiled(options, code.text, files);
@@ -133,7 +145,7 @@ std::vector<File> cuda_files(const Code& code, const EmitOptions& options) {
 }
 
 std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options,
-                          const CodeOptions& code_options) {
+                          const CodeOptions& code_options, const CudaDetails& details) {
     ir::Program program = optimize(checked, code_options);
     const auto alone = [&](std::string text) { return std::vector<File>{{options.output, std::move(text)}}; };
     if (options.target == EmitTarget::stencil) return alone(ir::print(program));
@@ -149,10 +161,31 @@ std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options
             ExitCode::usage,
             "an emitted launcher cannot start kernels whose blocks wait for each other, as `resident` does",
             "emit the kernels alone (--style kernel-only), or choose another schedule, such as `temporal`");
-    const Code code = cuda_code(program, stages, temporal, resident);
+    const Code code = cuda_code(program, stages, temporal, resident, details);
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));
-    return cuda_files(code, options);
+    std::vector<std::string> made_with;
+    for (const std::string& text : schedule_texts(stages, temporal, resident, program.rank()))
+        made_with.push_back("--schedule '" + text + "'");
+    if (options.strict_fp) made_with.emplace_back("--strict-fp");
+    if (options.fixed_grid) {
+        const schedule::Extent& extent = *details.fixed_grid;
+        made_with.push_back(fmt::format("--fixed-grid --grid {}",
+                                        fmt::join(extent.begin(), extent.begin() + program.rank(), ",")));
+    }
+    if (options.style == EmitStyle::kernels_only) made_with.emplace_back("--style kernel-only");
+    return cuda_files(code, options, made_with);
+}
+
+CudaDetails details_of(const EmitOptions& options, const CodeOptions& code_options, const CheckedSpec& spec) {
+    CudaDetails details;
+    if (options.annotate) details.notes = notes_of(spec.source);
+    if (!options.fixed_grid) return details;
+    if (!code_options.extent)
+        throw CommandError(ExitCode::usage, "--fixed-grid: how large is the grid?",
+                           "say it by --grid, such as --grid 512,512, or in a run block");
+    details.fixed_grid = code_options.extent;
+    return details;
 }
 
 }  // namespace
@@ -164,12 +197,13 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     CodeOptions code_options;
     code_options.schedules = options.schedule;
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
-    code_options.extent = choose_grid(spec, stencil.program, "");
+    code_options.extent = choose_grid(spec, stencil.program, options.grid);
     code_options.strict_fp = options.strict_fp;
     if (!options.archs.empty()) code_options.target = target_of(options);
     // The launcher takes the number of steps, and looks at nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
-    const std::vector<File> files = emitted(stencil.program, options, code_options);
+    const std::vector<File> files =
+        emitted(stencil.program, options, code_options, details_of(options, code_options, spec));
     if (options.output.empty() || options.output == "-") {
         console.result(files.front().text);
         return ExitCode::ok;

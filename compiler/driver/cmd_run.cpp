@@ -9,6 +9,7 @@
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/edited_check.h"
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/initial_data.h"
 #include "compiler/driver/interrupt.h"
@@ -302,6 +303,16 @@ std::shared_ptr<const TunedSchedules> tuned_for(const RunArguments& arguments, c
     return tuned;
 }
 
+// Edited kernels are CUDA: nothing else will do for them.
+std::string device_of(const RunArguments& arguments) {
+    if (arguments.cuda.empty()) return arguments.device;
+    if (arguments.device == "auto") return "cuda";
+    if (arguments.device.starts_with("cuda")) return arguments.device;
+    throw CommandError(ExitCode::usage,
+                       fmt::format("--cuda is for a GPU, and --device says {}", arguments.device),
+                       "leave --device out, or give cuda:N");
+}
+
 void set_arguments(Engine& engine, const RunRequest& request) {
     for (const auto& [name, value] : request.params)
         engine.set_param(name, value);
@@ -327,10 +338,18 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     timings.read = spec.read_seconds;
     timings.check = seconds_since(start) - spec.read_seconds;
 
+    std::optional<EditedCuda> edited;
+    if (!arguments.cuda.empty()) {
+        if (!arguments.devices.empty())
+            throw CommandError(ExitCode::usage, "edited kernels (--cuda) run on one device, and --devices asks for more",
+                               "leave one of them out");
+        edited = read_edited_cuda(arguments.cuda);
+    }
+
     start = Clock::now();
     std::string remark;
     std::unique_ptr<Machine> machine =
-        arguments.devices.empty() ? open_machine(arguments.device, remark)
+        arguments.devices.empty() ? open_machine(device_of(arguments), remark)
                                   : open_pieces(arguments.device, arguments.devices, arguments.exchange);
     timings.open = seconds_since(start);
     if (!remark.empty()) console.message("note: " + remark);
@@ -347,6 +366,11 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.wait_for_time_block = !options.schedules.empty() || !options.file_schedule.empty();
     check_asked_schedules(options, stencil.program.rank());
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    if (edited) {
+        take_edited(std::move(*edited), stencil.program, choose_grid(spec, stencil.program, ""), options);
+        console.message(check_edited(dynamic_cast<GpuMachine&>(*machine), stencil.program, run_spec, request,
+                                     options, arguments.tolerance_ulps.value_or(0)));
+    }
     const std::optional<ir::Program> no_init;
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;
     prepare_initial_data(init, request, *machine);

@@ -38,6 +38,9 @@ struct EmitOptions {
     std::vector<EmitBeside> with;           // files to write beside it
     std::vector<std::string> archs;         // that the code is for, a cubin for each; none: sm_90
     bool line_info = false;                 // in cubin and PTX: the lines of the .cu, for profilers
+    bool annotate = false;                  // comments name the spec's lines
+    std::string grid;                       // that schedules are chosen for; empty: the run block's
+    bool fixed_grid = false;                // for that grid alone
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 
@@ -60,6 +63,8 @@ struct RunArguments {
     bool verbose = false;   // say how each stage runs
     bool no_tuned = false;  // leave measured schedules alone
     std::string store;      // of tuned schedules; empty: the usual one
+    std::string cuda;       // a file of edited kernels to run in place of the spec's; empty: none
+    std::optional<std::uint64_t> tolerance_ulps;  // how far those may be from the spec; without it not at all
 };
 ExitCode run(const RunArguments& arguments, const Console& console);
 

@@ -5,7 +5,9 @@
 
 #include "compiler/driver/stopwatch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/lower/fixed_grid.h"
 #include "compiler/passes/pipeline.h"
+#include "compiler/schedule/print.h"
 #include "runtime/core/background.h"
 
 namespace halo::driver {
@@ -25,19 +27,20 @@ ir::Program optimize(ir::Program program, const CodeOptions& options) {
 
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident) {
+               const std::optional<schedule::ResidentSchedule>& resident, const CudaDetails& details) {
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : stages)
         schedules.push_back(stage.schedule);
-    return cuda_code(program, schedules, temporal, resident);
+    return cuda_code(program, schedules, temporal, resident, details);
 }
 
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident) {
+               const std::optional<schedule::ResidentSchedule>& resident, const CudaDetails& details) {
     Code code;
     Stopwatch watch;
-    code.lowered = lower::lower_cuda(program, schedules, temporal, resident);
+    code.lowered = lower::lower_cuda(program, schedules, temporal, resident, details.notes);
+    if (details.fixed_grid) lower::fix_grid(code.lowered, *details.fixed_grid);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);
@@ -47,19 +50,31 @@ Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>
 
 CodeParts parts_of(const Code& code) {
     const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
-    if (!block) return {code.text, {}};
+    if (!block || !code.edited.empty()) return {code.text, {}};
     emit::CudaParts parts = emit::print_cuda_parts(code.lowered.kernels, block->kernel.name);
     end_with_newline(parts.others);
     end_with_newline(parts.kernel);
     return {std::move(parts.others), std::move(parts.kernel)};
 }
 
+std::vector<std::string> schedule_texts(const std::vector<StageChoice>& stages,
+                                        const std::optional<schedule::TemporalSchedule>& temporal,
+                                        const std::optional<schedule::ResidentSchedule>& resident, int rank) {
+    std::vector<std::string> texts;
+    for (const StageChoice& stage : stages)
+        texts.push_back(schedule::print(stage.schedule, rank));
+    if (temporal) texts.push_back(schedule::print(*temporal, rank));
+    if (resident) texts.push_back(schedule::print(*resident, rank));
+    return texts;
+}
+
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                            const rt::DiskCache& cache) {
     rt::NvrtcOptions options;
     options.arch = arch;
+    options.text_of_user = !code.edited.empty();
     const CodeParts parts = parts_of(code);
-    const std::string name = code.lowered.plan.name + ".cu";
+    const std::string name = code.edited.empty() ? code.lowered.plan.name + ".cu" : code.edited;
     CompiledCode compiled{nvrtc.compile(parts.steps, name, options, &cache), {}};
     if (!parts.block.empty()) compiled.block = nvrtc.compile(parts.block, name, options, &cache);
     return compiled;

@@ -29,11 +29,16 @@
 
 namespace halo::driver {
 
+struct EditedCuda;  // edited_cuda.h
+
 struct CodeOptions {
     // As of --schedule: none, one for all stages, or one a stage; and one for several steps at once.
     std::vector<std::string> schedules;
     std::string file_schedule;  // of the spec's schedule block; --schedule comes before it
-    bool strict_fp = false;     // keep the order of arithmetic as written
+    bool whole_schedules =
+        false;  // what `schedules` leave out is not to be chosen, but has its neutral value
+    std::shared_ptr<const EditedCuda> edited;  // stands in for the text that is emitted; none: it does not
+    bool strict_fp = false;                    // keep the order of arithmetic as written
     schedule::Target target;
     std::optional<schedule::Extent> extent;       // of the grid; without one it is taken to be large
     std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many
@@ -64,7 +69,8 @@ struct StageChoice {
 };
 
 struct Code {
-    std::string text;  // all kernels
+    std::string text;    // all kernels
+    std::string edited;  // the file that the text is from, which somebody edited; empty: it was emitted
     lower::Lowered lowered;
     double lower_seconds = 0, print_seconds = 0;  // that it took
 };
@@ -130,13 +136,25 @@ struct StepsChoice {
 StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoice>& stages,
                          const CodeOptions& options);
 
+// What may be said of emitted code besides how it runs.
+struct CudaDetails {
+    lower::Notes notes;                          // annotate.h
+    std::optional<schedule::Extent> fixed_grid;  // the only grid that it is for (lower/fixed_grid.h)
+};
+
 Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
+               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
+               const CudaDetails& details = {});
 Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
+               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
+               const CudaDetails& details = {});
 Code cpu_code(const ir::Program& program);
+// As --schedule takes them, for the same code: with CodeOptions::whole_schedules.
+std::vector<std::string> schedule_texts(const std::vector<StageChoice>& stages,
+                                        const std::optional<schedule::TemporalSchedule>& temporal,
+                                        const std::optional<schedule::ResidentSchedule>& resident, int rank);
 
 // The kernel that computes stage `index`: those of halos and of tables' columns stand between them. Empty:
 // none.

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <future>
 
+#include "compiler/driver/edited_cuda.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/stopwatch.h"
@@ -43,7 +44,14 @@ public:
 
     std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
                                   const CompiledCode& compiled) override {
-        return start(code, extent, compiled, {});
+        return start(code, extent, compiled, rt::SessionOptions());
+    }
+
+    std::unique_ptr<Engine> start_poisoned(const Code& code, const Extent& extent,
+                                           const CompiledCode& compiled) override {
+        rt::SessionOptions options;
+        options.poison = true;
+        return start(code, extent, compiled, options);
     }
 
     std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
@@ -54,7 +62,9 @@ public:
         Stopwatch watch;
         wait_for_device();
         timings.context = watch.lap();
-        std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled, made.late_block);
+        rt::SessionOptions session;
+        session.time_block_code = made.late_block;
+        std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled, session);
         timings.load = watch.lap();
         return engine;
     }
@@ -88,13 +98,11 @@ private:
     }
 
     std::unique_ptr<Engine> start(const Code& code, const Extent& extent, const CompiledCode& compiled,
-                                  const std::shared_future<rt::LateCode>& late_block) {
+                                  const rt::SessionOptions& options) {
         rt::CudaDevice& device = *device_.get();
         std::vector<std::unique_ptr<rt::Module>> modules;
         modules.push_back(device.load(compiled.steps.cubin, code.lowered.plan.name));
         if (compiled.block) modules.push_back(device.load(compiled.block->cubin, code.lowered.plan.name));
-        rt::SessionOptions options;
-        options.time_block_code = late_block;
         return make_session_engine(
             rt::Session(code.lowered.plan, extent, device, std::move(modules), options));
     }
@@ -122,10 +130,11 @@ private:
             timings.schedules.push_back(schedule::print(*resident.schedule, optimized.rank()) + "; " +
                                         resident.reason);
         made.code = cuda_code(optimized, stages, temporal.schedule, resident.schedule);
+        if (options.edited) use_edited(made.code, *options.edited);
         timings.lower = made.code.lower_seconds;
         timings.print = made.code.print_seconds;
         watch.lap();
-        if (options.wait_for_time_block) {
+        if (options.wait_for_time_block || options.edited) {
             made.compiled = compile(made.code);
         } else {
             SplitCode split = compile_without_waiting(*nvrtc_, made.code, info_.arch(), cache_);

@@ -8,7 +8,7 @@ namespace halo::driver {
 
 enum class ExitCode : int {
     ok = 0,
-    spec = 1,      // a mistake in the spec (or, for fmt --check, a file that is not formatted)
+    spec = 1,      // a mistake in the spec or in edited kernels (or, for fmt --check, a file not formatted)
     usage = 2,     // the command was used wrongly: options, names, grids, parameters
     device = 3,    // no device, not enough memory, a compiler that refuses, numbers that are no longer finite
     file = 4,      // a file that cannot be read or written

@@ -24,6 +24,9 @@ public:
     // What compile() made of the code, on the device with its arrays. Throws rt::Error.
     virtual std::unique_ptr<Engine> start(const Code& code, const Extent& extent,
                                           const CompiledCode& compiled) = 0;
+    // The same, where all of its arrays that nothing fills are NaN, halos and padding with them.
+    virtual std::unique_ptr<Engine> start_poisoned(const Code& code, const Extent& extent,
+                                                   const CompiledCode& compiled) = 0;
 };
 
 // Throws rt::Error: no_device where there is no such GPU, or no NVRTC.

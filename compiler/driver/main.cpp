@@ -34,7 +34,7 @@ constexpr const char* kFooter = R"(Start with:
 
 `haloc COMMAND --help` tells more about a command.
 
-Exit codes: 0 done; 1 a mistake in the spec; 2 the command was used wrongly; 3 device or run-time trouble (no device,
+Exit codes: 0 done; 1 a mistake in the spec or in edited kernels; 2 the command was used wrongly; 3 device or run-time trouble (no device,
 not enough memory, numbers no longer finite); 4 a file cannot be read or written; 5 a mistake in haloc itself;
 130 interrupted (what was asked for has been saved).)";
 
@@ -165,6 +165,11 @@ private:
         sub->add_option("--arch", emit_.archs,
                         "what schedules and cubins are for, sm_90 where it is not given; several with commas")
             ->delimiter(',');
+        sub->add_option("--grid", emit_.grid,
+                        "what schedules are chosen for; the run block's, where it is not given");
+        sub->add_flag("--fixed-grid", emit_.fixed_grid,
+                      "code for that grid alone: extents and strides are constants");
+        sub->add_flag("--annotate", emit_.annotate, "comments in the CUDA name the spec's lines");
         sub->add_flag("--line-info", emit_.line_info,
                       "cubin and PTX know the lines of the .cu, for profilers");
         sub->callback([this] { chosen_ = [this] { return emit(emit_, console_); }; });
@@ -212,6 +217,13 @@ private:
         repeatable(sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
+        auto* cuda = sub->add_option(
+            "--cuda", run_.cuda,
+            "a .cu of haloc emit with kernels that were edited: they run in place of the spec's, once they "
+            "have been checked against it");
+        sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
+                        "how far edited kernels may be from the spec, in units of a value's last place")
+            ->needs(cuda);
         sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
         sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");

@@ -8,11 +8,13 @@
 
 namespace halo::driver {
 
-namespace {
+Extent awkward_grid(int rank) {
+    if (rank == 3) return {67, 35, 21};
+    return rank == 2 ? Extent{301, 77, 1} : Extent{1031, 1, 1};
+}
 
-// Odd sizes, where that can be, on which tiles of several steps meet: another grid would be done by single
-// steps.
-Extent enough_for(const Code& code, Extent extent) {
+// Odd sizes, where that can be.
+Extent grid_of_checks(const Code& code, Extent extent) {
     if (!code.lowered.plan.time_block) return extent;
     const rt::TimeBlock& block = *code.lowered.plan.time_block;
     for (int axis = 0; axis < code.lowered.plan.rank; ++axis) {
@@ -27,6 +29,8 @@ Extent enough_for(const Code& code, Extent extent) {
     return extent;
 }
 
+namespace {
+
 TuneResults run_on(Engine& engine, const TuneInputs& inputs, const ir::Program& program, int steps) {
     inputs.give(engine);
     engine.run(steps, std::nullopt);
@@ -36,7 +40,7 @@ TuneResults run_on(Engine& engine, const TuneInputs& inputs, const ir::Program& 
 }  // namespace
 
 std::string TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
-    const Extent small = enough_for(code, awkward_);
+    const Extent small = grid_of_checks(code, awkward_);
     std::string text = against_interpreter(code, compiled, steps, small);
     if (!text.empty())
         return fmt::format("on {} x {} x {} cells, against the interpreter: {}", small[0], small[1], small[2],

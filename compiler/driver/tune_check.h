@@ -12,6 +12,11 @@
 
 namespace halo::driver {
 
+// A small grid of odd sizes.
+Extent awkward_grid(int rank);
+// It, or one as large as tiles of several steps need: another would be done by single steps.
+Extent grid_of_checks(const Code& code, Extent awkward);
+
 class TuneCheck {
 public:
     // All must outlive it. awkward: the small grid, enlarged where tiles of several steps need that.

@@ -37,23 +37,68 @@ bool agrees(double expected, double got, double tolerance) {
            std::abs(expected - got) <= tolerance * (1 + std::abs(expected));
 }
 
-bool element_agrees(const FieldValues& expected, const FieldValues& got, std::int64_t i, double tolerance) {
-    if (rt::is_real(expected.type)) return agrees(expected.at(i), got.at(i), tolerance);
+// Consecutive for consecutive numbers of the type.
+template <class Bits>
+std::int64_t place_of(const std::byte* element) {
+    Bits bits;
+    std::memcpy(&bits, element, sizeof bits);
+    constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof bits - 1));
+    const auto magnitude = static_cast<std::int64_t>(bits & static_cast<Bits>(~kSign));
+    return (bits & kSign) != 0 ? -magnitude : magnitude;
+}
+
+std::int64_t place_of(const FieldValues& values, std::int64_t i) {
+    const std::byte* const element = values.elements.data() + i * rt::size_of(values.type);
+    switch (rt::size_of(values.type)) {
+        case 2:
+            return place_of<std::uint16_t>(element);
+        case 4:
+            return place_of<std::uint32_t>(element);
+        default:
+            return place_of<std::uint64_t>(element);
+    }
+}
+
+bool element_agrees(const FieldValues& expected, const FieldValues& got, std::int64_t i, double tolerance,
+                    std::uint64_t ulps) {
+    if (rt::is_real(expected.type)) {
+        if (agrees(expected.at(i), got.at(i), tolerance)) return true;
+        const std::optional<std::uint64_t> between = ulps_between(expected, got, i);
+        return between && *between <= ulps;
+    }
     const std::int64_t size = rt::size_of(expected.type);
     return std::memcmp(expected.elements.data() + i * size, got.elements.data() + i * size,
                        static_cast<std::size_t>(size)) == 0;
 }
 
 std::string level_difference(const FieldLevel& expected, const FieldLevel& got, const Extent& extent,
-                             double tolerance) {
+                             double tolerance, std::uint64_t ulps) {
     if (expected.values.elements == got.values.elements) return "";
     for (std::int64_t i = 0; i < expected.values.size(); ++i) {
-        if (element_agrees(expected.values, got.values, i, tolerance)) continue;
-        return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", expected.field,
-                           expected.time, i % extent[0], i / extent[0] % extent[1], i / extent[0] / extent[1],
-                           got.values.at(i), expected.values.at(i));
+        if (element_agrees(expected.values, got.values, i, tolerance, ulps)) continue;
+        const std::optional<std::uint64_t> between = ulps_between(expected.values, got.values, i);
+        return fmt::format(
+            "{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}{}", expected.field, expected.time,
+            i % extent[0], i / extent[0] % extent[1], i / extent[0] / extent[1], got.values.at(i),
+            expected.values.at(i),
+            between ? fmt::format(", {} ulp{} apart", *between, *between == 1 ? "" : "s") : "");
     }
     return "";
+}
+
+// Of the numbers around 1 of any field.
+double largest_ulp(const TuneResults& results) {
+    double largest = 0;
+    for (const FieldLevel& level : results.fields) {
+        const rt::ElementType type = level.values.type;
+        const double ulp = type == rt::ElementType::f32    ? 0x1p-23
+                           : type == rt::ElementType::f64  ? 0x1p-52
+                           : type == rt::ElementType::f16  ? 0x1p-10
+                           : type == rt::ElementType::bf16 ? 0x1p-7
+                                                           : 0;
+        largest = std::max(largest, ulp);
+    }
+    return largest;
 }
 
 // NaN agrees with everything, so a comparison of nothing else would prove nothing.
@@ -68,6 +113,13 @@ bool has_numbers(const TuneResults& results) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> ulps_between(const FieldValues& a, const FieldValues& b, std::int64_t element) {
+    if (!rt::is_real(a.type) || std::isnan(a.at(element)) || std::isnan(b.at(element))) return std::nullopt;
+    const std::int64_t first = place_of(a, element), second = place_of(b, element);
+    const auto low = static_cast<std::uint64_t>(std::min(first, second));
+    return static_cast<std::uint64_t>(std::max(first, second)) - low;  // modulo 2^64, in which it fits
+}
 
 bool reads_reductions(const ir::Program& program) {
     return std::any_of(program.exprs.begin(), program.exprs.end(), [](const ir::Expr& expr) {
@@ -89,10 +141,10 @@ double tolerance_of(const ir::Program& program) {
 }
 
 std::string first_difference(const TuneResults& expected, const TuneResults& got, const Extent& extent,
-                             double tolerance) {
+                             double tolerance, std::uint64_t ulps) {
     if (!has_numbers(expected)) return kNothingToCompare;
     for (std::size_t i = 0; i < expected.fields.size(); ++i) {
-        std::string text = level_difference(expected.fields[i], got.fields[i], extent, tolerance);
+        std::string text = level_difference(expected.fields[i], got.fields[i], extent, tolerance, ulps);
         if (!text.empty()) return text;
     }
     for (std::size_t i = 0; i < expected.traces.size(); ++i) {
@@ -105,6 +157,7 @@ std::string first_difference(const TuneResults& expected, const TuneResults& got
                 return fmt::format("{}: value {} is {} instead of {}", name, n, others[n], values[n]);
         }
     }
+    tolerance = std::max(tolerance, static_cast<double>(ulps) * largest_ulp(expected));
     const auto cells = static_cast<double>(cell_count(extent));
     for (std::size_t i = 0; i < expected.reductions.size(); ++i) {
         const TuneResults::Reduction& reduction = expected.reductions[i];

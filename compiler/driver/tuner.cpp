@@ -21,11 +21,6 @@ using Clock = std::chrono::steady_clock;
 using Kind = tune::Outcome::Kind;
 using Stop = tune::SearchResult::Stop;
 
-Extent awkward_grid(int rank) {
-    if (rank == 3) return {67, 35, 21};
-    return rank == 2 ? Extent{301, 77, 1} : Extent{1031, 1, 1};
-}
-
 // What is chosen among, and where it is kept.
 struct Subject {
     std::optional<std::size_t> stage;  // none: several steps at once

@@ -42,7 +42,10 @@ public:
     }
 
 private:
-    std::string extent(int axis) const { return "n" + plan_.axes[static_cast<std::size_t>(axis)]; }
+    std::string extent(int axis) const {
+        const auto at = static_cast<std::size_t>(axis);
+        return plan_.fixed_grid ? std::to_string(plan_.fixed_grid->extent[at]) : "n" + plan_.axes[at];
+    }
 
     std::string bound(const rt::Domain::Bound& bound, int axis) const {
         if (!bound.from_high) return std::to_string(bound.offset);
@@ -185,6 +188,9 @@ private:
 
     void write_arrays() {
         out_.line("//");
+        if (plan_.fixed_grid && plan_.rank > 1)
+            out_.line("// Rows of all arrays are {} elements apart{}.", plan_.fixed_grid->pitch,
+                      plan_.rank > 2 ? fmt::format(", planes {}", plan_.fixed_grid->slice) : "");
         out_.line(
             "// Kernels keep halos up to date at every level that they write. Before the first step, at all "
             "levels:");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/kernel/program.h"
 #include "runtime/core/launch_plan.h"
@@ -15,9 +16,14 @@ struct OfflineFiles {
 };
 
 // `kernels` and `plan` are one lowering's. `stem` is the files' name without its ending: the source includes
-// "STEM.h". Throws UnsupportedError where such a name cannot stand in an #include. The same input gives the
-// same bytes. The source compiles with nvcc -std=c++17 -fmad=false and uses the CUDA runtime alone.
+// "STEM.h". `made_with`: options that gave the kernels, to be found again by `haloc run --cuda`. Throws
+// UnsupportedError where such a name cannot stand in an #include. The same input gives the same bytes. The
+// source compiles with nvcc -std=c++17 -fmad=false and uses the CUDA runtime alone; NVRTC sees the kernels
+// alone.
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
-                           const std::string& stem);
+                           const std::string& stem, const std::vector<std::string>& made_with = {});
+
+// The comment that has these options, a line each; empty where there are none.
+std::string print_made_with(const std::vector<std::string>& options);
 
 }  // namespace halo::emit

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include "compiler/emit/launcher_writer.h"
+#include "compiler/support/error.h"
 
 namespace halo::emit {
 
@@ -25,6 +28,8 @@ public:
             write_set_param(index);
         for (int index = 0; index < count(plan_.coefs); ++index)
             write_set_coef(index);
+        for (int index = 0; index < count(plan_.tables); ++index)
+            write_set_table(index);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
                 write_transfer(field, level, {level.set, true, true});
@@ -50,7 +55,7 @@ private:
     }
 
     void write_create() {
-        begin(model_.create, model_.extent_list("long long ", ", ") + ", " + model_.solver + "** solver");
+        begin(model_.create, model_.create_parameters() + model_.solver + "** solver");
         {
             const auto body = out_.indent();
             refuse("solver == nullptr", model_.create + ": no place for the solver");
@@ -58,9 +63,13 @@ private:
             out_.line("auto* made = new (std::nothrow) {};", model_.solver);
             out_.line("if (made == nullptr) return launcher::fail({}, \"no memory for a solver\");",
                       model_.code("OUT_OF_MEMORY"));
-            out_.line("{} status = launcher::lay_out(*made, {});", model_.status,
-                      model_.extent_list("", ", "));
-            out_.line("if (status == {}) status = launcher::allocate(*made);", model_.code("OK"));
+            if (model_.is_fixed()) {
+                out_.line("const {} status = launcher::allocate(*made);", model_.status);
+            } else {
+                out_.line("{} status = launcher::lay_out(*made, {});", model_.status,
+                          model_.extent_list("", ", "));
+                out_.line("if (status == {}) status = launcher::allocate(*made);", model_.code("OK"));
+            }
             out_.line("if (status == {}) {{", model_.code("OK"));
             out_.line("    *solver = made;");
             out_.line("}} else {{");
@@ -81,6 +90,8 @@ private:
                 for (const LevelName& level : field.levels)
                     out_.line("cudaFree(solver->{});", level.member);
             }
+            for (int index = 0; index < count(plan_.tables); ++index)
+                out_.line("cudaFree(solver->{});", model_.rows_member(index));
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("cudaFree(solver->{});", model_.partials_member(index));
             }
@@ -98,6 +109,7 @@ private:
             if (!plan_.params[index].default_value)
                 out_.line("solver->{} = true;", model_.given_member(index));
             if (model_.halo_needs(index)) out_.line("solver->halos_due = true;");
+            if (model_.computes_columns()) out_.line("solver->columns_due = true;");
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
@@ -112,6 +124,47 @@ private:
             out_.line("for (int i = 0; i < {}; ++i) solver->{}[i] = static_cast<{}>(weights[i]);",
                       model_.coef_elements(index), model_.coef_member(index), type);
             out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_set_table(int index) {
+        const rt::TablePlan& table = plan_.tables[index];
+        const std::string& function = model_.set_table[index];
+        const std::string rows = "solver->" + model_.rows_member(index),
+                          known = "solver->" + model_.count_member(index);
+        begin(function, fmt::format("{}* solver, const {}* rows, long long count", model_.solver,
+                                    model_.rows_type(index)));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || (rows == nullptr && count != 0)", function + ": a pointer is NULL");
+            const std::int64_t most =
+                std::numeric_limits<std::int32_t>::max() / table.rows_multiple * table.rows_multiple;
+            refuse(fmt::format("count < 0 || count > {}", most), function + ": so many rows cannot be");
+            const int multiple = table.rows_multiple;
+            out_.line("const long long padded = {};",
+                      multiple == 1 ? "count == 0 ? 1 : count"
+                                    : fmt::format("count == 0 ? {0} : (count + {1}) / {0} * {0}", multiple,
+                                                  multiple - 1));
+            out_.line("if ({} != count) {{", known);
+            {
+                const auto other = out_.indent();
+                return_unless_ok(
+                    fmt::format("launcher::check(cudaStreamSynchronize(solver->stream), \"{}\")", function));
+                out_.line("cudaFree({});  // no step reads them any more", rows);
+                out_.line("{} = nullptr;", rows);
+                out_.line("{} = -1;", known);
+                return_unless_ok(fmt::format("launcher::allocate({}, padded * {})", rows, table.width));
+                out_.line("{} = static_cast<int>(count);", known);
+            }
+            out_.line("}}");
+            fill("const cudaError_t error = launcher::copy_rows(",
+                 {"*solver", rows, std::to_string(table.width), "padded", "rows", std::to_string(table.given),
+                  "count"},
+                 ");");
+            return_unless_ok(fmt::format("launcher::check(error, \"{}\")", function));
+            if (model_.computes_columns()) out_.line("solver->columns_due = true;");
+            out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
         }
         out_.line("}}");
     }
@@ -230,6 +283,10 @@ private:
                    fmt::format("{} has no value yet: call {}", plan_.params[index].name,
                                model_.set_param[index]));
         }
+        for (int index = 0; index < count(plan_.tables); ++index)
+            refuse(fmt::format("solver->{} < 0", model_.count_member(index)),
+                   fmt::format("{} has no rows yet: call {}", plan_.tables[index].name,
+                               model_.set_table[index]));
         out_.line("if (steps == 0) return {};", model_.code("OK"));
         for (int index = 0; index < count(plan_.coefs); ++index) {
             const std::string weights = "solver->" + model_.coef_member(index);
@@ -238,6 +295,16 @@ private:
                             "cudaMemcpyHostToDevice, solver->stream), \"{}\")",
                             plan_.coefs[index].symbol, weights, weights, model_.set_coef[index]));
         }
+    }
+
+    void write_columns_due() {
+        if (!model_.computes_columns()) return;
+        out_.line("if (solver->columns_due) {{");
+        for (const rt::KernelPlan& kernel : plan_.kernels)
+            if (kernel.domain.kind == rt::Domain::Kind::rows)
+                return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)), "    ");
+        out_.line("    solver->columns_due = false;");
+        out_.line("}}");
     }
 
     void write_halos_due() {
@@ -252,15 +319,22 @@ private:
     // no halo and leave them as they were.
     void write_blocks() {
         const rt::TimeBlock& block = *plan_.time_block;
+        if (model_.is_fixed() &&
+            !std::ranges::equal(plan_.fixed_grid->extent, block.least_extent, std::ranges::greater_equal()))
+            throw UnsupportedError(
+                "the grid has no room for the tiles of the `temporal` schedule; leave it out for single "
+                "steps");
         std::string fits;
         for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
             if (block.least_extent[axis] > 1)
                 fits += fmt::format("{}solver->{} >= {}", fits.empty() ? "" : " && ", model_.extents[axis],
                                     block.least_extent[axis]);
-        out_.line("// {} steps at a time, where the grid has room for the tiles{}.", block.steps,
+        out_.line("// {} steps at a time{}{}.", block.steps,
+                  model_.is_fixed() ? "" : ", where the grid has room for the tiles",
                   block.is_whole ? "" : "; the last one by itself");
-        out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
-        out_.line("while (has_room && steps {} {}) {{", block.is_whole ? ">=" : ">", block.steps);
+        if (!model_.is_fixed()) out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
+        out_.line("while ({}steps {} {}) {{", model_.is_fixed() ? "" : "has_room && ",
+                  block.is_whole ? ">=" : ">", block.steps);
         {
             const auto loop = out_.indent();
             return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(block.kernel)));
@@ -279,6 +353,7 @@ private:
         {
             const auto body = out_.indent();
             write_preparation();
+            write_columns_due();
             if (plan_.time_block) write_blocks();
             write_halos_due();
             out_.line("for (long long step = 0; step < steps; ++step) {{");
@@ -286,6 +361,7 @@ private:
                 const auto loop = out_.indent();
                 write_output_rotations();
                 for (const rt::KernelPlan& kernel : plan_.kernels) {
+                    if (kernel.domain.kind == rt::Domain::Kind::rows) continue;  // of no step
                     return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)));
                 }
                 if (any_state()) out_.line("// t+1 is now t.");

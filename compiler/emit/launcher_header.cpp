@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
 #include "compiler/support/writer.h"
@@ -30,10 +32,17 @@ public:
         const std::string guard = model_.code("LAUNCHER_H");
         out_.line("#ifndef {0}\n#define {0}", guard);
         out_.blank_line();
+        const bool any_truth = std::ranges::any_of(
+            plan_.fields, [](const rt::FieldPlan& field) { return field.type == rt::ElementType::boolean; });
+        if (any_truth) {
+            out_.line("#include <stdbool.h>");
+            out_.blank_line();
+        }
         out_.line("#ifdef __cplusplus\nextern \"C\" {{\n#endif");
         write_types();
         write_life();
         write_params();
+        write_tables();
         write_fields();
         write_steps();
         write_reductions();
@@ -79,7 +88,10 @@ private:
 
     void write_example() {
         out_.line("//   {}* solver;", model_.solver);
-        out_.line("//   {}({}, &solver);", model_.create, example_extents(plan_.rank));
+        out_.line("//   {}({}&solver);", model_.create,
+                  model_.is_fixed() ? "" : example_extents(plan_.rank) + ", ");
+        for (const std::string& set : model_.set_table)
+            out_.line("//   {}(solver, rows, 100);", set);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
                 if (!level.set.empty()) out_.line("//   {}(solver, values);", level.set);
@@ -126,10 +138,18 @@ private:
 
     void write_life() {
         out_.blank_line();
-        out_.line("// A grid of {} cells, at least 1 along each axis. All fields start at 0.",
-                  model_.extent_list("", " x "));
-        out_.line("{} {}({}, {}** solver);", model_.status, model_.create,
-                  model_.extent_list("long long ", ", "), model_.solver);
+        if (model_.is_fixed()) {
+            std::string list;
+            for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
+                list += fmt::format("{}{} = {}", axis == 0 ? "" : ", ", model_.extents[axis],
+                                    plan_.fixed_grid->extent[axis]);
+            out_.line("// The kernels are for one grid: {} cells. All fields start at 0.", list);
+        } else {
+            out_.line("// A grid of {} cells, at least 1 along each axis. All fields start at 0.",
+                      model_.extent_list("", " x "));
+        }
+        out_.line("{} {}({}{}** solver);", model_.status, model_.create, model_.create_parameters(),
+                  model_.solver);
         out_.line("void {}({}* solver);  // NULL is allowed", model_.destroy, model_.solver);
         out_.blank_line();
         out_.line(
@@ -154,6 +174,24 @@ private:
             out_.line("{} {}({}* solver, const double* weights);  // {}{}", model_.status,
                       model_.set_coef[index], model_.solver, elements,
                       elements == 1 ? " weight" : " weights, the last range fastest");
+        }
+    }
+
+    void write_tables() {
+        for (std::size_t index = 0; index < plan_.tables.size(); ++index) {
+            const rt::TablePlan& table = plan_.tables[index];
+            const int number = static_cast<int>(index);
+            std::string columns;
+            for (int column = 0; column < table.given; ++column)
+                columns += (column == 0 ? "" : ", ") + table.columns[static_cast<std::size_t>(column)];
+            out_.blank_line();
+            out_.line(
+                "// {}: so many rows of {} value{} ({}), one after the other, on the host or on the device; "
+                "to be",
+                table.name, table.given, table.given == 1 ? "" : "s", columns);
+            out_.line("// set before the first step. There may be none: a sum over them is 0.");
+            out_.line("{} {}({}* solver, const {}* rows, long long count);", model_.status,
+                      model_.set_table[index], model_.solver, model_.rows_type(number));
         }
     }
 

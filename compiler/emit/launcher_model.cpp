@@ -66,7 +66,7 @@ const char* c_type(const rt::FieldPlan& field) {
         }
     }
     const bool is_whole = field.type == rt::ElementType::u8 || field.type == rt::ElementType::i32 ||
-                          field.type == rt::ElementType::i64;
+                          field.type == rt::ElementType::i64 || field.type == rt::ElementType::boolean;
     if (is_whole && has_real_face) {
         throw UnsupportedError(fmt::format(
             "a launcher for `{}`, whose boundary is computed and rounded to an integer, is not built yet: "
@@ -84,9 +84,10 @@ const char* c_type(const rt::FieldPlan& field) {
             return "int";
         case rt::ElementType::i64:
             return "long long";
+        case rt::ElementType::boolean:
+            return "bool";
         case rt::ElementType::f16:
         case rt::ElementType::bf16:
-        case rt::ElementType::boolean:
             break;
     }
     throw UnsupportedError(
@@ -124,6 +125,8 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         set_param.push_back(take(prefix + "_set_" + param.name));
     for (const rt::CoefPlan& coef : plan.coefs)
         set_coef.push_back(take(prefix + "_set_" + coef.name));
+    for (const rt::TablePlan& table : plan.tables)
+        set_table.push_back(take(prefix + "_set_" + table.name));
     for (const rt::FieldPlan& field : plan.fields) {
         FieldNames names;
         names.word = word_of(field.name);
@@ -189,6 +192,16 @@ std::string LauncherModel::extent_list(const std::string& before, const std::str
     return list;
 }
 
+bool LauncherModel::computes_columns() const {
+    return std::ranges::any_of(plan.kernels, [](const rt::KernelPlan& kernel) {
+        return kernel.domain.kind == rt::Domain::Kind::rows;
+    });
+}
+
+std::string LauncherModel::create_parameters() const {
+    return is_fixed() ? "" : extent_list("long long ", ", ") + ", ";
+}
+
 int LauncherModel::coef_elements(int index) const {
     int elements = 1;
     const rt::CoefPlan& coef = plan.coefs[index];
@@ -241,9 +254,19 @@ std::string LauncherModel::part(const std::string& name) const {
 }
 
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
-                           const std::string& stem) {
+                           const std::string& stem, const std::vector<std::string>& made_with) {
     const LauncherModel model(kernels, plan, stem);
-    return {print_launcher_source(model, print_cuda(kernels)), print_launcher_header(model)};
+    return {print_launcher_source(model, print_cuda(kernels), print_made_with(made_with)),
+            print_launcher_header(model)};
+}
+
+std::string print_made_with(const std::vector<std::string>& options) {
+    if (options.empty()) return "";
+    std::string text =
+        "// Made with these options, which `haloc run --cuda` takes from here for edited kernels:\n";
+    for (const std::string& option : options)
+        text += "//   " + option + '\n';
+    return text;
 }
 
 }  // namespace halo::emit

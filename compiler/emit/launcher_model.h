@@ -46,12 +46,22 @@ public:
     std::string solver, status;                                       // types
     std::string create, destroy, use_stream, advance, wait, message;  // functions
     std::vector<std::string> set_param, set_coef, get_reduction;      // by index
+    std::vector<std::string> set_table;                               // likewise
     std::vector<std::string> extents;                                 // by axis: nx
     std::vector<FieldNames> fields;                                   // by index
 
+    bool is_fixed() const { return plan.fixed_grid.has_value(); }  // one grid alone
+    // What is given to create() before the place of the solver: "long long nx, long long ny, ".
+    std::string create_parameters() const;
     std::string param_member(int index) const { return plan.params[index].name + "_value"; }
     std::string given_member(int index) const { return plan.params[index].name + "_given"; }
     std::string coef_member(int index) const { return plan.coefs[index].name + "_weights"; }
+    std::string rows_member(int table) const { return plan.tables[table].name + "_rows"; }
+    std::string count_member(int table) const { return plan.tables[table].name + "_count"; }
+    std::string rows_type(int table) const {
+        return plan.tables[table].type == rt::ElementType::f32 ? "float" : "double";
+    }
+    bool computes_columns() const;  // of some table
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
     std::string code(const std::string& word) const {
         return upper + "_" + word;
@@ -75,6 +85,8 @@ private:
 };
 
 std::string print_launcher_header(const LauncherModel& model);
-std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text);
+// introduction: comment lines for the top of the file.
+std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text,
+                                  const std::string& introduction);
 
 }  // namespace halo::emit

@@ -23,9 +23,19 @@ long long round_up(long long value, long long step) {
 unsigned ceil_div(long long value, long long step) {
     return static_cast<unsigned>((value + step - 1) / step);
 }
-// [partials]
+// [block count]
 long long block_count(dim3 blocks) {
     return 1LL * blocks.x * blocks.y * blocks.z;
+}
+// [rows]
+// Rows of `given` values into rows of `width`, of which the rest is 0; as many more are 0 as padded says.
+template <class T>
+cudaError_t copy_rows(const stencil_solver& solver, T* to, long long width, long long padded, const T* from,
+                      long long given, long long count) {
+    const cudaError_t error = cudaMemsetAsync(to, 0, padded * width * sizeof(T), solver.stream);
+    if (error != cudaSuccess || count == 0) return error;
+    return cudaMemcpy2DAsync(to, width * sizeof(T), from, given * sizeof(T), given * sizeof(T), count,
+                             cudaMemcpyDefault, solver.stream);
 }
 // [levels]
 template <class T>

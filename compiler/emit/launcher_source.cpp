@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "compiler/emit/host_expression.h"
@@ -8,28 +9,27 @@
 #include "compiler/emit/launcher_writer.h"
 #include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
+#include "runtime/core/geometry.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
 namespace {
 
-constexpr int kAlignment = 32;  // elements that a row starts on a multiple of; as in runtime/core/geometry.h
-constexpr int kMostBlocks = 65535;  // along the second and third axis of a launch
-
-int round_up(int value) {
-    return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
+constexpr const char* kHostOnly = "#ifndef __CUDACC_RTC__  // not for NVRTC, which takes the kernels alone";
 
 class SourceWriter : LauncherWriter {
 public:
     SourceWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
 
-    void write(const std::string& kernel_text) {
-        write_includes();
+    void write(const std::string& kernel_text, const std::string& introduction) {
+        write_includes(introduction);
         out_.blank_line();
         out_.text(kernel_text);
         out_.blank_line();
         out_.line("// ---- the launcher: see {}.h ----", model_.stem);
+        out_.blank_line();
+        out_.line("{}", kHostOnly);
         write_solver();
         out_.blank_line();
         out_.line("namespace launcher {{");
@@ -38,26 +38,32 @@ public:
         write_fill_halos();
         for (const rt::KernelPlan* kernel : launched_kernels())
             write_launch(*kernel);
-        write_lay_out();
-        write_allocate();
+        write_allocation(model_, out_);
         out_.blank_line();
         out_.line("}}  // namespace");
         out_.line("}}  // namespace launcher");
     }
 
 private:
-    void write_includes() {
+    void write_includes(const std::string& introduction) {
         out_.line("// {}.cu: the kernels of the stencil {} and a launcher in plain C.", model_.stem,
                   plan_.name);
         out_.line("// Made by Halocline. To build it: nvcc -std=c++17 -arch=sm_90 -fmad=false -c {}.cu",
                   model_.stem);
+        out_.text(introduction);
+        if (!introduction.empty()) out_.blank_line();
+        out_.line("{}", kHostOnly);
         out_.line("#include \"{}.h\"", model_.stem);
         out_.blank_line();
         out_.line("#include <cuda_runtime.h>");
         out_.blank_line();
+        const bool any_range = std::ranges::any_of(
+            plan_.kernels, [](const rt::KernelPlan& kernel) { return !rt::is_whole_grid(kernel.domain); });
+        if (any_range) out_.line("#include <algorithm>");
         for (const char* header : {"cmath", "cstdarg", "cstdio", "new", "utility"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
+        out_.line("#endif");
     }
 
     void write_solver() {
@@ -65,11 +71,7 @@ private:
         out_.line("struct {} {{", model_.solver);
         {
             const auto body = out_.indent();
-            out_.line("int {};", model_.extent_list("", ", "));
-            if (plan_.rank > 1) out_.line("int pitch;           // elements from one row to the next");
-            if (plan_.rank > 2) out_.line("long long slice;     // elements from one plane to the next");
-            out_.line("long long origin;    // elements of an array before its first cell");
-            out_.line("long long elements;  // of an array");
+            write_solver_sizes(model_, out_);
             out_.line("cudaStream_t stream = nullptr;");
             out_.blank_line();
             write_scalars();
@@ -77,10 +79,16 @@ private:
                 for (const LevelName& level : field.levels)
                     out_.line("{}* {} = nullptr;", field.type, level.member);
             }
+            for (int index = 0; index < count(plan_.tables); ++index) {
+                out_.line("{}* {} = nullptr;", model_.rows_type(index), model_.rows_member(index));
+                out_.line("int {} = -1;  // rows; -1: none were set", model_.count_member(index));
+            }
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
             }
-            if (any_halo() || counts_steps()) out_.blank_line();
+            if (any_halo() || counts_steps() || model_.computes_columns()) out_.blank_line();
+            if (model_.computes_columns())
+                out_.line("bool columns_due = true;  // rows or values were set since columns were computed");
             if (any_halo())
                 out_.line("bool halos_due = true;  // values were set since the halos were filled");
             if (counts_steps()) out_.line("long long steps = 0;    // done so far");
@@ -111,9 +119,12 @@ private:
     }
 
     void write_parts() {
-        std::vector<std::string> parts{"messages", "counting", "blocks",
-                                       fmt::format("copies {}", plan_.rank)};
-        if (!plan_.reductions.empty()) parts.emplace_back("partials");
+        std::vector<std::string> parts{"messages"};
+        if (!model_.is_fixed()) parts.emplace_back("counting");
+        if (!model_.is_fixed() || model_.computes_columns()) parts.emplace_back("blocks");
+        if (!plan_.tables.empty()) parts.emplace_back("rows");
+        parts.push_back(fmt::format("copies {}", plan_.rank));
+        if (counts_blocks()) parts.emplace_back("block count");
         if (outputs_have_past()) parts.emplace_back("levels");
         if (any_halo()) parts.emplace_back("halo");
         for (const std::string& part : parts) {
@@ -190,9 +201,39 @@ private:
         out_.line("}}");
     }
 
+    static constexpr int kNoLimit = std::numeric_limits<int>::max();
+
+    // The cells of a range along an axis, as it lies in the grid; as the runtime's domain_extent().
+    struct Cells {
+        std::string text;
+        int most = kNoLimit;
+    };
+    Cells cells_along(const rt::Domain::Range& range, int axis) const {
+        const std::string extent = names_.extent(axis);
+        if (range.begin.from_high == range.end.from_high) {  // so many at the face, but for the nearest
+            const int far = range.begin.from_high ? -range.begin.offset : range.end.offset;
+            const int near = std::max(range.begin.from_high ? -range.end.offset : range.begin.offset, 0);
+            if (far <= near) return {"0", 0};
+            const std::string there = far == 1 ? "1" : fmt::format("std::min({}, {})", extent, far);
+            return {near == 0 ? there : fmt::format("std::max({} - {}, 0)", there, near), far - near};
+        }
+        const int missing = std::max(range.begin.offset, 0) + std::max(-range.end.offset, 0);
+        return {missing == 0 ? extent : fmt::format("std::max({} - {}, 0)", extent, missing)};
+    }
+
     std::string blocks_along(const rt::KernelPlan& kernel, int axis) const {
-        const bool whole = axis >= plan_.rank || kernel.tile[axis] >= std::numeric_limits<int>::max();
-        return whole ? "1" : fmt::format("ceil_div({}, {})", names_.extent(axis), kernel.tile[axis]);
+        if (kernel.domain.kind == rt::Domain::Kind::rows)
+            return axis > 0 ? "1"
+                            : fmt::format("ceil_div(solver.{}, {})", model_.count_member(kernel.domain.index),
+                                          kernel.tile[0]);
+        if (axis >= plan_.rank) return "1";
+        const auto at = static_cast<std::size_t>(axis);
+        const auto [cells, most] = cells_along(kernel.domain.ranges[at], axis);
+        const int tile = kernel.tile[at];
+        if (most <= tile && !may_be_empty(kernel.domain.ranges[at])) return "1";
+        if (tile == 1) return cells;
+        return tile == kNoLimit ? fmt::format("std::min({}, 1)", cells)
+                                : fmt::format("ceil_div({}, {})", cells, tile);
     }
 
     // A name that hides nothing the launch needs.
@@ -220,10 +261,12 @@ private:
             case rt::Argument::Kind::coefs:
                 return plan_.coefs[argument.index].symbol;
             case rt::Argument::Kind::table:
+                return "solver." + model_.rows_member(argument.index);
             case rt::Argument::Kind::rows:
+                return "solver." + model_.count_member(argument.index);
             case rt::Argument::Kind::points:
             case rt::Argument::Kind::count:
-                throw UnsupportedError("tables and points are not built yet in emitted launchers");
+                throw UnsupportedError("points are not built yet in emitted launchers");
             case rt::Argument::Kind::step_partials:
             case rt::Argument::Kind::exchange:
             case rt::Argument::Kind::steps:
@@ -233,17 +276,33 @@ private:
         return "";
     }
 
+    void write_fixed_blocks(const rt::KernelPlan& kernel) {
+        const rt::Geometry geometry = rt::make_geometry(plan_.rank, plan_.fixed_grid->extent, plan_.halo);
+        std::array<std::int64_t, 3> blocks = rt::domain_extent(kernel.domain, geometry);
+        for (std::size_t axis = 0; axis < blocks.size(); ++axis) {
+            blocks[axis] = (blocks[axis] + kernel.tile[axis] - 1) / kernel.tile[axis];
+            if (axis > 0 && blocks[axis] > kMostBlocks)
+                throw UnsupportedError(
+                    fmt::format("{} cells along {} are too many for the blocks of kernel {}",
+                                geometry.extent[axis], plan_.axes[axis], kernel.name));
+        }
+        out_.line("return dim3({}, {}, {});", blocks[0], blocks[1], blocks[2]);
+    }
+
     void write_launch(const rt::KernelPlan& kernel) {
+        const bool is_known = model_.is_fixed() && kernel.domain.kind == rt::Domain::Kind::grid;
         out_.blank_line();
         out_.line("dim3 {}(const {}&{}) {{", blocks_function(kernel), model_.solver,
-                  kernel.blocks > 0 ? "" : " solver");
+                  kernel.blocks > 0 || is_known ? "" : " solver");
         {
             const auto body = out_.indent();
             if (kernel.blocks > 0) {
                 out_.line("return dim3({});  // whatever the grid", kernel.blocks);
+            } else if (is_known) {
+                write_fixed_blocks(kernel);
             } else {
-                out_.line("return dim3({}, {}, {});", blocks_along(kernel, 0), blocks_along(kernel, 1),
-                          blocks_along(kernel, 2));
+                fill("return dim3(",
+                     {blocks_along(kernel, 0), blocks_along(kernel, 1), blocks_along(kernel, 2)}, ");");
             }
         }
         out_.line("}}");
@@ -266,6 +325,10 @@ private:
                           print_host_argument(value.scalar, value.type, names_));
             }
             out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
+            if (may_be_empty(kernel))
+                out_.line("if (block_count(blocks) == 0) return {};  // {}", model_.code("OK"),
+                          kernel.domain.kind == rt::Domain::Kind::rows ? "there are no rows"
+                                                                       : "the grid has none of its cells");
             out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
                       kernel.threads[2]);
             fill(fmt::format("{}<<<blocks, threads, {}, solver.stream>>>(", global_name(kernel.name),
@@ -276,93 +339,6 @@ private:
         out_.line("}}");
     }
 
-    void write_lay_out() {
-        comment("Sizes and strides. Rows start on a multiple of 32 elements, with the halo before them.");
-        out_.line("{} lay_out({}& solver, {}) {{", model_.status, model_.solver,
-                  model_.extent_list("long long ", ", "));
-        {
-            const auto body = out_.indent();
-            const std::string sizes = join("%lld", " x ");
-            out_.line("constexpr long long most = 2147483647;");
-            std::string wrong;
-            for (const std::string& extent : model_.extents) {
-                wrong += fmt::format("{0}{1} < 1 || {1} > most", wrong.empty() ? "" : " || ", extent);
-            }
-            refuse("", wrong, fmt::format("a grid of {} cells: 1 to %lld along each axis can be", sizes),
-                   with_extents("most"));
-            write_block_limits();
-            write_strides();
-            out_.line("return {};", model_.code("OK"));
-        }
-        out_.line("}}");
-    }
-
-    std::vector<std::string> with_extents(const std::string& last) const {
-        std::vector<std::string> values = model_.extents;
-        values.push_back(last);
-        return values;
-    }
-
-    static std::string times(int factor, const std::string& value) {
-        return factor == 1 ? value : fmt::format("{} * {}", factor, value);
-    }
-
-    std::string join(const std::string& piece, const std::string& between) const {
-        std::string text = piece;
-        for (int axis = 1; axis < plan_.rank; ++axis)
-            text += between + piece;
-        return text;
-    }
-
-    void write_block_limits() {
-        for (int axis = 1; axis < plan_.rank; ++axis) {
-            int smallest = std::numeric_limits<int>::max();
-            for (const rt::KernelPlan& kernel : plan_.kernels)
-                smallest = std::min(smallest, kernel.tile[axis]);
-            const std::int64_t most = std::int64_t{kMostBlocks} * smallest;
-            if (most >= std::numeric_limits<int>::max()) continue;
-            refuse(
-                "", fmt::format("{} > {}", model_.extents[axis], most),
-                fmt::format("%lld cells along {}: {} are the most for these kernels", plan_.axes[axis], most),
-                {model_.extents[axis]});
-        }
-    }
-
-    void write_strides() {
-        const auto& halo = plan_.halo;
-        const int pad = round_up(halo[0][0]);
-        const auto padded = [&](int axis) {
-            const int around = halo[axis][0] + halo[axis][1];
-            return around > 0 ? fmt::format("({} + {})", model_.extents[axis], around) : model_.extents[axis];
-        };
-        const std::string row =
-            halo[0][1] > 0 ? fmt::format("{} + {}", model_.extents[0], halo[0][1]) : model_.extents[0];
-        const std::string before = pad > 0 ? fmt::format("{} + ", pad) : "";
-        out_.line("const long long pitch = {}round_up({}, {});", before, row, kAlignment);
-        std::string size = "1.0 * pitch";
-        for (int axis = 1; axis < plan_.rank; ++axis)
-            size += " * " + padded(axis);
-        refuse("", fmt::format("pitch > most || {} > 1e16", size),
-               fmt::format("a grid of {} cells is too large to index", join("%lld", " x ")), model_.extents);
-        for (const std::string& extent : model_.extents)
-            out_.line("solver.{0} = static_cast<int>({0});", extent);
-        std::string origin = std::to_string(pad);
-        if (plan_.rank > 1) out_.line("solver.pitch = static_cast<int>(pitch);");
-        if (plan_.rank > 1 && halo[1][0] > 0) origin += " + " + times(halo[1][0], "pitch");
-        if (plan_.rank > 2) out_.line("solver.slice = pitch * {};", padded(1));
-        if (plan_.rank > 2 && halo[2][0] > 0) origin += " + " + times(halo[2][0], "solver.slice");
-        out_.line("solver.origin = {};", origin);
-        // The last vector of the last row may read past its halo.
-        const std::string tail = halo[0][1] > 0 ? fmt::format(" + {}", kAlignment) : "";
-        out_.line("solver.elements = {}{};",
-                  plan_.rank == 1   ? "pitch"
-                  : plan_.rank == 2 ? "pitch * " + padded(1)
-                                    : "solver.slice * " + padded(2),
-                  tail);
-    }
-
-    void write_allocate();
-
     bool outputs_have_past() const {
         return std::ranges::any_of(plan_.fields, [](const rt::FieldPlan& field) {
             return field.role != rt::Role::state && field.history > 0;
@@ -370,63 +346,10 @@ private:
     }
 };
 
-void SourceWriter::write_allocate() {
-    out_.blank_line();
-    out_.line("template <class T>");
-    out_.line("{} allocate(T*& array, long long elements) {{", model_.status);
-    out_.line("    const size_t bytes = elements * sizeof(T);");
-    out_.line("    const cudaError_t error = cudaMalloc(&array, bytes);");
-    out_.line("    if (error == cudaErrorMemoryAllocation) {{");
-    out_.line("        cudaGetLastError();  // told here, so not again by a later launch");
-    out_.line("        return fail({}, \"%zu bytes of device memory cannot be had\", bytes);",
-              model_.code("OUT_OF_MEMORY"));
-    out_.line("    }}");
-    return_unless_ok("check(error, \"allocating device memory\")", "    ");
-    out_.line("    return check(cudaMemset(array, 0, bytes), \"clearing device memory\");");
-    out_.line("}}");
-
-    out_.blank_line();
-    out_.line("{} allocate({}& solver) {{", model_.status, model_.solver);
-    {
-        const auto body = out_.indent();
-        std::int64_t bytes = 0;
-        for (int index = 0; index < count(plan_.fields); ++index) {
-            bytes += static_cast<std::int64_t>(model_.fields[index].levels.size()) *
-                     rt::size_of(plan_.fields[index].type);
-        }
-        out_.line("const size_t needed = {} * solver.elements;", bytes);
-        out_.line("size_t available = 0, all = 0;");
-        return_unless_ok("check(cudaMemGetInfo(&available, &all), \"looking for a device\")");
-        out_.line("if (needed > available) {{");
-        out_.line("    return fail({}, \"%zu bytes of device memory are needed; %zu of %zu are free\",",
-                  model_.code("OUT_OF_MEMORY"));
-        out_.line("                needed, available, all);");
-        out_.line("}}");
-        for (const FieldNames& field : model_.fields) {
-            for (const LevelName& level : field.levels) {
-                return_unless_ok(fmt::format("allocate(solver.{}, solver.elements)", level.member));
-            }
-        }
-        for (int index = 0; index < count(plan_.reductions); ++index) {
-            const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
-            return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",
-                                         model_.partials_member(index), blocks_function(kernel)));
-        }
-        for (const rt::KernelPlan* kernel : launched_kernels()) {
-            if (kernel->dynamic_shared_bytes == 0) continue;
-            return_unless_ok(fmt::format(
-                "check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n"
-                "          \"asking for shared memory\")",
-                global_name(kernel->name), kernel->dynamic_shared_bytes));
-        }
-        out_.line("return {};", model_.code("OK"));
-    }
-    out_.line("}}");
-}
-
 }  // namespace
 
-std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text) {
+std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text,
+                                  const std::string& introduction) {
     if (model.plan.time_block && model.plan.time_block->is_resident)
         throw UnsupportedError(
             "a kernel whose blocks wait for each other is not built yet in emitted launchers");
@@ -437,17 +360,12 @@ std::string print_launcher_source(const LauncherModel& model, const std::string&
     for (const rt::KernelPlan& kernel : model.plan.kernels) {
         if (kernel.fills_halo)
             throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");
-        for (const rt::Domain::Range& range : kernel.domain.ranges) {
-            const bool is_whole = !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
-                                  range.end.offset == 0;
-            if (!is_whole)
-                throw UnsupportedError(
-                    "launches over some of the cells are not built yet in emitted launchers");
-        }
     }
     Writer out;
-    SourceWriter(model, out).write(kernel_text);
+    SourceWriter(model, out).write(kernel_text, introduction);
     write_launcher_calls(model, out);
+    out.blank_line();
+    out.line("#endif  // __CUDACC_RTC__");
     return out.take();
 }
 

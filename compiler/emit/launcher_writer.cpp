@@ -80,6 +80,26 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     return kernels;
 }
 
+bool LauncherWriter::may_be_empty(const rt::Domain::Range& range) {
+    // The least grid is one cell.
+    const int begin = range.begin.offset + (range.begin.from_high ? 1 : 0);
+    const int end = range.end.offset + (range.end.from_high ? 1 : 0);
+    return std::min(end, 1) <= std::max(begin, 0);
+}
+
+bool LauncherWriter::may_be_empty(const rt::KernelPlan& kernel) {
+    if (kernel.domain.kind == rt::Domain::Kind::rows) return true;
+    return kernel.blocks == 0 &&
+           std::ranges::any_of(kernel.domain.ranges,
+                               [](const rt::Domain::Range& range) { return may_be_empty(range); });
+}
+
+bool LauncherWriter::counts_blocks() const {
+    return !plan_.reductions.empty() || std::ranges::any_of(plan_.kernels, [](const rt::KernelPlan& kernel) {
+        return may_be_empty(kernel);
+    });
+}
+
 bool LauncherWriter::counts_steps() const {
     const auto changes = [](const rt::Argument& argument) {
         return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);

@@ -25,6 +25,10 @@ protected:
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
+    // Whether some grid has no cell of it.
+    static bool may_be_empty(const rt::Domain::Range& range);
+    static bool may_be_empty(const rt::KernelPlan& kernel);
+    bool counts_blocks() const;
     bool counts_steps() const;              // for reductions, or for scalars that change with the step
     void comment(const std::string& text);  // a paragraph's first line
     // `if (const STATUS status = CALL) return status;`
@@ -42,6 +46,14 @@ protected:
     HostNames names_;  // members of `solver`, a reference
     Writer& out_;
 };
+
+// Along the second and third axis of a launch.
+inline constexpr int kMostBlocks = 65535;
+
+// Members of the solver: extents and strides, or what they are where the kernels are for one grid.
+void write_solver_sizes(const LauncherModel& model, Writer& out);
+// The functions that find them out, where they are not known, and that allocate the arrays.
+void write_allocation(const LauncherModel& model, Writer& out);
 
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);

@@ -25,6 +25,7 @@ void add_calls(const Block& body, std::set<std::string>& called) {
 Program part_of(const Program& program, const std::function<bool(const KernelFunction& kernel)>& wanted) {
     Program part;
     part.header = program.header;
+    part.constants = program.constants;
     part.constant_arrays = program.constant_arrays;
     std::set<std::string> called;
     // From the last to the first: whoever calls a helper comes after it.

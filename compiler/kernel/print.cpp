@@ -385,15 +385,27 @@ void Printer::statement(const Statement& statement, int depth) {
         statement.kind);
 }
 
+// Their comments one below the other.
+void Printer::constants(const std::vector<NamedConstant>& constants, int depth) {
+    std::vector<std::string> texts;
+    std::size_t longest = 0;
+    for (const NamedConstant& constant : constants) {
+        texts.push_back(
+            fmt::format("constexpr {} {} = {};", type_name(constant.type), constant.name, constant.value));
+        if (!constant.comment.empty()) longest = std::max(longest, texts.back().size());
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string& comment = constants[i].comment;
+        line(depth, comment.empty() ? texts[i] : fmt::format("{:<{}}  // {}", texts[i], longest, comment));
+    }
+}
+
 void Printer::function(const KernelFunction& function) {
     for (const std::string& comment : function.comment)
         text_ += wrap_comment(comment, 0);
     line(0, signature(function) + " {");
     text_ += prologue(function);
-    for (const NamedConstant& constant : function.constants) {
-        const std::string text = fmt::format("constexpr int {} = {};", constant.name, constant.value);
-        line(1, constant.comment.empty() ? text : text + "  // " + constant.comment);
-    }
+    constants(function.constants, 1);
     if (!function.constants.empty()) text_ += "\n";
     block(function.body, 1);
     line(0, "}");
@@ -405,6 +417,8 @@ std::string Printer::print(const Program& program) {
         text_ += comment.empty() ? "//\n" : wrap_comment(comment, 0);
     const std::string helpers = prelude(program);
     if (!helpers.empty()) text_ += "\n" + helpers;
+    if (!program.constants.empty()) text_ += "\n";
+    constants(program.constants, 0);
     if (!program.constant_arrays.empty()) text_ += "\n";
     for (const ConstantArray& array : program.constant_arrays) {
         line(0, constant_array(array) + (array.comment.empty() ? "" : "  // " + array.comment));

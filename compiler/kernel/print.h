@@ -38,6 +38,7 @@ protected:
 private:
     void block(const Block& block, int depth);
     void statement(const Statement& statement, int depth);
+    void constants(const std::vector<NamedConstant>& constants, int depth);
     void function(const KernelFunction& function);
     void line(int depth, const std::string& text);  // wraps past the column limit
     void loop(const For& loop, int depth);

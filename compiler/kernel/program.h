@@ -288,10 +288,11 @@ struct Parameter {
     Kind kind = Kind::scalar;
     bool restricted = true;
 };
-struct NamedConstant {  // constexpr int, at the top of a function
+struct NamedConstant {  // constexpr int (or long long), at the top of a function or of the program
     std::string name;
     std::int64_t value = 0;
     std::string comment;
+    Type type = Type::i32;
 };
 struct KernelFunction {
     enum class Kind : std::uint8_t { kernel, helper };
@@ -312,6 +313,7 @@ struct ConstantArray {  // __constant__ memory set at launch time
 };
 struct Program {
     std::vector<std::string> header;  // comment lines at the top of the text
+    std::vector<NamedConstant> constants;
     std::vector<ConstantArray> constant_arrays;
     std::vector<KernelFunction> functions;  // helpers before the kernels that call them
 };

@@ -97,6 +97,8 @@ public:
         for (const char* face : {"kFixed", "kFree", "kClamp", "kMirror"})
             scopes_.back()[face].constant = true;
         helpers_ = prelude_helpers();
+        for (const NamedConstant& constant : program_.constants)
+            declare(constant.name, {Entity::Kind::scalar, constant.type, false, 1, false, false, true});
         for (const ConstantArray& array : program_.constant_arrays) {
             if (array.size < 1) fault("constant array `{}` has {} elements", array.name, array.size);
             declare(array.name, {Entity::Kind::array, array.type});
@@ -161,7 +163,7 @@ private:
             declare("end", {Entity::Kind::scalar, Type::i64});
         }
         for (const NamedConstant& constant : function.constants)
-            declare(constant.name, {Entity::Kind::scalar, Type::i32, false, 1, false, false, true});
+            declare(constant.name, {Entity::Kind::scalar, constant.type, false, 1, false, false, true});
         check(function.body);
         scopes_.pop_back();
         for_each_statement(function.body, [&](const Statement& statement) {

@@ -49,6 +49,7 @@ public:
         cell.inside = inside_launch(changing);
         // Neighbours that other threads change are loaded only where this statement reads them.
         body_ = &cell.body;
+        context_.note(changing.where, cell.body);
         const ir::Field& field = program_[changing.target];
         cell.value = lower_named(changing.value, field.name + "_value");
         if (is_narrow(field)) cell.value = stored(cell.value, field);
@@ -91,6 +92,9 @@ private:
     Expr lower_assign(const ir::Assign& assign) {
         const Level level{assign.target, assign.time};
         const ir::Field& field = program_[assign.target];
+        // The components of a vector are one statement.
+        if (noted_ != assign.where) context_.note(assign.where, *body_);
+        noted_ = assign.where;
         const std::string wanted = field.name + (assign.time > 0 ? "_new" : "_value");
         const bool keeps = ir::is_partial(assign) && field.role == ir::Role::state;
         Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
@@ -406,6 +410,7 @@ private:
     std::optional<RepeatedValues> repeated_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;
+    SourceRange noted_{};  // the statement that a comment names already
     std::vector<std::pair<const ir::Assign*, Expr>> inside_;
 };
 

@@ -192,6 +192,16 @@ std::string Context::partials(int reduction, rt::Argument::Kind kind) {
     return name;
 }
 
+void Context::note(SourceRange where, kernel::Block& body) const {
+    const std::string text = layout_->notes ? layout_->notes(where) : "";
+    if (text.empty()) return;
+    if (!body.empty()) {
+        const auto* last = std::get_if<kernel::Comment>(&body.back().kind);
+        if (last != nullptr && last->text == text) return;
+    }
+    body.push_back(kernel::Comment{text});
+}
+
 std::string Context::local(const std::string& wanted) {
     std::string& name = locals_[wanted];
     if (name.empty()) name = names_.take(wanted);

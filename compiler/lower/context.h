@@ -10,6 +10,7 @@
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/program.h"
 #include "compiler/lower/names.h"
+#include "compiler/lower/notes.h"
 #include "compiler/lower/stage_view.h"
 #include "runtime/core/launch_plan.h"
 
@@ -23,6 +24,7 @@ struct ProgramLayout {
     std::vector<bool> uniform;          // by expression: ir::uniform_exprs()
     std::vector<std::uint32_t> shapes;  // by expression: equal where they differ by a shift alone
     Names names;                        // that the module has outside of functions
+    Notes notes{};                      // above each paragraph that a statement has become; none: no comments
 };
 
 class Context {
@@ -67,6 +69,10 @@ public:
     kernel::Expr exchange_half(int index, const std::string& wanted);
     kernel::Expr launch_steps();
     kernel::Expr steps_sent();
+
+    // Appends what is to be said of a statement of the spec, or of a field: once, where it is said twice in a
+    // row.
+    void note(SourceRange where, kernel::Block& body) const;
 
     // A local's name: the same for the same wish, and unlike all others of the kernel.
     std::string local(const std::string& wanted);

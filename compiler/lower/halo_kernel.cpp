@@ -251,6 +251,8 @@ void HaloKernels::make(const Level& level, int axis, const std::vector<int>& fil
     AxisFill(context, level, axis, filled, machine_).lower(function, plan);
     function.name = kernel_names_.take(fmt::format("{}_halo_{}_{}", program_.name, field, axis_name));
     function.comment = {fmt::format("Fills what lies past the faces of {} along {}.", field, axis_name)};
+    const std::string note = layout_.notes ? layout_.notes(program_[level.field].where) : "";
+    if (!note.empty()) function.comment.push_back(note);
     function.parameters = context.parameters();
     plan.name = function.name;
     plan.arguments = context.arguments({});

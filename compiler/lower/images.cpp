@@ -268,6 +268,7 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
         body.push_back(kernel::Comment{
             fmt::format("Cells of {} near a face are shown by halo cells, too.",
                         all_components ? context.array(write.level) : context.label(write.level))});
+        context.note(context.stage().field(write.level).where, body);
         if (near_others.has_value() && near_x.has_value()) {
             const std::string name = context.names().take("near_face");
             body.push_back(kernel::Declare{Type::boolean, name, near_others});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/kernel/tidy.h"
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/plan.h"
@@ -323,10 +324,11 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
 
 Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                    const std::optional<schedule::TemporalSchedule>& temporal,
-                   const std::optional<schedule::ResidentSchedule>& resident) {
+                   const std::optional<schedule::ResidentSchedule>& resident, const Notes& notes) {
     const StageViews views = view_stages(program);
     if (schedules.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
-    const ProgramLayout layout = make_layout(program, views);
+    ProgramLayout layout = make_layout(program, views);
+    layout.notes = notes;
     Lowered lowered;
     lowered.plan = begin_plan(program, views, layout);
     lowered.kernels.header = header(program, views);
@@ -384,6 +386,8 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
     if (temporal && resident) throw UnsupportedError("steps are done together by one schedule");
     if (temporal) add_time_block(program, layout, *temporal, kernel_names, lowered);
     if (resident) add_resident_block(program, layout, *resident, kernel_names, lowered);
+    for (kernel::KernelFunction& function : lowered.kernels.functions)
+        kernel::tidy(function);
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);
 #endif

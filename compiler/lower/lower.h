@@ -11,6 +11,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
+#include "compiler/lower/notes.h"
 #include "compiler/schedule/resident.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/temporal.h"
@@ -26,9 +27,11 @@ struct Lowered {
 // schedules: one for each of form_stages(program), legal for the target. Throws UnsupportedError where a
 // schedule asks for what its strategy cannot do.
 // temporal, resident: a schedule by which several steps are done at once, besides; one of them at most.
+// notes: comments above what each statement, let and boundary has become.
 Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
                    const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-                   const std::optional<schedule::ResidentSchedule>& resident = std::nullopt);
+                   const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
+                   const Notes& notes = {});
 
 // C++ for the CPU: every kernel is `void NAME(void* const* args, long begin, long end)` over a range of
 // blocks: rows or planes, of points and tables what the plan's domain says.

@@ -113,6 +113,7 @@ private:
         const Level& level = stage_.writes.front().level;
         const ir::Field& field = stage_.field(level);
         Block body, each;
+        context_.note(stage_.inject->where, body);
         declare_cell(kCellIndex, number("cell"), body);
         body.push_back(kernel::Declare{kernel_type(field.type), "sum",
                                        loaded(context_.element(level, at_), field), true});
@@ -139,6 +140,7 @@ private:
         const ir::Sample& sample = *stage_.sample;
         const Type type = kernel_type(context_.program()[sample.value].type);
         Block body, each;
+        context_.note(sample.where, body);
         body.push_back(kernel::Declare{type, "sum", kernel::real_literal(0, type), true});
         declare_cell(kSampleIndex, number("entry"), each);
         add(PointsPart::sample_weight, sample.value, each);

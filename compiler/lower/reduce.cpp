@@ -52,6 +52,7 @@ void reduce_cell(Context& context, const CellValues& values, const Expr& inside,
         const Expr so_far = result(context, r);
         const Expr next = combined(reductions[r]->op, so_far, values.reduced[r]);
         const Expr counted = inside && values.counted[r];
+        context.note(reductions[r]->where, body);
         kernel::Block take{kernel::Assign{so_far, next}};
         if (counted) {
             body.push_back(kernel::If{counted, std::move(take), {}});

@@ -77,6 +77,8 @@ Block TemporalStages::add_plane(int stage, const Expr& stage_plane, const Use& u
 void TemporalStages::add_planes(int stage, const Expr& stage_plane, const Use& use, Block& body) {
     const Fold& fold = *frame_.pipeline.find(use.field)->fold;
     body.push_back(kernel::Comment{"What this plane adds to the sums of those ahead."});
+    for (const ir::Assign* assign : frame_.context.stage().assigns)
+        frame_.context.note(assign->where, body);
     for (int plane = fold.high - 1; plane >= fold.low; --plane)
         append(body, add_plane(stage, stage_plane, use, plane));
 }

@@ -66,6 +66,7 @@ Block TemporalStages::reduced_rows(const CellValues& values, const std::string& 
         const Type type = so_far.type();
         const std::string name = context.names().take(reductions[r]->name + "_of_row");
         const Expr of_row = kernel::variable(name, type);
+        context.note(reductions[r]->where, before);
         before.push_back(kernel::Declare{type, name, so_far, true});
         Expr value = kernel::convert(values.reduced[r], type);
         if (const Expr counted = column && values.counted[r])

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/core/error.h"
 #include "runtime/core/text.h"
 
@@ -125,6 +127,29 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     if (rank > 1) geometry.elements += (extent[1] - 1 + halo[1][1]) * pitch;
     if (rank > 2) geometry.elements += (extent[2] - 1 + halo[2][1]) * slice;
     return geometry;
+}
+
+namespace {
+
+std::int64_t place_of(const Domain::Bound& bound, std::int64_t n) {
+    return (bound.from_high ? n : 0) + bound.offset;
+}
+
+}  // namespace
+
+std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry) {
+    std::array<std::int64_t, 3> extent = geometry.extent;
+    for (int axis = 0; axis < geometry.rank; ++axis) {
+        const std::int64_t n = geometry.extent[axis];
+        std::int64_t begin = place_of(domain.ranges[axis].begin, n);
+        std::int64_t end = place_of(domain.ranges[axis].end, n);
+        if (domain.kind == Domain::Kind::grid) {
+            begin = std::clamp<std::int64_t>(begin, 0, n);
+            end = std::clamp<std::int64_t>(end, 0, n);
+        }
+        extent[axis] = std::max<std::int64_t>(end - begin, 0);
+    }
+    return extent;
 }
 
 }  // namespace halo::rt

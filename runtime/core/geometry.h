@@ -43,6 +43,9 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
                        std::int64_t pitch, std::int64_t slice);
 
+// The cells that a domain has of a grid, along each axis; of a shell those around it, too.
+std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
+
 // What the address of cell (0,0,0) is a multiple of, in elements.
 constexpr std::int64_t cell_alignment(RowLayout layout) {
     return layout == RowLayout::padded ? 32 : 1;

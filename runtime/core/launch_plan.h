@@ -288,6 +288,12 @@ struct WindowPlan {
     bool wraps = false;
 };
 
+// Of kernels that have them as constants.
+struct FixedGrid {
+    std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
+    std::int64_t pitch = 0, slice = 0;  // of all arrays, in elements
+};
+
 struct LaunchPlan {
     std::string name;
     int rank = 1;
@@ -303,6 +309,7 @@ struct LaunchPlan {
     std::vector<KernelPlan> kernels;  // one time step, in order
     std::optional<TimeBlock> time_block;
     std::vector<ReductionPlan> reductions;
+    std::optional<FixedGrid> fixed_grid;              // the only grid that it is for; none: any
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };
 

@@ -234,6 +234,9 @@ std::int64_t element_count(const CoefPlan& coef) {
 
 void check_plan(const LaunchPlan& plan) {
     require(plan.rank >= 1 && plan.rank <= kMaxRank, "it has {} axes", plan.rank);
+    if (plan.fixed_grid)
+        for (const std::int64_t cells : plan.fixed_grid->extent)
+            require(cells >= 1, "it is for a grid of {} cells along an axis", cells);
     for (const FieldPlan& field : plan.fields)
         check_field(plan, field);
     for (std::size_t index = 0; index < plan.fields.size(); ++index)

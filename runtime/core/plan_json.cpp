@@ -469,6 +469,10 @@ LaunchPlan plan_from(const Json& json) {
         plan.window[axis] = window_from(json.at("window").at(axis));
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
+    if (json.contains("fixed_grid")) {
+        const Json& grid = json.at("fixed_grid");
+        plan.fixed_grid = FixedGrid{grid.at("extent"), grid.at("pitch"), grid.at("slice")};
+    }
     if (json.contains("time_block")) plan.time_block = time_block_from(json.at("time_block"));
     return plan;
 }
@@ -488,6 +492,10 @@ std::string plan_to_json(const LaunchPlan& plan) {
                  {"fields", list_json(plan.fields, field_json)},
                  {"kernels", list_json(plan.kernels, kernel_json)},
                  {"reductions", list_json(plan.reductions, reduction_json)}};
+    if (plan.fixed_grid)
+        json["fixed_grid"] = {{"extent", plan.fixed_grid->extent},
+                              {"pitch", plan.fixed_grid->pitch},
+                              {"slice", plan.fixed_grid->slice}};
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);

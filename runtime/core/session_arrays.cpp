@@ -5,6 +5,7 @@
 
 #include "runtime/core/plan_check.h"
 #include "runtime/core/session_state.h"
+#include "runtime/core/text.h"
 
 namespace halo::rt {
 
@@ -29,6 +30,23 @@ void Session::State::check_geometry() const {
             "arrays of '{}' need {} elements before cell (0,0,0) and {} from it on; these have {} and "
             "{}",
             plan.name, least.origin, least_after, geometry.origin, after));
+}
+
+void Session::State::check_fixed_grid() const {
+    if (!plan.fixed_grid) return;
+    const FixedGrid& fixed = *plan.fixed_grid;
+    if (geometry.extent != fixed.extent)
+        throw Error(
+            ErrorCode::bad_argument,
+            fmt::format("the code of '{}' is for a grid of {} cells alone, and this one has {}", plan.name,
+                        extent_text(plan.rank, fixed.extent), extent_text(plan.rank, geometry.extent)));
+    if (geometry.pitch != fixed.pitch || (plan.rank > 2 && geometry.slice != fixed.slice))
+        throw Error(
+            ErrorCode::bad_argument,
+            fmt::format("the code of '{}' is for arrays with rows {} elements apart{}, and these have {}{}",
+                        plan.name, fixed.pitch,
+                        plan.rank > 2 ? fmt::format(" and planes {}", fixed.slice) : "", geometry.pitch,
+                        plan.rank > 2 ? fmt::format(" and {}", geometry.slice) : ""));
 }
 
 void Session::State::check_bindable(const FieldPlan& field, std::span<void* const> arrays) const {

@@ -12,29 +12,6 @@
 
 namespace halo::rt {
 
-namespace {
-
-std::int64_t place_of(const Domain::Bound& bound, std::int64_t n) {
-    return (bound.from_high ? n : 0) + bound.offset;
-}
-
-}  // namespace
-
-std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry) {
-    std::array<std::int64_t, 3> extent = geometry.extent;
-    for (int axis = 0; axis < geometry.rank; ++axis) {
-        const std::int64_t n = geometry.extent[axis];
-        std::int64_t begin = place_of(domain.ranges[axis].begin, n);
-        std::int64_t end = place_of(domain.ranges[axis].end, n);
-        if (domain.kind == Domain::Kind::grid) {
-            begin = std::clamp<std::int64_t>(begin, 0, n);
-            end = std::clamp<std::int64_t>(end, 0, n);
-        }
-        extent[axis] = std::max<std::int64_t>(end - begin, 0);
-    }
-    return extent;
-}
-
 void Session::State::check_reaches() const {
     for (const FieldPlan& field : plan.fields) {
         for (int axis = 0; axis < plan.rank; ++axis) {

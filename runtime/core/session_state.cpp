@@ -48,6 +48,7 @@ Session::State::State(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRa
     } else {
         geometry = make_geometry(plan.rank, extent, plan.halo, device->row_layout());
     }
+    check_fixed_grid();
     for (const ParamPlan& param : plan.params)
         params.push_back(param.default_value);
     for (const FieldPlan& field : plan.fields)

@@ -92,7 +92,6 @@ constexpr std::int64_t modulo(std::int64_t index, std::int64_t n) {
 }
 
 // The cells, or lines of cells, that a kernel's blocks are laid over, along each axis.
-std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
 
 struct Session::State {
     LaunchPlan plan;
@@ -216,6 +215,7 @@ struct Session::State {
     void mark_written(int field);
     bool is_external(const FieldPlan& field) const { return options.arrays.contains(field.name); }
     void check_geometry() const;  // of SessionOptions
+    void check_fixed_grid() const;
 
     // session_cells.cpp: the cells of a field from and to dense arrays of its element type
     std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }

@@ -58,8 +58,11 @@ std::string first_lines(std::string_view log, int count) {
 }
 
 Error refused(const std::string& text, const std::string& name, std::string_view log,
-              const std::string& version) {
+              const std::string& version, bool of_user) {
     constexpr int kLogLines = 12;
+    if (of_user)
+        return Error(ErrorCode::compile_failed,
+                     fmt::format("NVRTC {} refuses '{}':\n{}", version, name, first_lines(log, kLogLines)));
     std::string message = fmt::format(
         "internal error: NVRTC {} refused the CUDA text generated for '{}'. This is a defect of Halocline, "
         "not of your "
@@ -117,7 +120,7 @@ void check(const Library& library, int result, const char* what) {
 template <class Library>
 std::string run_compiler(const Library& library, ProgramOwner<Library>& owner, const std::string& text,
                          const std::string& name, const std::vector<std::string>& options,
-                         const std::string& version) {
+                         const std::string& version, bool of_user) {
     check(library, library.create(&owner.program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
           "nvrtcCreateProgram");
     std::vector<const char*> raw;
@@ -132,7 +135,7 @@ std::string run_compiler(const Library& library, ProgramOwner<Library>& owner, c
     if (bytes > 0) check(library, library.log(owner.program, log.data()), "nvrtcGetProgramLog");
     while (!log.empty() && log.back() == '\0')
         log.pop_back();
-    if (result == Library::kCompilationFailed) throw refused(text, name, log, version);
+    if (result == Library::kCompilationFailed) throw refused(text, name, log, version, of_user);
     if (result == Library::kInvalidOption)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("NVRTC {} does not know one of these options: {}\n{}", version,
@@ -143,10 +146,11 @@ std::string run_compiler(const Library& library, ProgramOwner<Library>& owner, c
 
 template <class Library>
 CompiledCuda compile_cubin(const Library& library, const std::string& text, const std::string& name,
-                           const std::vector<std::string>& options, const std::string& version) {
+                           const std::vector<std::string>& options, const std::string& version,
+                           bool of_user) {
     ProgramOwner<Library> owner(library);
     CompiledCuda compiled;
-    compiled.log = run_compiler(library, owner, text, name, options, version);
+    compiled.log = run_compiler(library, owner, text, name, options, version, of_user);
     std::size_t bytes = 0;
     check(library, library.cubin_size(owner.program, &bytes), "nvrtcGetCUBINSize");
     compiled.cubin.resize(bytes);
@@ -238,7 +242,8 @@ CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, co
     if (cache != nullptr)
         if (std::optional<CompiledCuda> found = find_compiled(text, options, *cache))
             return std::move(*found);
-    CompiledCuda compiled = compile_cubin(*library_, text, name, all_options(options), version());
+    CompiledCuda compiled =
+        compile_cubin(*library_, text, name, all_options(options), version(), options.text_of_user);
     if (cache != nullptr) cache->put(cache_key(text, options), pack(compiled));
     return compiled;
 }
@@ -247,7 +252,7 @@ std::string Nvrtc::compile_to_ptx(const std::string& text, const std::string& na
                                   const NvrtcOptions& options) {
     check_arch(options.arch, library_->architectures, version());
     ProgramOwner<Library> owner(*library_);
-    run_compiler(*library_, owner, text, name, all_options(options), version());
+    run_compiler(*library_, owner, text, name, all_options(options), version(), options.text_of_user);
     std::size_t bytes = 0;
     check(*library_, library_->ptx_size(owner.program, &bytes), "nvrtcGetPTXSize");
     std::string ptx(bytes, '\0');

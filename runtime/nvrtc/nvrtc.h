@@ -34,6 +34,7 @@ struct CompiledCuda {
 struct NvrtcOptions {
     std::string arch = "sm_90";
     std::vector<std::string> extra;  // appended to compile()'s own
+    bool text_of_user = false;       // so that what is wrong with it is no defect of ours
 };
 
 class Nvrtc {

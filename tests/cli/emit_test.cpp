@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "catch.h"
 #include "process.h"
@@ -194,4 +195,90 @@ TEST_CASE("emit writes what is asked for beside the CUDA") {
     CHECK(nowhere.code == 2);
     CHECK(nowhere.err.find("--with is for a .cu file") != std::string::npos);
     CHECK(nowhere.err.find("-o heat.cu") != std::string::npos);
+}
+
+TEST_CASE("annotated CUDA names the lines of the spec, and is the same but for that") {
+    Folder folder;
+    folder.write("flow.halo", R"(stencil flow(x, y) {
+    param dt = 0.1, nu = 0.5
+    field v: (x: f32, y: f32) { boundary mirror, v.x x antimirror }
+    field speed: f32
+    let pull { boundary clamp } =  # what slows it down
+        nu * laplacian(v.x)
+        - 0.5 * v.x
+    v[t+1] = v + dt * nu * laplacian(v) + [dt * pull[x+1], 0]
+    speed = norm(v)
+    on x.low { speed = 0 }
+    reduce fastest = max(speed)
+}
+)");
+    for (const char* schedule :
+         {"direct threads=32x8 cells=2x1", "tile threads=32x8 cells=1x1", "stream threads=64 cells=1"}) {
+        INFO(schedule);
+        const std::string plain = folder.haloc({"emit", "flow.halo", "--schedule", schedule}).out;
+        const Outcome annotated = folder.haloc({"emit", "flow.halo", "--annotate", "--schedule", schedule});
+        REQUIRE(annotated.code == 0);
+        for (const char* note :
+             {"// flow.halo:5: let pull { boundary clamp } = nu * laplacian(v.x) - 0.5 * v.x\n",
+              "// flow.halo:8: v[t+1] = v + dt * nu * laplacian(v) + [dt * pull[x+1], 0]\n",
+              "// flow.halo:9: speed = norm(v)\n", "// flow.halo:10: on x.low { speed = 0 }\n",
+              "// flow.halo:11: reduce fastest = max(speed)\n",
+              "// flow.halo:3: field v: (x: f32, y: f32) { boundary mirror, v.x x antimirror }\n"}) {
+            INFO(note);
+            CHECK(annotated.out.find(note) != std::string::npos);
+        }
+        std::istringstream lines(annotated.out);
+        std::string rest;
+        for (std::string line; std::getline(lines, line);)
+            if (line.find("// flow.halo:") == std::string::npos) rest += line + '\n';
+        CHECK(rest == plain);
+    }
+    const Outcome other = folder.haloc({"emit", "flow.halo", "--annotate", "--target", "cpu"});
+    CHECK(other.code == 2);
+    CHECK(other.err.find("--annotate is for CUDA") != std::string::npos);
+}
+
+TEST_CASE("CUDA for one grid alone has its numbers, and no guards where blocks fill it") {
+    Folder folder;
+    folder.write("heat.halo",
+                 "stencil heat(x, y) {\n    field u: f32 { boundary fixed 1 }\n"
+                 "    u[t+1] = u + 0.1 * laplacian(u)\n}\n");
+    const std::vector<std::string> arguments{
+        "emit", "heat.halo", "--fixed-grid", "--schedule", "direct threads=32x8 cells=1x1", "--grid"};
+    const auto emitted = [&](const std::string& grid) {
+        std::vector<std::string> all = arguments;
+        all.push_back(grid);
+        const Outcome outcome = folder.haloc(all);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return outcome.out;
+    };
+    const std::string filled = emitted("64,32"), ragged = emitted("65,32");
+    CHECK(filled.find("// For a grid of 64 x 32 cells alone.") != std::string::npos);
+    CHECK(filled.find("constexpr int pitch = 128;") != std::string::npos);
+    CHECK(filled.find("int nx") == std::string::npos);
+    CHECK(filled.find("if (i") == std::string::npos);
+    CHECK(ragged.find("constexpr int nx = 65;") != std::string::npos);
+    CHECK(ragged.find("if (i >= nx) return;") != std::string::npos);
+    CHECK(ragged.find("j >= ny") == std::string::npos);
+    CHECK(folder
+              .haloc(
+                  {"emit", "heat.halo", "--fixed-grid", "--grid", "64,32", "-o", "heat.cu", "--with", "plan"})
+              .code == 0);
+    CHECK(folder.read("heat.h").find("heat_create(heat_solver** solver);") != std::string::npos);
+    CHECK(folder.read("heat.h").find("nx = 64, ny = 32 cells") != std::string::npos);
+    CHECK(folder.read("heat.cu").find("//   --fixed-grid --grid 64,32\n") != std::string::npos);
+    const nlohmann::json plan = nlohmann::json::parse(folder.read("heat.json"));
+    CHECK(plan["fixed_grid"]["extent"] == std::vector<int>{64, 32, 1});
+    folder.write("bare.halo", "stencil bare(x) {\n    field u: f32\n    u[t+1] = 2*u\n}\n");
+    const Outcome unknown = folder.haloc({"emit", "bare.halo", "--fixed-grid"});
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err.find("--fixed-grid: how large is the grid?") != std::string::npos);
+    const Outcome other = folder.haloc({"emit", "heat.halo", "--fixed-grid", "--target", "cpu"});
+    CHECK(other.code == 2);
+    CHECK(other.err.find("--fixed-grid is for CUDA") != std::string::npos);
+    const Outcome small = folder.haloc({"emit", "heat.halo", "--fixed-grid", "--grid", "16,16", "-o",
+                                        "small.cu", "--schedule", "temporal steps=2"});
+    CHECK(small.code != 0);
+    CHECK(small.err.find("a grid of 16 cells along x is smaller than the tiles") != std::string::npos);
 }

@@ -101,3 +101,44 @@ TEST_CASE("a run that ends before its kernel is compiled ends well") {
     CHECK(run.contains("late_kernel"));
     CHECK_FALSE(folder.read("u.npy").empty());
 }
+
+TEST_CASE("an edited kernel runs in place of the emitted one, once it is checked") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    REQUIRE(haloc(folder, {"emit", "heat.halo", "-o", "heat.cu", "--schedule", "direct cells=1x1x1"}).code ==
+            0);
+    const std::vector<std::string> arguments{"run",    "heat.halo", "--steps", "20",
+                                             "--grid", "64,48,40",  "--save",  "u=u.npy"};
+    CHECK(haloc(folder, arguments).code == 0);
+    const std::string expected = folder.read("u.npy");
+    std::vector<std::string> with_edited = arguments;
+    with_edited.insert(with_edited.end(), {"--cuda", "edited.cu"});
+    const auto edited = [&](const std::string& from, const std::string& to) {
+        std::string text = folder.read("heat.cu");
+        const std::size_t at = text.find(from);
+        REQUIRE(at != std::string::npos);
+        folder.write("edited.cu", text.replace(at, from.size(), to));
+        return haloc(folder, with_edited);
+    };
+    // The same by other words.
+    const Outcome same = edited("u[at - 1]", "__ldg(u + at - 1)");
+    INFO(same.err);
+    CHECK(same.code == 0);
+    CHECK(same.err.find("edited.cu computes what the spec says, after 3 steps on 67 x 35 x 21 cells") !=
+          std::string::npos);
+    CHECK(folder.read("u.npy") == expected);
+
+    const Outcome wrong = edited("u[at - 1]", "u[at + 1]");
+    CHECK(wrong.code == 1);
+    CHECK(wrong.err.find("u at t+0 differs at cell (0, 0, 0): ") != std::string::npos);
+    const Outcome other_name = edited(" heat_step(", " heat_stop(");
+    CHECK(other_name.code == 1);
+    CHECK(other_name.err.find("no kernel `heat_step`, which a step of `heat` launches; it has `heat_stop`") !=
+          std::string::npos);
+    const Outcome unbound = edited("extern \"C\" __global__", "__global__");
+    CHECK(unbound.code == 1);
+    CHECK(unbound.err.find("is not declared extern \"C\"") != std::string::npos);
+    const Outcome broken = edited("blockIdx.x", "blockIndex.x");
+    CHECK(broken.code == 1);
+    CHECK(broken.err.find("edited.cu(") != std::string::npos);
+}

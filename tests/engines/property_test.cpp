@@ -5,10 +5,13 @@
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/kernel/verify.h"
+#include "compiler/lower/fixed_grid.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
 #include "property.h"
 #include "random_schedule.h"
+#include "runtime/core/plan_json.h"
 #include "runtime/cpu/cpu_device.h"
 
 using namespace halo;
@@ -104,6 +107,59 @@ TEST_CASE("random programs with components side by side") {
                      return difference(reference, lower::lower_cuda(program, schedules), emulated, load_cuda);
                  });
     CHECK(interleaved * 4 >= seeds.count);  // many have fields that can lie so
+}
+
+TEST_CASE("random programs on emulated CUDA, for their grid alone") {
+    const Seeds seeds = seeds_from_environment(9001, 90);
+    std::uint64_t shorter = 0;
+    check_engine(small_programs(), seeds,
+                 [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+                     Random random(source.seed + 1);
+                     const auto strategy = random.pick<schedule::Strategy>(
+                         {schedule::Strategy::direct, schedule::Strategy::tile, schedule::Strategy::stream});
+                     const std::vector<schedule::Schedule> schedules =
+                         random_schedules(program, strategy, random);
+                     if (schedules.empty()) return std::string();
+                     lower::Lowered lowered = lower::lower_cuda(program, schedules);
+                     const std::size_t before = emit::print_cuda(lowered.kernels).size();
+                     lower::fix_grid(lowered, reference.extent);
+                     shorter += emit::print_cuda(lowered.kernels).size() < before ? 1 : 0;
+                     const std::vector<std::string> faults = kernel::verify(lowered.kernels);
+                     if (!faults.empty()) return faults.front();
+                     emulator::EmulatedDevice device;
+                     return difference(reference, lowered, device, load_cuda);
+                 });
+    CHECK(shorter * 4 >= seeds.count);  // though their headings are longer
+}
+
+TEST_CASE("code for one grid is refused on others, and its plan says which one it is for") {
+    const ir::Program program = load_program(
+        "stencil s(x, y) {\n    field u: f32 { boundary clamp }\n    u[t+1] = u[x-1] + u[y+1]\n}\n");
+    schedule::Schedule direct;
+    direct.threads = {32, 4, 1};
+    lower::Lowered lowered = lower::lower_cuda(program, {direct});
+    lower::fix_grid(lowered, {40, 9, 1});
+    const rt::LaunchPlan plan = rt::plan_from_json(rt::plan_to_json(lowered.plan));
+    REQUIRE(plan.fixed_grid);
+    CHECK(plan.fixed_grid->extent == Extent{40, 9, 1});
+    CHECK(plan.fixed_grid->pitch == lowered.plan.fixed_grid->pitch);
+    emulator::EmulatedDevice device;
+    const auto refusal = [&](const Extent& extent, const rt::SessionOptions& options) -> std::string {
+        try {
+            const rt::Session session(plan, extent, device, load_cuda(lowered, device), options);
+            return "";
+        } catch (const rt::Error& error) {
+            CHECK(error.code() == rt::ErrorCode::bad_argument);
+            return error.what();
+        }
+    };
+    CHECK(refusal({40, 9, 1}, {}) == "");
+    CHECK(refusal({40, 10, 1}, {}) ==
+          "the code of 's' is for a grid of 40 x 9 cells alone, and this one has 40 x 10");
+    rt::SessionOptions wider;
+    wider.geometry = rt::view_geometry(2, {40, 9, 1}, plan.halo, rt::RowLayout::padded, 160, 0);
+    CHECK(refusal({40, 9, 1}, wider) ==
+          "the code of 's' is for arrays with rows 96 elements apart, and these have 160");
 }
 
 TEST_CASE("random programs on emulated CUDA, tile") {

@@ -8,6 +8,7 @@
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
+#include "compiler/lower/fixed_grid.h"
 #include "emulated_device.h"
 #include "random_time_loop.h"
 #include "read_spec.h"
@@ -152,6 +153,16 @@ TEST_CASE("random time loops on emulated CUDA, with the grid on the chip") {
                       [](const Reference& reference, const lower::Lowered& lowered) {
                           emulator::EmulatedDevice device;
                           return difference(reference, lowered, device, load_cuda);
+                      });
+}
+
+TEST_CASE("random time loops on emulated CUDA, with the grid on the chip, for that grid alone") {
+    check_on_the_chip(seeds_from_environment(751, 20), 1,
+                      [](const Reference& reference, const lower::Lowered& lowered) {
+                          lower::Lowered fixed = lowered;
+                          lower::fix_grid(fixed, reference.extent);
+                          emulator::EmulatedDevice device;
+                          return difference(reference, fixed, device, load_cuda);
                       });
 }
 

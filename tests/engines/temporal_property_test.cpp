@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
+#include "compiler/lower/fixed_grid.h"
 #include "emulated_device.h"
 #include "random_time_loop.h"
 #include "read_spec.h"
@@ -26,6 +27,16 @@ TEST_CASE("random time loops on emulated CUDA end at the step that a reduction s
                        emulator::EmulatedDevice device;
                        return difference(reference, lowered, device, load_cuda, 0, {}, nullptr, &run);
                    });
+}
+
+TEST_CASE("random time loops on emulated CUDA, several steps at once, for their grid alone") {
+    check_several_steps(seeds_from_environment(701, 30),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            lower::Lowered fixed = lowered;
+                            lower::fix_grid(fixed, reference.extent);
+                            emulator::EmulatedDevice device;
+                            return difference(reference, fixed, device, load_cuda);
+                        });
 }
 
 TEST_CASE("random time loops whose kernel for several steps comes when some are done") {

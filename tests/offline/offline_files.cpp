@@ -8,6 +8,7 @@
 
 #include "compare_engines.h"
 #include "compiler/emit/launcher_model.h"
+#include "compiler/lower/fixed_grid.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/temporal.h"
 
@@ -79,6 +80,50 @@ stencil drift(x, y) {
 }
 )";
 
+// Ranges of cells: single ones at faces, such that small grids have none of, reductions over some; bytes,
+// integers and truths.
+const char* const kTank = R"(
+stencil tank(x, y, z) {
+    param dt = 0.125
+    field u: f64 { boundary x clamp, y periodic }
+    field level: i32
+    field wet: bool
+    field n: i64
+    field v: f32
+    u[t+1] = u + dt * (u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[z-1] + u[z+1] - 6*u)
+    on x.low, y in 2..-3 { u[t+1] = 1 }
+    on z.high { u[t+1] = u[t+1] / 2 }
+    on x in 3..6, y in -4..-2, z in 2..-3 { u[t+1] = u[x+4, y-1] - u[z+1] }
+    v = u[x+1] - u[z-1]
+    on y in 5..8 { v = 2 * v }
+    on x in -3..-1 { v = v - 1 }
+    level[t+1] = if wet then level + 1 else level
+    on y in 1..-2 { level[t+1] = level + 2 }
+    wet[t+1] = level[x+1] > level[x-1]
+    on z.low { wet[t+1] = not wet }
+    n[t+1] = n + 3
+    reduce outflow = sum(u[t+1]) on x.high
+    reduce least = min(u) on z in 4..7
+}
+)";
+
+// Sums over the rows of two tables, one with a column that is computed from a param.
+const char* const kSources = R"(
+stencil sources(x, y) {
+    param strength = 0.25
+    table source {
+        px, py: f32
+        charge: f32
+        weight = strength * charge
+    }
+    table pair { a, b: f64 }
+    field u: f32 { boundary clamp }
+    field both: f64
+    u[t+1] = u / 2 + sum(s in source) s.weight * (idx(x) - s.px) * (idx(y) - s.py)
+    both = sum(p in pair) p.a * p.b
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -90,6 +135,16 @@ const std::vector<OfflineCase>& offline_cases() {
         {kWave, "", {41, 19, 1}},
         {kLine, "", {1000, 1, 1}},
         {kDrift, "", {33, 9, 1}},
+        {kTank, "", {37, 13, 11}},
+        {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
+        {kSources, "", {35, 17, 1}},
+        {kSources, "", {64, 16, 1}, true},
+        {kHeat, "stream threads=32x4 cells=4x1 planes=4", {128, 8, 16}, true},
+        {kStages, "", {50, 21, 1}, true},
+        {kWave, "", {64, 16, 1}, true},
+        {kLine, "", {1000, 1, 1}, true},
+        {kTank, "", {37, 13, 11}, true},
+        {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}, true},
     };
     return cases;
 }
@@ -100,6 +155,8 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kHeat, "temporal steps=2 warps=4 cells=4x4", {37, 13, 11}},  // no room for its tiles
         {kWave, "temporal steps=2 warps=2 cells=4", {301, 90, 1}},    // two levels at a time
         {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},   // nothing is left for single steps
+        {kHeat, "temporal steps=2 warps=4 cells=4x4", {150, 37, 41}, true},
+        {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}, true},
     };
     return cases;
 }
@@ -123,6 +180,7 @@ Offline make_offline(const OfflineCase& offline_case) {
         if (!temporal) throw std::runtime_error("no such schedule: " + offline_case.schedule);
     }
     offline.lowered = lower::lower_cuda(program, schedules, temporal);
+    if (offline_case.is_fixed) lower::fix_grid(offline.lowered, offline_case.extent);
     offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, program.name);
     return offline;
 }

@@ -16,6 +16,7 @@ struct OfflineCase {
     std::string text;      // of the spec; only arithmetic that is the same on every machine
     std::string schedule;  // as for --schedule
     std::array<std::int64_t, 3> extent{1, 1, 1};
+    bool is_fixed = false;  // emitted for that grid alone
 };
 const std::vector<OfflineCase>& offline_cases();
 const std::vector<OfflineCase>& cases_of_several_steps();  // by one kernel; five are more than it does

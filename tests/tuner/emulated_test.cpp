@@ -45,6 +45,17 @@ public:
     }
     std::unique_ptr<driver::Engine> start(const driver::Code& code, const driver::Extent& extent,
                                           const driver::CompiledCode& made) override {
+        return start(code, extent, made, rt::SessionOptions());
+    }
+    std::unique_ptr<driver::Engine> start_poisoned(const driver::Code& code, const driver::Extent& extent,
+                                                   const driver::CompiledCode& made) override {
+        rt::SessionOptions options;
+        options.poison = true;
+        return start(code, extent, made, options);
+    }
+    std::unique_ptr<driver::Engine> start(const driver::Code& code, const driver::Extent& extent,
+                                          const driver::CompiledCode& made,
+                                          const rt::SessionOptions& options) {
         if (no_room(extent)) throw rt::Error(rt::ErrorCode::out_of_memory, "no room");
         if (fail_start(code, extent)) throw rt::Error(rt::ErrorCode::launch_failed, "an illegal address");
         std::vector<std::unique_ptr<rt::Module>> modules;
@@ -55,7 +66,7 @@ public:
         for (const std::string& text : texts)
             modules.push_back(device_.load(text, code.lowered.plan.name));
         return driver::make_session_engine(
-            rt::Session(code.lowered.plan, extent, device_, std::move(modules)));
+            rt::Session(code.lowered.plan, extent, device_, std::move(modules), options));
     }
     std::unique_ptr<driver::Engine> load(const ir::Program& program, const driver::Extent& extent,
                                          const driver::CodeOptions& options, driver::LoadTimings&) override {

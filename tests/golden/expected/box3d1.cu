@@ -179,25 +179,22 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         await_copies<2>();
         __syncthreads();
         if (k + 3 < end_plane) {
-            {
-                const long long u_plane = (k + 4) * slice;
-                const int u_into = (u_slot < 1 ? u_slot + 3 : u_slot - 1) * 5472;
+            const long long u_plane = (k + 4) * slice;
+            const int u_into = (u_slot < 1 ? u_slot + 3 : u_slot - 1) * 5472;
 #pragma unroll
-                for (int n = 0; n < 4; ++n) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
-                                min(tile_i + u_copy_column, nx / 4 * 4));
-                }
-                if (u_copy_row < 2) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
-                                min(tile_i + u_copy_column, nx / 4 * 4));
-                }
-                if (thread < 68) {
-                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-                }
+            for (int n = 0; n < 4; ++n) {
+                copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                            u + u_plane +
+                            static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
+                            min(tile_i + u_copy_column, nx / 4 * 4));
+            }
+            if (u_copy_row < 2) {
+                copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                            u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
+                            min(tile_i + u_copy_column, nx / 4 * 4));
+            }
+            if (thread < 68) {
+                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
             }
         }
         commit_copies();

@@ -182,11 +182,35 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         }
     }
     commit_copies();
-#pragma unroll 1
-    for (int early = 1; early < 2; ++early) {
-        if (first_plane + early + 1 < end_plane + 1) {
-            const long long u_plane = (first_plane + early + 1) * slice;
-            const int u_into = early * 5472;
+    if (first_plane + 2 < end_plane + 1) {
+        const long long u_plane = (first_plane + 2) * slice;
+        const int u_into = 5472;
+#pragma unroll
+        for (int n = 0; n < 4; ++n) {
+            copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                        u + u_plane +
+                        static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+        }
+        if (u_copy_row < 2) {
+            copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                        u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+        }
+        if (thread < 68) {
+            copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+        }
+    }
+    commit_copies();
+
+#pragma unroll 3
+    for (int k = first_plane; k < end_plane; ++k) {
+        // All threads have what was due, and are done with the oldest planes.
+        await_copies<1>();
+        __syncthreads();
+        if (k + 2 < end_plane) {
+            const long long u_plane = (k + 3) * slice;
+            const int u_into = (u_slot < 1 ? u_slot + 2 : u_slot - 1) * 5472;
 #pragma unroll
             for (int n = 0; n < 4; ++n) {
                 copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
@@ -201,36 +225,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             }
             if (thread < 68) {
                 copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-            }
-        }
-        commit_copies();
-    }
-
-#pragma unroll 3
-    for (int k = first_plane; k < end_plane; ++k) {
-        // All threads have what was due, and are done with the oldest planes.
-        await_copies<1>();
-        __syncthreads();
-        if (k + 2 < end_plane) {
-            {
-                const long long u_plane = (k + 3) * slice;
-                const int u_into = (u_slot < 1 ? u_slot + 2 : u_slot - 1) * 5472;
-#pragma unroll
-                for (int n = 0; n < 4; ++n) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
-                                min(tile_i + u_copy_column, nx / 4 * 4));
-                }
-                if (u_copy_row < 2) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
-                                min(tile_i + u_copy_column, nx / 4 * 4));
-                }
-                if (thread < 68) {
-                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-                }
             }
         }
         commit_copies();
@@ -317,15 +311,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     box3d1_symmetric_3_steps(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                              int pitch, long long slice) {
     extern __shared__ double shared_memory[];
-    constexpr int kSteps = 3;  // that one pass over memory does
-    constexpr int kCellsX = 4;  // of a thread, in a row
-    constexpr int kCellsY = 4;  // rows of a thread
-    constexpr int kTileX = 128;  // a warp's row
-    constexpr int kOutX = 120;  // cells of it that come out right
+    constexpr int kSteps = 3;      // that one pass over memory does
+    constexpr int kCellsX = 4;     // of a thread, in a row
+    constexpr int kCellsY = 4;     // rows of a thread
+    constexpr int kTileX = 128;    // a warp's row
+    constexpr int kOutX = 120;     // cells of it that come out right
     constexpr int kTileY = 32;
     constexpr int kOutY = 26;
     constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
-    constexpr int kRing = 5;  // planes in shared memory
+    constexpr int kRing = 5;       // planes in shared memory
 
     const int lane = threadIdx.x;
     const int warp = same_in_warp(threadIdx.y);

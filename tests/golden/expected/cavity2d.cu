@@ -131,8 +131,6 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) {
             velocity_x[at] = u_0_value;
             velocity_y[at] = u_1_value;
-        }
-        if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) {
             fastest_of_thread = keep_max(fastest_of_thread, static_cast<double>(fabsf(u_0_value)));
         }
     }

@@ -302,8 +302,6 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             velocity_x[at] = u_0_value;
             velocity_y[at] = u_1_value;
             velocity_z[at] = u_2_value;
-        }
-        if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) {
             flow_of_thread += static_cast<double>(solid[at] > 0.0f ? 0.0f : u_0_value);
         }
 

@@ -140,20 +140,19 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                                       vy_cells[x]);
             vx_next_result[x] = vx_new;
             vy_next_result[x] = vy_new;
-            if (i + x < nx) kinetic_of_thread += static_cast<double>(rho * (vx_new * vx_new));
-            if (i + x < nx) kinetic_y_of_thread += static_cast<double>(rho * (vy_new * vy_new));
+            if (i + x < nx) {
+                kinetic_of_thread += static_cast<double>(rho * (vx_new * vx_new));
+                kinetic_y_of_thread += static_cast<double>(rho * (vy_new * vy_new));
+            }
         }
         if (i + kCellsX <= nx) {
             store2(vx_next + row[2] + i, vx_next_result);
+            store2(vy_next + row[2] + i, vy_next_result);
         } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) vx_next[row[2] + i + x] = vx_next_result[x];
             }
-        }
-        if (i + kCellsX <= nx) {
-            store2(vy_next + row[2] + i, vy_next_result);
-        } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) vy_next[row[2] + i + x] = vy_next_result[x];
@@ -310,28 +309,22 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                                                                                                syy_new),
                                                               inv_mu * fmaf(syy_cells[x], syy_new,
                                                                             sxx_cells[x] * sxx_new)));
+                shear_of_thread += static_cast<double>(inv_mu_2 * (sxy_cells[x] * sxy_new));
             }
-            if (i + x < nx) shear_of_thread += static_cast<double>(inv_mu_2 * (sxy_cells[x] * sxy_new));
         }
         if (i + kCellsX <= nx) {
             store2(sxx_next + row[2] + i, sxx_next_result);
+            store2(syy_next + row[2] + i, syy_next_result);
+            store2(sxy_next + row[2] + i, sxy_next_result);
         } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) sxx_next[row[2] + i + x] = sxx_next_result[x];
             }
-        }
-        if (i + kCellsX <= nx) {
-            store2(syy_next + row[2] + i, syy_next_result);
-        } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) syy_next[row[2] + i + x] = syy_next_result[x];
             }
-        }
-        if (i + kCellsX <= nx) {
-            store2(sxy_next + row[2] + i, sxy_next_result);
-        } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) sxy_next[row[2] + i + x] = sxy_next_result[x];

@@ -127,23 +127,17 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         }
         if (i + kCellsX <= nx) {
             store4(fx + plane[4] + row[4] + i, fx_result);
+            store4(fy + plane[4] + row[4] + i, fy_result);
+            store4(fz + plane[4] + row[4] + i, fz_result);
         } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) fx[plane[4] + row[4] + i + x] = fx_result[x];
             }
-        }
-        if (i + kCellsX <= nx) {
-            store4(fy + plane[4] + row[4] + i, fy_result);
-        } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) fy[plane[4] + row[4] + i + x] = fy_result[x];
             }
-        }
-        if (i + kCellsX <= nx) {
-            store4(fz + plane[4] + row[4] + i, fz_result);
-        } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) fz[plane[4] + row[4] + i + x] = fz_result[x];

@@ -169,28 +169,23 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                                      v_cells[1][x + 1]);
             u_next_result[x] = u_new;
             v_next_result[x] = v_new;
-            if (i + x < nx) total_of_thread += static_cast<double>(u_new + v_new);
-            if (i + x < nx) gain_of_thread += static_cast<double>(product - product_2);
             if (i + x < nx) {
+                total_of_thread += static_cast<double>(u_new + v_new);
+                gain_of_thread += static_cast<double>(product - product_2);
                 lowest_of_thread =
                     keep_min(lowest_of_thread, static_cast<double>(u_new < v_new ? u_new : v_new));
-            }
-            if (i + x < nx) {
                 highest_of_thread =
                     keep_max(highest_of_thread, static_cast<double>(u_new > v_new ? u_new : v_new));
             }
         }
         if (i + kCellsX <= nx) {
             store2(u_next + row[1] + i, u_next_result);
+            store2(v_next + row[1] + i, v_next_result);
         } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) u_next[row[1] + i + x] = u_next_result[x];
             }
-        }
-        if (i + kCellsX <= nx) {
-            store2(v_next + row[1] + i, v_next_result);
-        } else {
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 if (i + x < nx) v_next[row[1] + i + x] = v_next_result[x];

@@ -138,21 +138,18 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         await_copies<3>();
         __syncthreads();
         if (k + 4 < end_plane) {
-            {
-                const long long u_plane = (k + 5) * slice;
-                const int u_into = (u_slot < 1 ? u_slot + 5 : u_slot - 1) * 2912;
-                copy4_async(&u_ring[u_into + u_copy_row * 160 + u_copy_column + 32],
-                            u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
+            const long long u_plane = (k + 5) * slice;
+            const int u_into = (u_slot < 1 ? u_slot + 5 : u_slot - 1) * 2912;
+            copy4_async(&u_ring[u_into + u_copy_row * 160 + u_copy_column + 32],
+                        u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
+                        min(tile_i + u_copy_column, nx / 4 * 4));
+            if (u_copy_row < 2) {
+                copy4_async(&u_ring[u_into + (u_copy_row + 16) * 160 + u_copy_column + 32],
+                            u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-                if (u_copy_row < 2) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + 16) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
-                                min(tile_i + u_copy_column, nx / 4 * 4));
-                }
-                if (thread < 36) {
-                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-                }
+            }
+            if (thread < 36) {
+                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
             }
         }
         commit_copies();

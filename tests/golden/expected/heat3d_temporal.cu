@@ -174,15 +174,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     heat3d_4_steps(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                    long long slice, float lambda_dt) {
     extern __shared__ double shared_memory[];
-    constexpr int kSteps = 4;  // that one pass over memory does
-    constexpr int kCellsX = 4;  // of a thread, in a row
-    constexpr int kCellsY = 4;  // rows of a thread
-    constexpr int kTileX = 128;  // a warp's row
-    constexpr int kOutX = 120;  // cells of it that come out right
+    constexpr int kSteps = 4;      // that one pass over memory does
+    constexpr int kCellsX = 4;     // of a thread, in a row
+    constexpr int kCellsY = 4;     // rows of a thread
+    constexpr int kTileX = 128;    // a warp's row
+    constexpr int kOutX = 120;     // cells of it that come out right
     constexpr int kTileY = 32;
     constexpr int kOutY = 24;
     constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
-    constexpr int kRing = 5;  // planes in shared memory
+    constexpr int kRing = 5;       // planes in shared memory
 
     const int lane = threadIdx.x;
     const int warp = same_in_warp(threadIdx.y);

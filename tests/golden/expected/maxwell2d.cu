@@ -107,15 +107,12 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     }
     if (i + kCellsX <= nx) {
         store4(hx_next + row[0] + i, hx_next_result);
+        store4(hy_next + row[0] + i, hy_next_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) hx_next[row[0] + i + x] = hx_next_result[x];
         }
-    }
-    if (i + kCellsX <= nx) {
-        store4(hy_next + row[0] + i, hy_next_result);
-    } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) hy_next[row[0] + i + x] = hy_next_result[x];

@@ -120,8 +120,10 @@ extern "C" __global__ void __launch_bounds__(256, 5)
                                           u_cells[2][x + 1]),
                                      u_cells[1][x + 1]);
             u_next_result[x] = u_new;
-            if (i + x < nx) total_of_thread += static_cast<double>(u_new);
-            if (i + x < nx) hottest_of_thread = keep_max(hottest_of_thread, static_cast<double>(u_new));
+            if (i + x < nx) {
+                total_of_thread += static_cast<double>(u_new);
+                hottest_of_thread = keep_max(hottest_of_thread, static_cast<double>(u_new));
+            }
         }
         if (i + kCellsX <= nx) {
             store2(u_next + row[1] + i, u_next_result);

@@ -170,8 +170,6 @@ extern "C" __global__ void __launch_bounds__(64, 1)
             density[at] = rho_value;
             velocity_x[at] = u_0_value;
             velocity_y[at] = u_1_value;
-        }
-        if (j >= 1 && j < ny - 1) {
             speed_of_thread = keep_max(speed_of_thread, solid[at] > 0.0 ? 0.0 : u_0_value);
         }
 

@@ -165,15 +165,12 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     }
     if (i + kCellsX <= nx) {
         store4(k1_re + row[4] + i, k1_re_result);
+        store4(k1_im + row[4] + i, k1_im_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) k1_re[row[4] + i + x] = k1_re_result[x];
         }
-    }
-    if (i + kCellsX <= nx) {
-        store4(k1_im + row[4] + i, k1_im_result);
-    } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) k1_im[row[4] + i + x] = k1_im_result[x];
@@ -361,15 +358,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     }
     if (i + kCellsX <= nx) {
         store2(k2_re + row[4] + i, k2_re_result);
+        store2(k2_im + row[4] + i, k2_im_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) k2_re[row[4] + i + x] = k2_re_result[x];
         }
-    }
-    if (i + kCellsX <= nx) {
-        store2(k2_im + row[4] + i, k2_im_result);
-    } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) k2_im[row[4] + i + x] = k2_im_result[x];
@@ -557,15 +551,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     }
     if (i + kCellsX <= nx) {
         store2(k3_re + row[4] + i, k3_re_result);
+        store2(k3_im + row[4] + i, k3_im_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) k3_re[row[4] + i + x] = k3_re_result[x];
         }
-    }
-    if (i + kCellsX <= nx) {
-        store2(k3_im + row[4] + i, k3_im_result);
-    } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             if (i + x < nx) k3_im[row[4] + i + x] = k3_im_result[x];

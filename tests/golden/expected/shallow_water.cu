@@ -176,17 +176,12 @@ extern "C" __global__ void __launch_bounds__(64, 8)
         if (j + y < ny) {
             if (i + kCellsX <= nx) {
                 store2(u_next + row[y + 1] + i, u_next_result);
+                store2(v_next + row[y + 1] + i, v_next_result);
             } else {
 #pragma unroll
                 for (int x = 0; x < kCellsX; ++x) {
                     if (i + x < nx) u_next[row[y + 1] + i + x] = u_next_result[x];
                 }
-            }
-        }
-        if (j + y < ny) {
-            if (i + kCellsX <= nx) {
-                store2(v_next + row[y + 1] + i, v_next_result);
-            } else {
 #pragma unroll
                 for (int x = 0; x < kCellsX; ++x) {
                     if (i + x < nx) v_next[row[y + 1] + i + x] = v_next_result[x];

@@ -127,11 +127,35 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         }
     }
     commit_copies();
-#pragma unroll 1
-    for (int early = 1; early < 2; ++early) {
-        if (first_plane + early + 2 < end_plane + 2) {
-            const long long u_plane = (first_plane + early + 2) * slice;
-            const int u_into = (early + 2) * 5792;
+    if (first_plane + 3 < end_plane + 2) {
+        const long long u_plane = (first_plane + 3) * slice;
+        const int u_into = 17376;
+#pragma unroll
+        for (int n = 0; n < 4; ++n) {
+            copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                        u + u_plane +
+                        static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 2, ny + 1)) * pitch +
+                        min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
+        }
+        if (u_copy_row < 4) {
+            copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                        u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 30, ny + 1)) * pitch +
+                        min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
+        }
+        if (thread < 72) {
+            copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+        }
+    }
+    commit_copies();
+
+#pragma unroll 5
+    for (int k = first_plane; k < end_plane; ++k) {
+        // All threads have what was due, and are done with the oldest planes.
+        await_copies<1>();
+        __syncthreads();
+        if (k + 2 < end_plane) {
+            const long long u_plane = (k + 4) * slice;
+            const int u_into = (u_slot < 1 ? u_slot + 4 : u_slot - 1) * 5792;
 #pragma unroll
             for (int n = 0; n < 4; ++n) {
                 copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
@@ -147,36 +171,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             }
             if (thread < 72) {
                 copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-            }
-        }
-        commit_copies();
-    }
-
-#pragma unroll 5
-    for (int k = first_plane; k < end_plane; ++k) {
-        // All threads have what was due, and are done with the oldest planes.
-        await_copies<1>();
-        __syncthreads();
-        if (k + 2 < end_plane) {
-            {
-                const long long u_plane = (k + 4) * slice;
-                const int u_into = (u_slot < 1 ? u_slot + 4 : u_slot - 1) * 5792;
-#pragma unroll
-                for (int n = 0; n < 4; ++n) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 2, ny + 1)) * pitch +
-                                min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-                }
-                if (u_copy_row < 4) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + 30, ny + 1)) * pitch +
-                                min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-                }
-                if (thread < 72) {
-                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-                }
             }
         }
         commit_copies();

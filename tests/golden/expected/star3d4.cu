@@ -140,19 +140,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         await_copies<2>();
         __syncthreads();
         if (k + 3 < end_plane) {
-            {
-                const long long u_plane = (k + 7) * slice;
-                const int u_into = (u_slot < 1 ? u_slot + 7 : u_slot - 1) * 6432;
+            const long long u_plane = (k + 7) * slice;
+            const int u_into = (u_slot < 1 ? u_slot + 7 : u_slot - 1) * 6432;
 #pragma unroll
-                for (int n = 0; n < 5; ++n) {
-                    copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
-                                u + u_plane +
-                                static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 4, ny + 3)) * pitch +
-                                min(tile_i + u_copy_column, (nx + 3) / 4 * 4));
-                }
-                if (thread < 80) {
-                    copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
-                }
+            for (int n = 0; n < 5; ++n) {
+                copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                            u + u_plane +
+                            static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 4, ny + 3)) * pitch +
+                            min(tile_i + u_copy_column, (nx + 3) / 4 * 4));
+            }
+            if (thread < 80) {
+                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
             }
         }
         commit_copies();

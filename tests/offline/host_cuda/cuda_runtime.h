@@ -41,6 +41,24 @@ inline float4 make_float4(float x, float y, float z, float w) {
 inline double2 make_double2(double x, double y) {
     return {x, y};
 }
+struct int4 {
+    int x, y, z, w;
+};
+struct longlong2 {
+    long long x, y;
+};
+struct uchar4 {
+    unsigned char x, y, z, w;
+};
+inline int4 make_int4(int x, int y, int z, int w) {
+    return {x, y, z, w};
+}
+inline longlong2 make_longlong2(long long x, long long y) {
+    return {x, y};
+}
+inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w) {
+    return {x, y, z, w};
+}
 inline int min(int a, int b) {
     return a < b ? a : b;
 }
@@ -179,6 +197,9 @@ inline cudaError_t cudaFree(void* memory) {
 inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
     std::memset(memory, value, bytes);
     return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
+    return cudaMemset(memory, value, bytes);
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                                    cudaStream_t) {

@@ -1,0 +1,219 @@
+// How large a solver's arrays are: of any grid, or of the one that the kernels are for; and having them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "compiler/emit/launcher_writer.h"
+#include "runtime/core/geometry.h"
+
+namespace halo::emit {
+
+namespace {
+
+constexpr int kAlignment = 32;  // elements that a row starts on a multiple of; as in runtime/core/geometry.h
+
+int round_up(int value) {
+    return (value + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+class SizeWriter : LauncherWriter {
+public:
+    SizeWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
+
+    void write_sizes() {
+        if (model_.is_fixed()) return write_fixed_sizes();
+        out_.line("int {};", model_.extent_list("", ", "));
+        if (plan_.rank > 1) out_.line("int pitch;           // elements from one row to the next");
+        if (plan_.rank > 2) out_.line("long long slice;     // elements from one plane to the next");
+        out_.line("long long origin;    // elements of an array before its first cell");
+        out_.line("long long elements;  // of an array");
+    }
+
+    void write_fixed_sizes() {
+        std::vector<std::array<std::string, 2>> lines;
+        const auto constant = [&](const std::string& type, const std::string& name, std::int64_t value,
+                                  const std::string& words) {
+            lines.push_back({fmt::format("static constexpr {} {} = {};", type, name, value), words});
+        };
+        const rt::Geometry geometry = rt::make_geometry(plan_.rank, plan_.fixed_grid->extent, plan_.halo);
+        for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
+            constant("int", model_.extents[axis], geometry.extent[axis], "");
+        if (plan_.rank > 1) constant("int", "pitch", geometry.pitch, "elements from one row to the next");
+        if (plan_.rank > 2)
+            constant("long long", "slice", geometry.slice, "elements from one plane to the next");
+        constant("long long", "origin", geometry.origin, "elements of an array before its first cell");
+        constant("long long", "elements", geometry.elements, "of an array");
+        std::size_t longest = 0;
+        for (const auto& [text, words] : lines)
+            longest = std::max(longest, words.empty() ? 0 : text.size());
+        for (const auto& [text, words] : lines)
+            out_.line("{}", words.empty() ? text : fmt::format("{:<{}}  // {}", text, longest, words));
+    }
+
+    void write_allocation() {
+        if (!model_.is_fixed()) write_lay_out();
+        write_allocate();
+    }
+
+private:
+    void write_lay_out() {
+        comment("Sizes and strides. Rows start on a multiple of 32 elements, with the halo before them.");
+        out_.line("{} lay_out({}& solver, {}) {{", model_.status, model_.solver,
+                  model_.extent_list("long long ", ", "));
+        {
+            const auto body = out_.indent();
+            const std::string sizes = join("%lld", " x ");
+            out_.line("constexpr long long most = 2147483647;");
+            std::string wrong;
+            for (const std::string& extent : model_.extents) {
+                wrong += fmt::format("{0}{1} < 1 || {1} > most", wrong.empty() ? "" : " || ", extent);
+            }
+            refuse("", wrong, fmt::format("a grid of {} cells: 1 to %lld along each axis can be", sizes),
+                   with_extents("most"));
+            write_block_limits();
+            write_strides();
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    std::vector<std::string> with_extents(const std::string& last) const {
+        std::vector<std::string> values = model_.extents;
+        values.push_back(last);
+        return values;
+    }
+
+    static std::string times(int factor, const std::string& value) {
+        return factor == 1 ? value : fmt::format("{} * {}", factor, value);
+    }
+
+    std::string join(const std::string& piece, const std::string& between) const {
+        std::string text = piece;
+        for (int axis = 1; axis < plan_.rank; ++axis)
+            text += between + piece;
+        return text;
+    }
+
+    void write_block_limits() {
+        for (int axis = 1; axis < plan_.rank; ++axis) {
+            int smallest = std::numeric_limits<int>::max();
+            for (const rt::KernelPlan& kernel : plan_.kernels) {
+                if (kernel.domain.kind != rt::Domain::Kind::grid) continue;
+                const rt::Domain::Range& range = kernel.domain.ranges[axis];
+                const bool grows = range.begin.from_high != range.end.from_high;
+                const int most_cells = range.end.offset - range.begin.offset;  // where it does not grow
+                if (grows || most_cells / kernel.tile[axis] >= kMostBlocks)
+                    smallest = std::min(smallest, kernel.tile[axis]);
+            }
+            const std::int64_t most = std::int64_t{kMostBlocks} * smallest;
+            if (most >= std::numeric_limits<int>::max()) continue;
+            refuse(
+                "", fmt::format("{} > {}", model_.extents[axis], most),
+                fmt::format("%lld cells along {}: {} are the most for these kernels", plan_.axes[axis], most),
+                {model_.extents[axis]});
+        }
+    }
+
+    void write_strides() {
+        const auto& halo = plan_.halo;
+        const int pad = round_up(halo[0][0]);
+        const auto padded = [&](int axis) {
+            const int around = halo[axis][0] + halo[axis][1];
+            return around > 0 ? fmt::format("({} + {})", model_.extents[axis], around) : model_.extents[axis];
+        };
+        const std::string row =
+            halo[0][1] > 0 ? fmt::format("{} + {}", model_.extents[0], halo[0][1]) : model_.extents[0];
+        const std::string before = pad > 0 ? fmt::format("{} + ", pad) : "";
+        out_.line("const long long pitch = {}round_up({}, {});", before, row, kAlignment);
+        std::string size = "1.0 * pitch";
+        for (int axis = 1; axis < plan_.rank; ++axis)
+            size += " * " + padded(axis);
+        refuse("", fmt::format("pitch > most || {} > 1e16", size),
+               fmt::format("a grid of {} cells is too large to index", join("%lld", " x ")), model_.extents);
+        for (const std::string& extent : model_.extents)
+            out_.line("solver.{0} = static_cast<int>({0});", extent);
+        std::string origin = std::to_string(pad);
+        if (plan_.rank > 1) out_.line("solver.pitch = static_cast<int>(pitch);");
+        if (plan_.rank > 1 && halo[1][0] > 0) origin += " + " + times(halo[1][0], "pitch");
+        if (plan_.rank > 2) out_.line("solver.slice = pitch * {};", padded(1));
+        if (plan_.rank > 2 && halo[2][0] > 0) origin += " + " + times(halo[2][0], "solver.slice");
+        out_.line("solver.origin = {};", origin);
+        // The last vector of the last row may read past its halo.
+        const std::string tail = halo[0][1] > 0 ? fmt::format(" + {}", kAlignment) : "";
+        out_.line("solver.elements = {}{};",
+                  plan_.rank == 1   ? "pitch"
+                  : plan_.rank == 2 ? "pitch * " + padded(1)
+                                    : "solver.slice * " + padded(2),
+                  tail);
+    }
+
+    void write_allocate() {
+        out_.blank_line();
+        out_.line("template <class T>");
+        out_.line("{} allocate(T*& array, long long elements) {{", model_.status);
+        out_.line("    const size_t bytes = elements * sizeof(T);");
+        out_.line("    const cudaError_t error = cudaMalloc(&array, bytes);");
+        out_.line("    if (error == cudaErrorMemoryAllocation) {{");
+        out_.line("        cudaGetLastError();  // told here, so not again by a later launch");
+        out_.line("        return fail({}, \"%zu bytes of device memory cannot be had\", bytes);",
+                  model_.code("OUT_OF_MEMORY"));
+        out_.line("    }}");
+        return_unless_ok("check(error, \"allocating device memory\")", "    ");
+        return_unless_ok("check(cudaMemset(array, 0, bytes), \"clearing device memory\")", "    ");
+        out_.line("    // The caller's stream may be one that does not wait for the default one.");
+        out_.line("    return check(cudaStreamSynchronize(nullptr), \"clearing device memory\");");
+        out_.line("}}");
+
+        out_.blank_line();
+        out_.line("{} allocate({}& solver) {{", model_.status, model_.solver);
+        {
+            const auto body = out_.indent();
+            std::int64_t bytes = 0;
+            for (int index = 0; index < count(plan_.fields); ++index) {
+                bytes += static_cast<std::int64_t>(model_.fields[index].levels.size()) *
+                         rt::size_of(plan_.fields[index].type);
+            }
+            out_.line("const size_t needed = {} * solver.elements;", bytes);
+            out_.line("size_t available = 0, all = 0;");
+            return_unless_ok("check(cudaMemGetInfo(&available, &all), \"looking for a device\")");
+            out_.line("if (needed > available) {{");
+            out_.line("    return fail({}, \"%zu bytes of device memory are needed; %zu of %zu are free\",",
+                      model_.code("OUT_OF_MEMORY"));
+            out_.line("                needed, available, all);");
+            out_.line("}}");
+            for (const FieldNames& field : model_.fields) {
+                for (const LevelName& level : field.levels) {
+                    return_unless_ok(fmt::format("allocate(solver.{}, solver.elements)", level.member));
+                }
+            }
+            for (int index = 0; index < count(plan_.reductions); ++index) {
+                const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
+                return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",
+                                             model_.partials_member(index), blocks_function(kernel)));
+            }
+            for (const rt::KernelPlan* kernel : launched_kernels()) {
+                if (kernel->dynamic_shared_bytes == 0) continue;
+                return_unless_ok(fmt::format(
+                    "check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n"
+                    "          \"asking for shared memory\")",
+                    global_name(kernel->name), kernel->dynamic_shared_bytes));
+            }
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+};
+
+}  // namespace
+
+void write_solver_sizes(const LauncherModel& model, Writer& out) {
+    SizeWriter(model, out).write_sizes();
+}
+
+void write_allocation(const LauncherModel& model, Writer& out) {
+    SizeWriter(model, out).write_allocation();
+}
+
+}  // namespace halo::emit

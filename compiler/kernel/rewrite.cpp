@@ -1,0 +1,168 @@
+#include "compiler/kernel/rewrite.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/build.h"
+
+namespace halo::kernel {
+
+namespace {
+
+using Change = std::function<Expr(const Expr&)>;
+
+template <class Kind>
+Kind changed(Kind node, const Change& change) {
+    constexpr bool has_operand = requires { node.operand; };
+    constexpr bool has_index = requires { node.index; };
+    constexpr bool has_indices = requires { node.indices; };
+    constexpr bool has_arguments = requires { node.arguments; };
+    if constexpr (has_operand) node.operand = change(node.operand);
+    if constexpr (has_index) node.index = change(node.index);
+    if constexpr (has_indices)
+        for (Expr& index : node.indices)
+            index = change(index);
+    if constexpr (has_arguments)
+        for (Expr& argument : node.arguments)
+            argument = change(argument);
+    if constexpr (std::is_same_v<Kind, Binary>) {
+        node.left = change(node.left);
+        node.right = change(node.right);
+    }
+    if constexpr (std::is_same_v<Kind, Select>) {
+        node.condition = change(node.condition);
+        node.then = change(node.then);
+        node.otherwise = change(node.otherwise);
+    }
+    return node;
+}
+
+}  // namespace
+
+Expr with_operands(const Expr& expr, const Change& change) {
+    bool is_same = true;
+    const auto watched = [&](const Expr& operand) {
+        Expr other = change(operand);
+        is_same = is_same && (!operand.has_value() || &*other == &*operand);
+        return other;
+    };
+    Node node{expr.type(),
+              std::visit([&](const auto& kind) { return decltype(Node::kind)(changed(kind, watched)); },
+                         expr->kind)};
+    return is_same ? expr : Expr(std::make_shared<const Node>(std::move(node)));
+}
+
+Statement with_exprs(const Statement& statement, const Change& change) {
+    return std::visit(
+        [&](auto node) -> Statement {
+            using Kind = decltype(node);
+            if constexpr (std::is_same_v<Kind, Declare> || std::is_same_v<Kind, DeclarePointer>)
+                node.value = change(node.value);
+            if constexpr (std::is_same_v<Kind, DeclareArray>)
+                for (Expr& dim : node.dims)
+                    dim = change(dim);
+            if constexpr (std::is_same_v<Kind, Assign>) {
+                node.target = change(node.target);
+                node.value = change(node.value);
+            }
+            if constexpr (std::is_same_v<Kind, LoadVector> || std::is_same_v<Kind, CopyVector> ||
+                          std::is_same_v<Kind, CopyAsync> || std::is_same_v<Kind, StoreVector>) {
+                node.to = change(node.to);
+                node.from = change(node.from);
+            }
+            if constexpr (std::is_same_v<Kind, For>) {
+                node.begin = change(node.begin);
+                node.end = change(node.end);
+                node.step = change(node.step);
+            }
+            if constexpr (std::is_same_v<Kind, If>) node.condition = change(node.condition);
+            if constexpr (std::is_same_v<Kind, CallStatement>)
+                for (Expr& argument : node.arguments)
+                    argument = change(argument);
+            return Statement(std::move(node));
+        },
+        statement.kind);
+}
+
+namespace {
+
+// By the operators of build.h, which fold numbers.
+Expr folded(const Expr& expr) {
+    const auto* binary = std::get_if<Binary>(&expr->kind);
+    if (binary == nullptr || !is_integer(binary->left.type()) || !is_integer(binary->right.type()))
+        return expr;
+    Expr made;
+    if (binary->op == Operator::add) made = binary->left + binary->right;
+    if (binary->op == Operator::sub) made = binary->left - binary->right;
+    if (binary->op == Operator::mul) made = binary->left * binary->right;
+    return made.has_value() && made.type() == expr.type() ? made : expr;
+}
+
+bool same_all(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+template <class Kind>
+bool same_kind(const Kind& a, const Kind& b) {
+    if constexpr (std::is_same_v<Kind, IntLiteral>) return a.value == b.value;
+    if constexpr (std::is_same_v<Kind, RealLiteral>) {
+        return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value);
+    }
+    if constexpr (std::is_same_v<Kind, Variable>) return a.name == b.name;
+    if constexpr (std::is_same_v<Kind, BuiltinIndex>) return a.builtin == b.builtin;
+    if constexpr (std::is_same_v<Kind, Element>) return a.array == b.array && same_all(a.indices, b.indices);
+    if constexpr (std::is_same_v<Kind, AddressOf>) return a.array == b.array && same(a.index, b.index);
+    if constexpr (std::is_same_v<Kind, Negate> || std::is_same_v<Kind, Not> || std::is_same_v<Kind, Convert>)
+        return same(a.operand, b.operand);
+    if constexpr (std::is_same_v<Kind, Binary>)
+        return a.op == b.op && same(a.left, b.left) && same(a.right, b.right);
+    if constexpr (std::is_same_v<Kind, Select>)
+        return same(a.condition, b.condition) && same(a.then, b.then) && same(a.otherwise, b.otherwise);
+    if constexpr (std::is_same_v<Kind, Call>)
+        return a.function == b.function && a.fast == b.fast && same_all(a.arguments, b.arguments);
+    if constexpr (std::is_same_v<Kind, CallHelper>)
+        return a.function == b.function && same_all(a.arguments, b.arguments);
+    return false;
+}
+
+}  // namespace
+
+bool same(const Expr& a, const Expr& b) {
+    if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
+    if (&*a == &*b) return true;
+    if (a.type() != b.type() || a->kind.index() != b->kind.index()) return false;
+    return std::visit(
+        [&](const auto& kind) { return same_kind(kind, std::get<std::decay_t<decltype(kind)>>(b->kind)); },
+        a->kind);
+}
+
+Block with_variables(const Block& body, const std::function<Expr(const Variable&, Type)>& change) {
+    Change deep;
+    deep = [&](const Expr& expr) -> Expr {
+        if (!expr.has_value()) return expr;
+        if (const auto* variable = std::get_if<Variable>(&expr->kind)) {
+            Expr other = change(*variable, expr.type());
+            return other.has_value() ? other : expr;
+        }
+        const Expr other = with_operands(expr, deep);
+        return &*other == &*expr ? expr : folded(other);
+    };
+    Block result;
+    for (const Statement& each : body) {
+        Statement kept = with_exprs(each, deep);
+        if (auto* loop = std::get_if<For>(&kept.kind)) loop->body = with_variables(loop->body, change);
+        if (auto* scope = std::get_if<Scope>(&kept.kind)) scope->body = with_variables(scope->body, change);
+        if (auto* choice = std::get_if<If>(&kept.kind)) {
+            choice->then = with_variables(choice->then, change);
+            choice->otherwise = with_variables(choice->otherwise, change);
+        }
+        result.push_back(std::move(kept));
+    }
+    return result;
+}
+
+}  // namespace halo::kernel

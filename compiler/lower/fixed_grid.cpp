@@ -1,0 +1,305 @@
+#include "compiler/lower/fixed_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "compiler/kernel/build.h"
+#include "compiler/kernel/rewrite.h"
+#include "compiler/kernel/simplify.h"
+#include "compiler/kernel/verify.h"
+#include "compiler/kernel/walk.h"
+#include "compiler/support/error.h"
+#include "runtime/core/geometry.h"
+#include "runtime/core/text.h"
+
+namespace halo::lower {
+
+namespace {
+
+using kernel::Builtin;
+using kernel::Interval;
+using kernel::KernelFunction;
+using kernel::Parameter;
+using kernel::Type;
+
+// All that is named in a program's functions.
+std::set<std::string> names_in(const kernel::Program& program) {
+    std::set<std::string> names;
+    for (const kernel::ConstantArray& array : program.constant_arrays)
+        names.insert(array.name);
+    for (const KernelFunction& function : program.functions) {
+        names.insert(function.name);
+        for (const Parameter& parameter : function.parameters)
+            names.insert(parameter.name);
+        for (const kernel::NamedConstant& constant : function.constants)
+            names.insert(constant.name);
+        kernel::for_each_statement(function.body, [&](const kernel::Statement& statement) {
+            if (const auto* declare = std::get_if<kernel::Declare>(&statement.kind))
+                names.insert(declare->name);
+            if (const auto* row = std::get_if<kernel::DeclarePointer>(&statement.kind))
+                names.insert(row->name);
+            if (const auto* array = std::get_if<kernel::DeclareArray>(&statement.kind))
+                names.insert(array->name);
+            if (const auto* loop = std::get_if<kernel::For>(&statement.kind)) names.insert(loop->var);
+        });
+    }
+    return names;
+}
+
+class GridFixer {
+public:
+    GridFixer(Lowered& lowered, const rt::Geometry& geometry)
+        : program_(lowered.kernels), plan_(lowered.plan), geometry_(geometry) {}
+
+    void run() {
+        // What is a constant: by the parameters that hold it, everywhere by the same name.
+        std::map<std::string, std::set<std::string>> names;  // in whichever function
+        for (rt::KernelPlan* kernel : kernels()) {
+            KernelFunction& function = function_of(*kernel);
+            for (std::size_t i = 0; i < kernel->arguments.size(); ++i) {
+                const std::optional<std::string> word = word_of(kernel->arguments[i]);
+                if (word) names[*word].insert(function.parameters[i].name);
+            }
+        }
+        choose_names(names);
+        std::set<std::string> done;
+        for (rt::KernelPlan* kernel : kernels())
+            take_from(*kernel, function_of(*kernel), done.insert(kernel->name).second);
+        for (KernelFunction& function : program_.functions)
+            if (function.kind == KernelFunction::Kind::helper) take_from_helper(function);
+        for (KernelFunction& function : program_.functions)
+            kernel::simplify(function, known_in(function));
+        keep_used();
+    }
+
+private:
+    std::vector<rt::KernelPlan*> kernels() {
+        std::vector<rt::KernelPlan*> all;
+        for (rt::KernelPlan& kernel : plan_.kernels)
+            all.push_back(&kernel);
+        if (plan_.time_block) all.push_back(&plan_.time_block->kernel);
+        return all;
+    }
+    KernelFunction& function_of(const rt::KernelPlan& kernel) {
+        return *std::ranges::find(program_.functions, kernel.name, &KernelFunction::name);
+    }
+
+    std::optional<std::string> word_of(const rt::Argument& argument) const {
+        switch (argument.kind) {
+            case rt::Argument::Kind::extent:
+                return "n" + plan_.axes[static_cast<std::size_t>(argument.index)];
+            case rt::Argument::Kind::pitch:
+                return "pitch";
+            case rt::Argument::Kind::slice:
+                return "slice";
+            default:
+                return std::nullopt;
+        }
+    }
+
+    kernel::NamedConstant constant(const std::string& word) const {
+        if (word == "pitch") return {word, geometry_.pitch, "elements from one row to the next", Type::i32};
+        if (word == "slice") return {word, geometry_.slice, "elements from one plane to the next", Type::i64};
+        for (int axis = 0; axis < plan_.rank; ++axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            if (word == "n" + plan_.axes[at])
+                return {word, geometry_.extent[at], "cells along " + plan_.axes[at], Type::i32};
+        }
+        throw InternalError("no constant of a grid is called " + word);
+    }
+
+    // A constant has the parameters' name where that is one for all, and nothing else has it.
+    void choose_names(const std::map<std::string, std::set<std::string>>& names) {
+        std::vector<std::string> words;
+        for (const std::string& axis : plan_.axes)
+            words.push_back("n" + axis);
+        words.insert(words.end(), {"pitch", "slice"});
+        const std::set<std::string> taken = names_in(program_);
+        for (const std::string& word : words) {
+            const auto found = names.find(word);
+            if (found == names.end()) continue;
+            kernel::NamedConstant made = constant(word);
+            const bool is_free = found->second.size() == 1 && *found->second.begin() == word;
+            for (int number = 2; !is_free && taken.count(made.name) != 0; ++number)
+                made.name = fmt::format("{}_{}", word, number);
+            known_.variables[made.name] = {made.value, made.value};
+            constants_[word] = std::move(made);
+        }
+    }
+
+    // The arguments and parameters go; what was a parameter is the constant.
+    void take_from(rt::KernelPlan& kernel, KernelFunction& function, bool is_first) {
+        std::vector<rt::Argument> arguments;
+        std::vector<Parameter> parameters;
+        std::map<std::string, std::string> renamed;
+        for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+            const std::optional<std::string> word = word_of(kernel.arguments[i]);
+            if (!word) arguments.push_back(kernel.arguments[i]);
+            if (!is_first) continue;
+            if (word) {
+                renamed[function.parameters[i].name] = constants_.at(*word).name;
+            } else {
+                parameters.push_back(function.parameters[i]);
+            }
+        }
+        kernel.arguments = std::move(arguments);
+        note_launch(kernel, function);
+        if (!is_first) return;
+        function.parameters = std::move(parameters);
+        rename(function, renamed);
+    }
+
+    static void rename(KernelFunction& function, const std::map<std::string, std::string>& renamed) {
+        function.body =
+            kernel::with_variables(function.body, [&](const kernel::Variable& variable, Type type) {
+                const auto found = renamed.find(variable.name);
+                return found == renamed.end() ? kernel::Expr() : kernel::variable(found->second, type);
+            });
+    }
+
+    bool is_constant(const kernel::Expr& expr) const {
+        const auto* variable = std::get_if<kernel::Variable>(&expr->kind);
+        return variable != nullptr && known_.variables.count(variable->name) != 0;
+    }
+
+    // A helper's parameter that is the same constant in all calls goes, too.
+    void take_from_helper(KernelFunction& helper) {
+        std::vector<std::optional<std::string>> given(helper.parameters.size());
+        std::vector<bool> is_same(helper.parameters.size(), true);
+        for (const KernelFunction& function : program_.functions) {
+            kernel::for_each_statement(function.body, [&](const kernel::Statement& statement) {
+                const auto* call = std::get_if<kernel::CallStatement>(&statement.kind);
+                if (call == nullptr || call->function != helper.name) return;
+                for (std::size_t i = 0; i < given.size(); ++i) {
+                    const bool fits = is_constant(call->arguments[i]);
+                    const std::string name =
+                        fits ? std::get<kernel::Variable>(call->arguments[i]->kind).name : "";
+                    is_same[i] = is_same[i] && fits && (!given[i] || given[i] == name);
+                    given[i] = name;
+                }
+            });
+        }
+        std::map<std::string, std::string> renamed;
+        std::vector<Parameter> parameters;
+        for (std::size_t i = 0; i < given.size(); ++i) {
+            if (given[i] && is_same[i]) {
+                renamed[helper.parameters[i].name] = *given[i];
+            } else {
+                is_same[i] = false;
+                parameters.push_back(helper.parameters[i]);
+            }
+        }
+        helper.parameters = std::move(parameters);
+        rename(helper, renamed);
+        for (KernelFunction& function : program_.functions)
+            function.body = without_arguments(function.body, helper.name, is_same);
+    }
+
+    static kernel::Block without_arguments(const kernel::Block& body, const std::string& helper,
+                                           const std::vector<bool>& gone) {
+        kernel::Block result;
+        for (const kernel::Statement& each : body) {
+            kernel::Statement kept = each;
+            if (auto* call = std::get_if<kernel::CallStatement>(&kept.kind);
+                call && call->function == helper) {
+                std::size_t i = 0;
+                std::erase_if(call->arguments, [&](const kernel::Expr&) { return gone[i++]; });
+            }
+            if (auto* loop = std::get_if<kernel::For>(&kept.kind))
+                loop->body = without_arguments(loop->body, helper, gone);
+            if (auto* scope = std::get_if<kernel::Scope>(&kept.kind))
+                scope->body = without_arguments(scope->body, helper, gone);
+            if (auto* choice = std::get_if<kernel::If>(&kept.kind)) {
+                choice->then = without_arguments(choice->then, helper, gone);
+                choice->otherwise = without_arguments(choice->otherwise, helper, gone);
+            }
+            result.push_back(std::move(kept));
+        }
+        return result;
+    }
+
+    // Which blocks and threads there are; of a function that is launched in several ways, in all of them.
+    void note_launch(const rt::KernelPlan& kernel, const KernelFunction& function) {
+        static constexpr Builtin kThreads[] = {Builtin::thread_x, Builtin::thread_y, Builtin::thread_z};
+        static constexpr Builtin kBlocks[] = {Builtin::block_x, Builtin::block_y, Builtin::block_z};
+        std::map<Builtin, Interval>& known = launches_[function.name];
+        const auto widen = [&](Builtin builtin, Interval now) {
+            const auto [found, is_new] = known.try_emplace(builtin, now);
+            if (is_new) return;
+            found->second = {std::min(found->second.low, now.low), std::max(found->second.high, now.high)};
+        };
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            widen(kThreads[axis], {0, kernel.threads[axis] - 1});
+            const std::optional<std::int64_t> blocks = blocks_along(kernel, axis);
+            constexpr std::int64_t kMost = std::int64_t{1} << 31;
+            widen(kBlocks[axis], {0, blocks ? std::max<std::int64_t>(*blocks - 1, 0) : kMost});
+            if (blocks && axis == 0) widen(Builtin::blocks_x, {*blocks, *blocks});
+            if (blocks && axis == 1) widen(Builtin::blocks_y, {*blocks, *blocks});
+            if (!blocks && axis == 0) widen(Builtin::blocks_x, {0, kMost});
+            if (!blocks && axis == 1) widen(Builtin::blocks_y, {0, kMost});
+        }
+    }
+
+    // nullopt where the grid does not tell.
+    std::optional<std::int64_t> blocks_along(const rt::KernelPlan& kernel, std::size_t axis) const {
+        using Kind = rt::Domain::Kind;
+        if (kernel.blocks > 0) return axis == 0 ? kernel.blocks : 1;
+        if (kernel.domain.kind != Kind::grid && kernel.domain.kind != Kind::shell) return std::nullopt;
+        const std::int64_t cells = rt::domain_extent(kernel.domain, geometry_)[axis];
+        return (cells + kernel.tile[axis] - 1) / kernel.tile[axis];
+    }
+
+    kernel::Known known_in(const KernelFunction& function) const {
+        kernel::Known known = known_;
+        const auto launches = launches_.find(function.name);
+        if (launches != launches_.end()) known.builtins = launches->second;
+        return known;
+    }
+
+    void keep_used() {
+        std::set<std::string> used;
+        for (const KernelFunction& function : program_.functions) {
+            kernel::for_each_expr(function.body, [&](const kernel::Expr& expr) {
+                if (const auto* variable = std::get_if<kernel::Variable>(&expr->kind))
+                    used.insert(variable->name);
+            });
+        }
+        for (const std::string& axis : plan_.axes)
+            keep("n" + axis, used);
+        keep("pitch", used);
+        keep("slice", used);
+    }
+    void keep(const std::string& word, const std::set<std::string>& used) {
+        const auto found = constants_.find(word);
+        if (found != constants_.end() && used.count(found->second.name) != 0)
+            program_.constants.push_back(found->second);
+    }
+
+    kernel::Program& program_;
+    rt::LaunchPlan& plan_;
+    const rt::Geometry& geometry_;
+    std::map<std::string, kernel::NamedConstant> constants_;       // by word
+    kernel::Known known_;                                          // the constants
+    std::map<std::string, std::map<Builtin, Interval>> launches_;  // by function
+};
+
+}  // namespace
+
+void fix_grid(Lowered& lowered, const std::array<std::int64_t, rt::kMaxRank>& extent) {
+    const rt::Geometry geometry = rt::make_geometry(lowered.plan.rank, extent, lowered.plan.halo);
+    GridFixer(lowered, geometry).run();
+    lowered.plan.fixed_grid = rt::FixedGrid{extent, geometry.pitch, geometry.slice};
+    lowered.kernels.header.push_back(
+        fmt::format("For a grid of {} cells alone.", rt::extent_text(lowered.plan.rank, extent)));
+#ifdef HALO_VERIFY
+    kernel::require_valid(lowered.kernels);
+#endif
+}
+
+}  // namespace halo::lower

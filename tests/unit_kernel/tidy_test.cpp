@@ -1,0 +1,82 @@
+// What is gone from a kernel that reads as if written by hand, and what stays.
+#include "compiler/kernel/tidy.h"
+
+#include "catch.h"
+#include "compiler/kernel/build.h"
+#include "compiler/kernel/print.h"
+
+using namespace halo::kernel;
+
+namespace {
+
+const Expr i = variable("i", Type::i32);
+const Expr n = variable("n", Type::i32);
+const Expr x = variable("x", Type::i32);
+
+Statement store(const Expr& at, double value) {
+    return Assign{element("u", {at}, Type::f32), real_literal(value, Type::f32)};
+}
+
+std::string tidied(Block body) {
+    KernelFunction function;
+    function.name = "kernel";
+    function.threads = 32;
+    function.body = std::move(body);
+    tidy(function);
+    Program program;
+    program.functions.push_back(function);
+    const std::string text = print(program);
+    const std::size_t begin = text.find("{\n") + 2;
+    return text.substr(begin, text.rfind('}') - begin);
+}
+
+}  // namespace
+
+TEST_CASE("conditions that are asked twice in a row are asked once") {
+    CHECK(tidied({If{i < n, {store(i, 1)}, {}}, If{i < n, {store(i, 2)}, {}}}) ==
+          "    if (i < n) {\n        u[i] = 1.0f;\n        u[i] = 2.0f;\n    }\n");
+    // Within each other, on both sides, and with what is said of the second.
+    const Block nested{If{i < n, {If{n > 3, {store(i, 1)}, {store(0, 1)}}}, {}}, Comment{"Again."},
+                       If{i < n, {If{n > 3, {store(i, 2)}, {store(0, 2)}}}, {}}};
+    CHECK(tidied(nested) ==
+          "    if (i < n) {\n        if (n > 3) {\n            u[i] = 1.0f;\n            // Again.\n"
+          "            u[i] = 2.0f;\n        } else {\n            u[0] = 1.0f;\n            u[0] = 2.0f;\n"
+          "        }\n    }\n");
+}
+
+TEST_CASE("conditions stay apart where the first may change what the second asks, or names would meet") {
+    const Expr far = variable("far", Type::i32);
+    const auto count = [](const std::string& text) {
+        std::size_t found = 0;
+        for (std::size_t at = 0; (at = text.find("if (", at)) != std::string::npos; ++at)
+            ++found;
+        return found;
+    };
+    CHECK(count(tidied({Declare{Type::i32, "far", 0, true}, If{far < n, {Assign{far, n}}, {}},
+                        If{far < n, {store(i, 2)}, {}}})) == 2);
+    const Expr read = element("flags", {i}, Type::i32);
+    CHECK(count(tidied({If{read > 0, {store(i, 1)}, {}}, If{read > 0, {store(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied({If{i < n, {Declare{Type::i32, "at", i}, store(i, 1)}, {}},
+                        If{i < n, {store(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied({If{i < n, {store(i, 1)}, {}}, BlankLine{}, If{i < n, {store(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied({If{i < n, {store(i, 1)}, {}}, If{n > i, {store(i, 2)}, {}}})) == 2);
+}
+
+TEST_CASE("a loop of one turn is its body, with the number in it") {
+    const Block once{For{"x", 2, 3, 1, Unroll::none, {store(i + x + 1, 1)}}};
+    CHECK(tidied(once) == "    u[i + 3] = 1.0f;\n");
+    CHECK(tidied({For{"x", 0, 8, 8, Unroll::none, {store(x, 1)}}}) == "    u[0] = 1.0f;\n");
+    CHECK(tidied({For{"x", 0, 2, 1, Unroll::leave, {store(x, 1)}}}).find("for (") != std::string::npos);
+    CHECK(tidied({For{"x", 0, n, 1, Unroll::leave, {store(x, 1)}}}).find("for (") != std::string::npos);
+    // Its names stay its own.
+    const Expr at = variable("at", Type::i32);
+    CHECK(tidied({For{"x", 0, 1, 1, Unroll::leave, {Declare{Type::i32, "at", i + x}, store(at, 1)}},
+                  store(0, 2)}) ==
+          "    {\n        const int at = i;\n        u[at] = 1.0f;\n    }\n    u[0] = 2.0f;\n");
+}
+
+TEST_CASE("braces that hold what other braces hold are left out") {
+    const Expr at = variable("at", Type::i32);
+    CHECK(tidied({If{i < n, {Scope{{Declare{Type::i32, "at", i}, store(at, 1)}}}, {}}}) ==
+          "    if (i < n) {\n        const int at = i;\n        u[at] = 1.0f;\n    }\n");
+}
