@@ -341,7 +341,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     std::optional<EditedCuda> edited;
     if (!arguments.cuda.empty()) {
         if (!arguments.devices.empty())
-            throw CommandError(ExitCode::usage, "edited kernels (--cuda) run on one device, and --devices asks for more",
+            throw CommandError(ExitCode::usage,
+                               "edited kernels (--cuda) run on one device, and --devices asks for more",
                                "leave one of them out");
         edited = read_edited_cuda(arguments.cuda);
     }

@@ -13,6 +13,7 @@
 #include "compiler/bench/bench.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/error_exit.h"
 #include "compiler/driver/manual.h"
 #include "compiler/support/error.h"
 #include "halocline/error.hpp"
@@ -437,47 +438,6 @@ private:
 
 constexpr const char* kReport =
     "this is a mistake in haloc, not in your spec: please report it with the spec";
-
-ExitCode exit_code(rt::ErrorCode code) {
-    switch (code) {
-        case rt::ErrorCode::bad_argument:
-            return ExitCode::usage;
-        case rt::ErrorCode::io:
-            return ExitCode::file;
-        case rt::ErrorCode::interrupted:
-            return ExitCode::interrupted;
-        case rt::ErrorCode::compile_failed:
-        case rt::ErrorCode::internal:
-            return ExitCode::internal;
-        case rt::ErrorCode::no_device:
-        case rt::ErrorCode::driver_too_old:
-        case rt::ErrorCode::out_of_memory:
-        case rt::ErrorCode::launch_failed:
-            return ExitCode::device;
-    }
-    return ExitCode::internal;
-}
-
-ExitCode exit_code(halocline::ErrorCode code) {
-    switch (code) {
-        case halocline::ErrorCode::spec:
-            return ExitCode::spec;
-        case halocline::ErrorCode::bad_argument:
-        case halocline::ErrorCode::unsupported:
-            return ExitCode::usage;
-        case halocline::ErrorCode::io:
-            return ExitCode::file;
-        case halocline::ErrorCode::no_device:
-        case halocline::ErrorCode::driver_too_old:
-        case halocline::ErrorCode::out_of_memory:
-        case halocline::ErrorCode::launch_failed:
-            return ExitCode::device;
-        case halocline::ErrorCode::compile_failed:
-        case halocline::ErrorCode::internal:
-            break;
-    }
-    return ExitCode::internal;
-}
 
 ExitCode guarded_main(int argc, const char* const* argv) {
     Console console;

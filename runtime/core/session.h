@@ -160,8 +160,8 @@ public:
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.
     void mark_written(const std::string& field);
 
-    // Throws bad_argument before the first step where a param has no value yet. with_results: whether outputs,
-    // reductions and traces must be those of the last step; without, only states need be.
+    // Throws bad_argument before the first step where a param has no value yet. with_results: whether
+    // outputs, reductions and traces must be those of the last step; without, only states need be.
     void step(std::int64_t count = 1, bool with_results = true);
     RunResult run(const RunOptions& options);
     int steps_at_once()

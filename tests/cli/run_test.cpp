@@ -342,7 +342,8 @@ run blobs {
 }
 )");
     const auto run = [&](std::vector<std::string> with) {
-        std::vector<std::string> arguments{"run", "blobs.halo", "--device", "cpu", "--json", "--save", "u=u.npy"};
+        std::vector<std::string> arguments{"run",    "blobs.halo", "--device", "cpu",
+                                           "--json", "--save",     "u=u.npy"};
         arguments.insert(arguments.end(), with.begin(), with.end());
         Outcome outcome = folder.haloc(arguments);
         INFO(outcome.err);

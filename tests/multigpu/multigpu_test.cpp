@@ -53,8 +53,8 @@ struct Run {
 
 Run run(const Folder& folder, const std::string& file, const std::vector<std::string>& fields,
         const std::vector<std::string>& with) {
-    std::vector<std::string> arguments{"run",     file,         "--device", "cuda", "--no-files",
-                                       "--steps", "21",         "--json",   "--no-watch"};
+    std::vector<std::string> arguments{"run",     file, "--device", "cuda",      "--no-files",
+                                       "--steps", "21", "--json",   "--no-watch"};
     for (const std::string& field : fields)
         arguments.insert(arguments.end(), {"--save", field + "=" + folder.path() + "/" + field + ".npy"});
     arguments.insert(arguments.end(), with.begin(), with.end());

@@ -69,8 +69,8 @@ TEST_CASE("what cannot be cut is said with the figures") {
     const std::string thin = message_of([&] { decompose(grid, {1, 4, 1}, ghosts(3), kAxes); });
     CHECK(thin.find("4 pieces along y would have 2 of its 10 cells") != std::string::npos);
     CHECK(thin.find("needs 3 of its neighbour") != std::string::npos);
-    const std::string none = message_of(
-        [&] { choose_decomposition(grid, 4, ghosts(3), {false, true, false}, kAxes); });
+    const std::string none =
+        message_of([&] { choose_decomposition(grid, 4, ghosts(3), {false, true, false}, kAxes); });
     CHECK(none.find("it can be cut into 3") != std::string::npos);
     CHECK(message_of([&] { choose_decomposition(grid, 2, ghosts(3), {}, kAxes); }).find("use one device") !=
           std::string::npos);

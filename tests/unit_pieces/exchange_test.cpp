@@ -1,4 +1,5 @@
-// Whether every ghost, those in edges and corners too, and the halos beside them, come from where they should.
+// Whether every ghost, those in edges and corners too, and the halos beside them, come from where they
+// should.
 #include "runtime/pieces/exchange.h"
 
 #include <vector>
