@@ -73,7 +73,8 @@ std::int64_t Pieces::exchange_bytes() const {
 
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
-        if (good_for_ == 0) exchange();
+        // Not only where it must be: steps that are done several at once should not be parted by an exchange.
+        if (good_for_ < std::min(count, options_.interval)) exchange();
         const std::int64_t steps = std::min(count, good_for_);
         step_each(steps, steps == count);
         good_for_ -= steps;
