@@ -28,8 +28,9 @@ struct CutRules {
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
 
-// What the model knows of how pieces reach each other. The figures of a GPU are of NVLink between two H200,
-// as measured by `haloc bench --devices` (docs/scaling.md).
+// What the model knows of how pieces reach each other. The figures of a GPU are those of two H200 with NVLink
+// between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB, and events to wait for each
+// other.
 struct Link {
     double seconds = 0;           // that an exchange takes, however little is exchanged
     double bytes_per_second = 0;  // to one piece

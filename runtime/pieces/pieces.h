@@ -4,6 +4,10 @@
 // the ghosts' outer cells by as many cells a step as a step reads; `interval` steps are what the ghosts are
 // deep enough for. Then the pieces give each other the levels that steps read.
 //
+// Reductions are combined plane by plane along the last axis, in the order of the whole grid, so the cut
+// makes no difference. They need pieces that are cut along that axis alone, and kernels whose blocks have one
+// plane each.
+//
 // Host arrays are those of the whole grid, dense, x fastest. Each session runs the program of its part, with
 // the piece's extents. Devices work side by side as far as they do not wait for each other: all their work is
 // queued by the calling thread, one thread at a time.
@@ -26,9 +30,6 @@ namespace halo::rt {
 struct PiecesOptions {
     std::int64_t interval = 1;         // steps from one exchange to the next
     std::vector<std::string> carried;  // fields that a step reads of the one before
-    // Reductions are combined plane by plane along the last axis, in the order of the whole grid: so the cut
-    // makes no difference. They need pieces that are cut along that axis alone, and kernels whose blocks have
-    // one plane each.
 };
 
 struct Exchanged {
