@@ -290,6 +290,10 @@ private:
                 read = &use;
             }
         }
+        // A turn adds to the sums of one level.
+        for (const Pipeline::Queue& other : pipeline_.queues)
+            for (const Pipeline::Use& use : reader->uses)
+                if (other.fold && use.field == other.field && use.time == other.window_time) return false;
         queue.fold = form_fold(program_, reader->stage, queue.field, queue.window_time);
         if (queue.fold && queue.fold->values() > kValuesOfWindow * (queue.windows - 1)) queue.fold.reset();
         // The newest plane comes with its neighbours, those of other threads a turn later.

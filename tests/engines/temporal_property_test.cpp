@@ -95,6 +95,28 @@ TEST_CASE("levels that are kept and that no state reads") {
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
+// Shrunk from a random program: both levels would have had sums that grow as planes arrive.
+TEST_CASE("a state and a reduction in one stage, each with a level of its own at neighbours") {
+    const ir::Program program = load_program(R"(stencil two(x, y) {
+    field a, b: f32 { boundary x fixed 0.5, y periodic }
+    let g { boundary x fixed 1/8, y periodic } = a[x+1]
+    a[t+1] = g[x-1, y-1]
+    b[t+1] = a
+    reduce ahead = max(b[t+1, x-1, y+1])
+}
+)");
+    RandomTimeLoop loop;
+    loop.grid = {67, 48, 1};
+    loop.steps = 6;
+    loop.temporal = {3, 2, {2, 1}, 4, 1, 1, 2};
+    loop.temporal.reductions = {"ahead"};
+    const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+    REQUIRE(lowered);
+    const Reference reference(program, loop.grid, loop.steps, 1);
+    emulator::EmulatedDevice device;
+    CHECK(difference(reference, *lowered, device, load_cuda) == "");
+}
+
 TEST_CASE("the examples' time loops, two steps at once") {
     int done = 0;
     for (const auto& entry : std::filesystem::directory_iterator(HALO_SOURCE_DIR "/dsl_examples")) {
