@@ -19,6 +19,21 @@ const FieldPlan* find_field(const LaunchPlan& plan, const std::string& name) {
     return nullptr;
 }
 
+void check_reductions(const Decomposition& cut, const LaunchPlan& plan) {
+    const int last = cut.grid.rank - 1;
+    for (const ReductionPlan& reduction : plan.reductions) {
+        const KernelPlan& kernel = plan.kernels[static_cast<std::size_t>(reduction.kernel)];
+        bool by_plane = kernel.tile[static_cast<std::size_t>(last)] == 1;
+        for (int axis = 0; axis < last; ++axis)
+            by_plane = by_plane && !cut.is_cut(axis);
+        if (by_plane) continue;
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("'{}' is not added up plane by plane, as pieces of a grid need; leave the "
+                                "schedule of its stage to be chosen",
+                                reduction.name));
+    }
+}
+
 }  // namespace
 
 Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options)
@@ -32,6 +47,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         if (sessions_[i]->geometry().extent != cut_.pieces[i].extent())
             throw Error(ErrorCode::bad_argument, fmt::format("session {} is not of its piece's extents", i));
     const LaunchPlan& plan = sessions_.front()->plan();
+    if (sessions_.size() > 1) check_reductions(cut_, plan);
     reads_reductions_ = sessions_.front()->reads_reductions();
     transfers_ = transfers(cut_, plan.halo);
     for (const std::string& name : options_.carried) {
@@ -99,7 +115,7 @@ void Pieces::step_together(std::int64_t count) {
             session.combine_with([this, &rendezvous, &session, i](const std::string& name) {
                 return rendezvous.meet(
                     i, session.partial_results(name),
-                    [&](const std::vector<PartialResults>& parts) { return combined(parts, name); });
+                    [this](const std::vector<PartialResults>& parts) { return combined(parts); });
             });
             threads.emplace_back([&rendezvous, &session, &trouble = troubles[i], count] {
                 try {
@@ -171,7 +187,7 @@ std::vector<BoxCopy> Pieces::boxes(const Transfer& transfer) {
 }
 
 // Plane by plane along the last axis, in the order of the whole grid; ghosts do not count.
-double Pieces::combined(const std::vector<PartialResults>& parts, const std::string& name) const {
+double Pieces::combined(const std::vector<PartialResults>& parts) const {
     if (parts.size() == 1) return parts.front().combined();
     const int last = cut_.grid.rank - 1;
     const auto along = static_cast<std::size_t>(last);
@@ -180,14 +196,6 @@ double Pieces::combined(const std::vector<PartialResults>& parts, const std::str
     all.square_root = parts.front().square_root;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const Piece& piece = cut_.pieces[i];
-        if (parts[i].tile[along] != 1 || parts[i].blocks[along] != piece.cells(last) ||
-            piece.own(0) * piece.own(1) * piece.own(2) / piece.own(last) !=
-                cut_.grid.extent[0] * cut_.grid.extent[1] * cut_.grid.extent[2] / cut_.grid.extent[along])
-            throw Error(
-                ErrorCode::bad_argument,
-                fmt::format("'{}' is not added up plane by plane, as pieces of a grid need; leave the "
-                            "schedule of its stage to be chosen",
-                            name));
         const std::int64_t of_plane = static_cast<std::int64_t>(parts[i].values.size()) / piece.cells(last);
         const auto begin = parts[i].values.begin() + piece.ghosts[along][0] * of_plane;
         all.values.insert(all.values.end(), begin, begin + piece.own(last) * of_plane);
@@ -199,7 +207,7 @@ double Pieces::reduction(const std::string& name) {
     std::vector<PartialResults> parts;
     for (Session* session : sessions_)
         parts.push_back(session->partial_results(name));
-    return combined(parts, name);
+    return combined(parts);
 }
 
 }  // namespace halo::rt

@@ -40,7 +40,7 @@ struct Exchanged {
 class Pieces {
 public:
     // sessions: by Decomposition::pieces; they must outlive this, and are driven by it alone. Throws Error
-    // (bad_argument) where a session's extents are not its piece's.
+    // (bad_argument) where a session's extents are not its piece's, or several reduce by other blocks.
     Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options);
 
     const Decomposition& decomposition() const { return cut_; }
@@ -73,7 +73,7 @@ private:
     void exchange();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
-    double combined(const std::vector<PartialResults>& parts, const std::string& name) const;
+    double combined(const std::vector<PartialResults>& parts) const;
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
     void wait_for_each_other(const std::vector<Transfer>& transfers);
     std::vector<BoxCopy> boxes(const Transfer& transfer);

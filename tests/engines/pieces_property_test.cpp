@@ -2,12 +2,14 @@
 #include <algorithm>
 
 #include "catch.h"
+#include "compiler/driver/pieces_plan.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
 #include "property.h"
 #include "random_pieces.h"
 #include "random_schedule.h"
 #include "random_time_loop.h"
+#include "runtime/core/error.h"
 #include "runtime/cpu/cpu_device.h"
 
 using namespace halo;
@@ -87,6 +89,34 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
         },
         4);
     CHECK(cut * 4 >= seeds.count);
+}
+
+TEST_CASE("pieces whose reductions are not of single planes are refused before a step") {
+    const ir::Program program = load_program(R"(stencil summed(x, y) {
+        field u: f32 { boundary clamp }
+        u[t+1] = 1/2*u + 1/4*u[y+1]
+        reduce total = sum(u)
+    }
+    )");
+    const driver::CutRules rules = driver::cut_rules(program, {40, 24, 1});
+    const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(1), {"x", "y"});
+    const auto made_with = [&](int rows) {
+        schedule::Schedule schedule;
+        schedule.threads = {32, rows, 1};
+        emulator::EmulatedDevice device;
+        std::vector<rt::Session> sessions;
+        std::vector<rt::Session*> pointers;
+        sessions.reserve(2);
+        for (std::size_t i = 0; i < 2; ++i) {
+            const lower::Lowered lowered =
+                lower::lower_cuda(driver::program_of_piece(program, cut, i), {schedule});
+            sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device));
+            pointers.push_back(&sessions.back());
+        }
+        rt::Pieces(cut, pointers, {1, rules.carried});
+    };
+    CHECK_NOTHROW(made_with(1));
+    CHECK_THROWS_AS(made_with(4), rt::Error);
 }
 
 TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once") {
