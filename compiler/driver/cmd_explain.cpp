@@ -412,8 +412,10 @@ std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Prog
                            "give one, such as --grid 1024,1024,1024");
     code_options.reductions_by_plane = true;
     code_options.watched.clear();
-    return plan_pieces(program, *code_options.extent, {options.devices, options.exchange, true}, code_options,
-                       gpu_link());
+    return plan_pieces(
+        program, *code_options.extent,
+        {options.devices, options.exchange.interval, true, parse_scheme(options.exchange.scheme)},
+        code_options, gpu_link());
 }
 
 }  // namespace

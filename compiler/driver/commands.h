@@ -44,14 +44,20 @@ struct EmitOptions {
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 
+// How several devices exchange what they have of each other's cells.
+struct ExchangeArguments {
+    std::optional<std::int64_t> interval;  // steps from one exchange to the next; none: chosen
+    std::string scheme;                    // of rt::ExchangeScheme; empty: chosen
+};
+
 // As written on the command line; NAME=VALUE parts are taken apart in run_request.cpp.
 struct RunArguments {
     std::string file;
     std::vector<std::string> include;
     std::string run_name;  // empty: the only one
     std::string device = "auto";
-    std::string devices;                   // how many, or which GPUs; empty: one
-    std::optional<std::int64_t> exchange;  // steps between the exchanges of several devices; none: chosen
+    std::string devices;         // how many, or which GPUs; empty: one
+    ExchangeArguments exchange;  // of several devices
     std::string grid;
     std::optional<std::int64_t> steps;
     std::vector<std::string> set, save, load, plot, schedule;
@@ -79,7 +85,7 @@ struct ExplainOptions {
     bool no_tuned = false;
     std::string store;
     int devices = 1;
-    std::optional<std::int64_t> exchange;  // as RunArguments has it
+    ExchangeArguments exchange;
 };
 ExitCode explain(const ExplainOptions& options, const Console& console);
 

@@ -50,6 +50,8 @@ struct CodeOptions {
     // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
     // what pieces of a grid add up is then what the whole grid does, in the same order.
     bool reductions_by_plane = false;
+    // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::is_of_pieces).
+    bool blocks_of_pieces = false;
 };
 
 // How one stage runs, and why.

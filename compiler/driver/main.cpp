@@ -80,6 +80,9 @@ constexpr const char* kScheduleHelp =
     "stage in order";
 constexpr const char* kExchangeHelp =
     "with --devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
+constexpr const char* kSchemeHelp =
+    "with --devices: synchronous (ghost cells are copied between steps), asynchronous (borders are computed "
+    "first, and copied beside the rest) or direct (kernels store them at the neighbour)";
 
 class CommandLine {
 public:
@@ -207,9 +210,7 @@ private:
             "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
         auto* devices = sub->add_option("--devices", run_.devices,
                                         "run on several: how many, such as 4, or which GPUs, such as 0,1,3");
-        sub->add_option("--exchange", run_.exchange, kExchangeHelp)
-            ->needs(devices)
-            ->check(CLI::PositiveNumber);
+        exchange(sub, devices, run_.exchange);
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
@@ -247,9 +248,7 @@ private:
                                         "how the grid is cut for so many GPUs, what they exchange, and what "
                                         "is expected of them")
                             ->check(CLI::Range(1, 1 << 20));
-        sub->add_option("--exchange", explain_.exchange, kExchangeHelp)
-            ->needs(devices)
-            ->check(CLI::PositiveNumber);
+        exchange(sub, devices, explain_.exchange);
         sub->add_flag("--strict-fp", explain_.strict_fp, "keep the order of arithmetic as written");
         tuned(sub, explain_.no_tuned, explain_.store);
         sub->add_flag("--json", explain_.json, "as JSON");
@@ -305,6 +304,14 @@ private:
                         "file of tuned schedules to use and to add to, instead of the usual one");
         sub->add_flag("--json", run.json, "the result as JSON on standard output");
         sub->callback([this] { chosen_ = [this] { return tune(tune_, console_); }; });
+    }
+    static void exchange(CLI::App* sub, CLI::Option* devices, ExchangeArguments& arguments) {
+        sub->add_option("--exchange", arguments.interval, kExchangeHelp)
+            ->needs(devices)
+            ->check(CLI::PositiveNumber);
+        sub->add_option("--exchange-scheme", arguments.scheme, kSchemeHelp)
+            ->needs(devices)
+            ->check(CLI::IsMember({"synchronous", "asynchronous", "direct"}));
     }
     static void tuned(CLI::App* sub, bool& none, std::string& store) {
         auto* no_tuned = sub->add_flag("--no-tuned", none, "leave schedules that haloc tune found alone");

@@ -27,7 +27,8 @@ public:
         : engines_(std::move(engines)),
           extent_(plan.cut.grid.extent),
           interval_(plan.interval),
-          pieces_(std::move(plan.cut), sessions_of(engines_), {plan.interval, std::move(plan.carried)}) {
+          pieces_(std::move(plan.cut), sessions_of(engines_),
+                  {plan.interval, std::move(plan.carried), plan.scheme}) {
         for (const ir::Param& param : program.params)
             params_.emplace_back(param.name, param.default_value);
         for (const ir::Statement& statement : program.statements)
@@ -63,6 +64,7 @@ public:
         pieces_.download_elements(field, time, values.elements.data(), values.bytes());
         return values;
     }
+    const rt::Pieces& pieces() const { return pieces_; }
     double reduction(const std::string& name) override { return pieces_.reduction(name); }
     std::int64_t whole_steps(std::int64_t steps) const override {
         return steps < interval_ ? steps : steps / interval_ * interval_;
@@ -130,8 +132,8 @@ private:
 
 class PiecesMachine final : public Machine {
 public:
-    PiecesMachine(std::vector<std::unique_ptr<Machine>> machines, std::optional<std::int64_t> interval)
-        : machines_(std::move(machines)), interval_(interval) {}
+    PiecesMachine(std::vector<std::unique_ptr<Machine>> machines, ExchangeArguments exchange)
+        : machines_(std::move(machines)), exchange_(std::move(exchange)) {}
 
     std::string kind() const override {
         std::vector<std::string> kinds;
@@ -150,7 +152,8 @@ public:
         const auto* gpu = dynamic_cast<const GpuMachine*>(machines_.front().get());
         PiecesRequest request;
         request.count = static_cast<int>(machines_.size());
-        request.interval = interval_;
+        request.interval = exchange_.interval;
+        request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
         CodeOptions known = options;
         known.watched.clear();
@@ -169,10 +172,23 @@ public:
                                                  plan.cut.pieces[i].extent(), of_pieces, own));
             add(own, timings);
         }
-        return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
+        auto engine = std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
+        check_scheme(request, engine->pieces());
+        if (machines_.size() > 1)
+            timings.schedules.push_back(scheme_word(engine->pieces().scheme()) + " exchange");
+        return engine;
     }
 
 private:
+    // What was asked for must be.
+    void check_scheme(const PiecesRequest& request, const rt::Pieces& pieces) const {
+        if (!request.scheme || machines_.size() == 1 || pieces.scheme() == *request.scheme) return;
+        std::string why = pieces.why_synchronous();
+        if (why.empty()) why = pieces.why_not_direct();
+        throw CommandError(
+            ExitCode::usage, fmt::format("--exchange-scheme {} cannot be: {}", exchange_.scheme, why),
+            fmt::format("leave it out: the exchange is {} then", scheme_word(pieces.scheme())));
+    }
     static void add(const LoadTimings& own, LoadTimings& all) {
         if (all.schedules.size() == 1) {  // the first piece's stand for all
             all.schedules.insert(all.schedules.end(), own.schedules.begin(), own.schedules.end());
@@ -188,7 +204,7 @@ private:
     }
 
     std::vector<std::unique_ptr<Machine>> machines_;
-    std::optional<std::int64_t> interval_;
+    ExchangeArguments exchange_;
 };
 
 [[noreturn]] void refuse_devices(const std::string& devices) {
@@ -226,7 +242,7 @@ std::vector<int> parse_devices(const std::string& devices) {
 }  // namespace
 
 std::unique_ptr<Machine> open_pieces(const std::string& device, const std::string& devices,
-                                     std::optional<std::int64_t> interval) {
+                                     const ExchangeArguments& exchange) {
     const std::vector<int> ordinals = parse_devices(devices);
     const auto gpus = static_cast<int>(rt::cuda_status().devices.size());
     const bool on_gpu = device == "cuda" || (device == "auto" && gpus > 0);
@@ -244,7 +260,7 @@ std::unique_ptr<Machine> open_pieces(const std::string& device, const std::strin
                             ordinal, gpus == 1 ? "is one" : fmt::format("are {}", gpus)));
         machines.push_back(open_machine(on_gpu ? fmt::format("cuda:{}", ordinal) : "cpu", remark));
     }
-    return std::make_unique<PiecesMachine>(std::move(machines), interval);
+    return std::make_unique<PiecesMachine>(std::move(machines), exchange);
 }
 
 }  // namespace halo::driver

@@ -151,6 +151,22 @@ double PiecesPlan::efficiency() const {
     return even * step_seconds / (step_seconds + ghost_seconds + exchange_seconds);
 }
 
+namespace {
+
+constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
+
+}  // namespace
+
+std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word) {
+    const auto found = std::ranges::find(kSchemes, word);
+    if (found == kSchemes.end()) return std::nullopt;
+    return static_cast<rt::ExchangeScheme>(found - kSchemes.begin());
+}
+
+std::string scheme_word(rt::ExchangeScheme scheme) {
+    return kSchemes[static_cast<std::size_t>(scheme)];
+}
+
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options, const Link& link) {
     const CutRules rules = cut_rules(program, extent);
@@ -187,6 +203,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         best.interval = request.interval.value_or(1);
         predict(best, pace, bytes_of_cell(program, best.interval), link);
     }
+    best.scheme = request.scheme.value_or(rt::ExchangeScheme::direct);
     best.carried = rules.carried;
     best.uncut = rules.why_not;
     return best;
@@ -204,10 +221,18 @@ ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition
     return passes::program_of_part(program, part);
 }
 
+static bool is_cut_along_last_alone(const rt::Decomposition& cut) {
+    for (int axis = 0; axis < cut.grid.rank - 1; ++axis)
+        if (cut.is_cut(axis)) return false;
+    return true;
+}
+
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options.reductions_by_plane = plan.cut.count() > 1;
     options.watched.clear();             // kernels for several steps find reductions of pieces and ghosts
     options.wait_for_time_block = true;  // pieces must not go on in different ways
+    options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
+                               plan.interval == plan.steps_at_once && is_cut_along_last_alone(plan.cut);
     if (plan.steps_at_once > 1 && !pins_temporal(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
     return options;

@@ -14,6 +14,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/ir/reach.h"
 #include "runtime/pieces/decomposition.h"
+#include "runtime/pieces/pieces.h"
 
 namespace halo::driver {
 
@@ -40,8 +41,9 @@ Link cpu_link();
 
 struct PiecesRequest {
     int count = 1;
-    std::optional<std::int64_t> interval;  // steps from one exchange to the next; none: chosen
-    bool on_gpu = true;                    // false: CPUs, which have no schedules
+    std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
+    bool on_gpu = true;                        // false: CPUs, which have no schedules
+    std::optional<rt::ExchangeScheme> scheme;  // none: the last that can be
 };
 
 struct PiecesPlan {
@@ -50,11 +52,16 @@ struct PiecesPlan {
     int steps_at_once = 1;             // of the kernel that does several, 1: there is none
     std::vector<std::string> carried;  // fields that are exchanged
     std::vector<std::string> uncut;    // "x: …": why not along that axis
-    std::int64_t exchange_bytes = 0;   // to the piece that is given most
+    rt::ExchangeScheme scheme = rt::ExchangeScheme::direct;  // as PiecesOptions has it
+    std::int64_t exchange_bytes = 0;                         // to the piece that is given most
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
     double efficiency() const;  // of that many devices against one: 1 is that many times as fast
 };
+
+// As on the command line; empty: none.
+std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word);
+std::string scheme_word(rt::ExchangeScheme scheme);
 
 // Throws UnsupportedError where no grid of this program can be cut, rt::Error (bad_argument) where this grid
 // cannot be cut into so many pieces.

@@ -116,6 +116,8 @@ private:
             case Kind::exchange:
             case Kind::steps:
             case Kind::sent:
+            case Kind::planes:
+            case Kind::neighbour:
                 return parameter;
         }
         throw InternalError("an argument of an unknown kind");

@@ -271,6 +271,8 @@ private:
             case rt::Argument::Kind::exchange:
             case rt::Argument::Kind::steps:
             case rt::Argument::Kind::sent:
+            case rt::Argument::Kind::planes:
+            case rt::Argument::Kind::neighbour:
                 throw UnsupportedError("kernels for several steps are not part of emitted launchers");
         }
         return "";

@@ -324,6 +324,33 @@ kernel::Expr Context::launch_steps() {
     return kernel::variable(name, Type::i32);
 }
 
+kernel::Expr Context::planes(rt::PlanesPart part, const std::string& wanted) {
+    std::string& name = words_["planes " + wanted];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::planes;
+        argument.part = static_cast<int>(part);
+        name = declare(kStrides, {Type::i32, wanted}, argument);
+    }
+    return kernel::variable(name, Type::i32);
+}
+
+std::string Context::neighbour(const Level& level, int side) {
+    const std::string wanted = array(level) + (side == 0 ? "_below" : "_above");
+    std::string& name = words_["neighbour " + wanted];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::neighbour;
+        argument.field = layout_->plan_field[level.field.index];
+        argument.time = level.time;
+        argument.part = side;
+        name = declare(kOutputs,
+                       {storage_type(stage_->field(level).storage), wanted, kernel::Parameter::Kind::output},
+                       argument);
+    }
+    return name;
+}
+
 kernel::Expr Context::steps_sent() {
     std::string& name = words_["steps sent"];
     if (name.empty()) {

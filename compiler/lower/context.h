@@ -69,6 +69,9 @@ public:
     kernel::Expr exchange_half(int index, const std::string& wanted);
     kernel::Expr launch_steps();
     kernel::Expr steps_sent();
+    // Of a kernel of pieces: what a launch gives, i32, and a level's array in the piece below or above.
+    kernel::Expr planes(rt::PlanesPart part, const std::string& wanted);
+    std::string neighbour(const Level& level, int side);
 
     // Appends what is to be said of a statement of the spec, or of a field: once, where it is said twice in a
     // row.

@@ -206,6 +206,8 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     const StageViews views = view_stages(core);
     const int levels = pipeline.new_levels(core);
     const StageView whole = whole_step(core, pipeline, levels);
+    if (schedule.of_pieces && !whole.reductions.empty())
+        throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
     Context context(whole, layout, temporal_roles());
     TemporalResult result = lower_temporal(context, views, pipeline, schedule, levels);
     kernel::KernelFunction& function = result.kernel.function;
@@ -221,6 +223,7 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     block.steps = schedule.steps;
     block.levels = levels;
     block.is_whole = split.is_whole;
+    block.is_of_pieces = schedule.of_pieces;
     block.reductions = plan_reductions(whole, lowered.plan);
     block.least_extent = result.least_extent;
     block.kernel.name = function.name;

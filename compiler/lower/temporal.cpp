@@ -117,12 +117,22 @@ private:
                                          variable("place") % variable("tiles") * variable("parts") +
                                              variable("place") / variable("tiles"),
                                          variable("place")));
-        const Expr all = as_long(variable("tiles")) * extent();
+        declare_planes();
+        const Expr all = as_long(variable("tiles")) * planes_;
         declare("share_begin", all * variable("worker") / variable("workers"), Type::i64);
         declare("share_end", all * (variable("worker") + 1) / variable("workers"), Type::i64);
         const Expr begin = variable("share_begin", Type::i64), end = variable("share_end", Type::i64);
-        declare("first_tile", kernel::convert(begin / extent(), Type::i32));
-        declare("end_tile", kernel::convert((end + extent() - 1) / extent(), Type::i32));
+        declare("first_tile", kernel::convert(begin / planes_, Type::i32));
+        declare("end_tile", kernel::convert((end + planes_ - 1) / planes_, Type::i32));
+    }
+
+    // What comes out of this launch: all planes, or those of a piece that it is asked for.
+    void declare_planes() {
+        planes_ = extent();
+        if (!frame_.schedule.of_pieces) return;
+        given_begin_ = context().planes(rt::PlanesPart::begin, "given_begin");
+        declare("given", context().planes(rt::PlanesPart::end, "given_end") - given_begin_);
+        planes_ = variable("given");
     }
 
     Expr tiles_along(int axis, const Expr& out) {
@@ -168,12 +178,18 @@ private:
             return variable(name, type);
         };
         const Expr number = variable("tile");
-        const Expr before = as_long(number) * extent();
+        const Expr before = as_long(number) * planes_;
         const auto in_share = [&](const char* bound) {
             return kernel::convert(variable(bound, Type::i64) - before, Type::i32);
         };
-        frame_.out_begin = local("out_begin", kernel::max(in_share("share_begin"), 0));
-        frame_.out_end = local("out_end", kernel::min(in_share("share_end"), extent()));
+        Expr out_begin = kernel::max(in_share("share_begin"), 0);
+        Expr out_end = kernel::min(in_share("share_end"), planes_);
+        if (given_begin_) {
+            out_begin = given_begin_ + out_begin;
+            out_end = given_begin_ + out_end;
+        }
+        frame_.out_begin = local("out_begin", out_begin);
+        frame_.out_end = local("out_end", out_end);
         static constexpr const char* kBegins[] = {"begin_i", "begin_j"};
         static constexpr const char* kEnds[] = {"end_i", "end_j"};
         static constexpr const char* kOrigins[] = {"tile_i", "tile_j"};
@@ -422,6 +438,7 @@ private:
     TemporalStages stages_;
     StrategyResult kernel_;
     Expr k_out_x_, k_tile_y_, k_out_y_;
+    Expr planes_, given_begin_;  // that come out; empty: from the first on
     Expr inside_;
     int lead_ = 0;
     bool shares_ring_ = false;  // threads read what others have copied
@@ -479,7 +496,8 @@ std::vector<std::string> temporal_roles() {
             "oldest",
             "now",
             "earlier",
-            "own_columns"};
+            "own_columns",
+            "given"};
 }
 
 TemporalResult lower_temporal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -270,40 +270,51 @@ void TemporalStages::share_rows(const Queue& queue, Block& body) {
 void TemporalStages::store(const Queue& queue, const Expr& plane, const RegisterArray& fresh, Block& body) {
     const int stage_lag = frame_.pipeline.stages[static_cast<std::size_t>(queue.writer)].lag;
     Context& context = frame_.context;
-    const Type type = fresh.type();
     const int stored = std::min(levels_, context.program()[queue.field].history + 1);
     for (int back = 0; back < stored; ++back) {
         const Level level{queue.field, levels_ - back};
         const int lag = stage_lag + (frame_.steps - 1 - back) * frame_.pipeline.period;
-        const std::string array = context.array(level);
-        const Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y()) + frame_.i;
-        const Expr x = frame_.x();
-        const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
-        Block cells{kernel::If{
-            inside,
-            {kernel::Assign{kernel::element(array, {offset + x}, type), fresh.at({frame_.y(), x})}},
-            {}}};
-        Block row = cells;
-        if (frame_.cells_x > 1) {
-            const Expr whole = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0];
-            Block vector{kernel::If{whole,
-                                    {kernel::StoreVector{kernel::address_of(array, offset, type),
-                                                         fresh.at({frame_.y(), 0}), frame_.cells_x}},
-                                    {}}};
-            row = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
-                              loop_over("x", frame_.k_cells_x, std::move(cells)), std::move(vector)}};
-        }
-        if (frame_.two_rows) {
-            const Expr at = frame_.j + frame_.y();
-            row = loop_over(
-                "y", frame_.k_cells_y,
-                {kernel::If{at >= frame_.in_begin[1] && at < frame_.in_end[1], std::move(row), {}}});
-        }
         Expr due = plane >= frame_.out_begin;
         if (lag < frame_.pipeline.last_lag()) due = due && plane < frame_.out_end;
         if (frame_.steps > 1) due = step() == frame_.steps - 1 - back && due;
-        body.push_back(kernel::If{due, std::move(row), {}});
+        Block rows = stored_rows(context.array(level), lag, fresh);
+        if (frame_.schedule.of_pieces) {
+            const Expr below = context.planes(rt::PlanesPart::below_end, "below_end");
+            const Expr above = context.planes(rt::PlanesPart::above_begin, "above_begin");
+            rows.push_back(kernel::Comment{"Ghosts of the pieces beside this one."});
+            rows.push_back(
+                kernel::If{plane < below, stored_rows(context.neighbour(level, 0), lag, fresh), {}});
+            rows.push_back(
+                kernel::If{plane >= above, stored_rows(context.neighbour(level, 1), lag, fresh), {}});
+        }
+        body.push_back(kernel::If{due, std::move(rows), {}});
     }
+}
+
+// The thread's cells of the plane that is `lag` behind the turn's, to an array.
+Block TemporalStages::stored_rows(const std::string& array, int lag, const RegisterArray& fresh) const {
+    const Type type = fresh.type();
+    const Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y()) + frame_.i;
+    const Expr x = frame_.x();
+    const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
+    Block cells{kernel::If{
+        inside, {kernel::Assign{kernel::element(array, {offset + x}, type), fresh.at({frame_.y(), x})}}, {}}};
+    Block row = cells;
+    if (frame_.cells_x > 1) {
+        const Expr whole = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0];
+        Block vector{kernel::If{whole,
+                                {kernel::StoreVector{kernel::address_of(array, offset, type),
+                                                     fresh.at({frame_.y(), 0}), frame_.cells_x}},
+                                {}}};
+        row = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
+                          loop_over("x", frame_.k_cells_x, std::move(cells)), std::move(vector)}};
+    }
+    if (frame_.two_rows) {
+        const Expr at = frame_.j + frame_.y();
+        row = loop_over("y", frame_.k_cells_y,
+                        {kernel::If{at >= frame_.in_begin[1] && at < frame_.in_end[1], std::move(row), {}}});
+    }
+    return row;
 }
 
 void TemporalStages::shift(Block& body) {

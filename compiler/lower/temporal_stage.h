@@ -73,6 +73,7 @@ private:
     void share_rows(const Queue& queue, kernel::Block& body);
     void store(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh,
                kernel::Block& body);
+    kernel::Block stored_rows(const std::string& array, int lag, const RegisterArray& fresh) const;
     void shift(kernel::Block& body);
 
     // ---- reductions (temporal_reduce.cpp)

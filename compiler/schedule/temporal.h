@@ -27,6 +27,7 @@ struct TemporalSchedule {
     int blocks = 132;                // that share the grid
     // Found at every step, for who looks at them; others are those of the last step.
     std::vector<std::string> reductions{};
+    bool of_pieces = false;  // of a grid, cut along the last axis: as rt::TimeBlock has it
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
 };
 

@@ -110,6 +110,14 @@ public:
     // Between devices. What this one is asked for from now on begins when all is done that `other` has been
     // asked for.
     virtual void wait_for(Device& other) { other.synchronize(); }
+    // Whether kernels of this device may write to memory of `other`; they may from then on.
+    virtual bool can_write_to(Device& other) { return this == &other; }
+    // Work that is asked for while a device is in another lane may be done beside that of the main one, and
+    // comes first where both are ready. join_lanes(): all that is asked for from then on, in either, begins
+    // when both are done. A device that does one thing after the other need not know of lanes.
+    enum class Lane : std::uint8_t { main, urgent };
+    virtual void use_lane(Lane) {}
+    virtual void join_lanes() {}
     // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a
     // way between the two it goes over the host, and waits.
     virtual void copy_from(Device& other, const BoxCopy& box);

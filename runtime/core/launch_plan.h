@@ -178,6 +178,10 @@ struct ArrayUse {
     std::array<int, kMaxRank> reach{};   // cells along each axis that it reads past itself, either way
 };
 
+// Of a launch that gives planes of a piece of a grid (TimeBlock): the first, the end, the end of those that
+// go to the piece below, too, and the first of those that go to the one above.
+enum class PlanesPart : std::uint8_t { begin, end, below_end, above_begin };
+
 // What one kernel argument is, in the order of the kernel's parameters.
 struct Argument {
     enum class Kind : std::uint8_t {
@@ -196,7 +200,10 @@ struct Argument {
         exchange,  // of exchange `index` of a resident block: part 0 int64*, the first half's words; part 1
                    // int64, how many they are
         steps,     // int32: steps that this launch of a resident block does
-        sent       // int32: steps that its launches have done since the exchanges were cleared
+        sent,      // int32: steps that its launches have done since the exchanges were cleared
+        planes,    // int32: of the launch of a block of a piece: `part` is a PlanesPart
+        neighbour  // as `field`, of the piece beside this one along the last axis, below it (part 0) or
+                   // above (1): a plane that it has as a ghost is where this piece has the plane
     };
     Kind kind = Kind::field;
     int field = 0;  // index into LaunchPlan::fields
@@ -256,12 +263,16 @@ struct KernelPlan {
 // A resident one does as many steps as a launch asks for, and `steps` is the least. Its blocks wait for each
 // other, so it may only run where all are on the device at once. They hand cells to each other through
 // exchanges: two arrays, taken in turn, of 64-bit words that start as 0.
+//
+// One of pieces of a grid gives the planes along the last axis that a launch asks for, and stores those that
+// the pieces beside its own have as ghosts into their arrays, too.
 struct TimeBlock {
     static constexpr std::int64_t kAnyExtent = std::numeric_limits<std::int64_t>::max();
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     bool is_resident = false;
+    bool is_of_pieces = false;
     // Only for grids whose extents, divided by these, leave these.
     std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};
     std::vector<int> exchanges;   // words of a block of threads, of each

@@ -85,6 +85,10 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
             case Argument::Kind::exchange:
             case Argument::Kind::steps:
             case Argument::Kind::sent:
+            case Argument::Kind::planes:
+                break;
+            case Argument::Kind::neighbour:
+                check_level(plan, kernel, argument.field, argument.time, true);
                 break;
             case Argument::Kind::partials:
                 require(in_range(argument.index, plan.reductions), "kernel '{}' takes reduction {}",
@@ -124,6 +128,10 @@ bool is_of_resident(const Argument& argument) {
            argument.kind == Argument::Kind::sent;
 }
 
+bool is_of_pieces(const Argument& argument) {
+    return argument.kind == Argument::Kind::planes || argument.kind == Argument::Kind::neighbour;
+}
+
 void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     require(block.steps >= 1 && block.levels >= 1 && (block.is_resident || block.levels <= block.steps),
             "its time block does {} steps and leaves {} levels", block.steps, block.levels);
@@ -137,8 +145,8 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
         require(block.is_resident || divisor == 1,
                 "its time block is for multiples of {} cells, and is not resident", divisor);
     }
-    require(block.reductions.empty() || !block.is_resident,
-            "its time block is resident, and gives reductions");
+    require(block.reductions.empty() || !(block.is_resident || block.is_of_pieces),
+            "its time block is resident or of pieces, and gives reductions");
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
     for (const Argument& argument : block.kernel.arguments) {
@@ -148,6 +156,10 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
                     std::ranges::find(block.reductions, argument.index) != block.reductions.end(),
                 "kernel '{}' takes the partial results of reduction {}, which it does not give",
                 block.kernel.name, argument.index);
+        if (is_of_pieces(argument))
+            require(block.is_of_pieces && argument.part >= 0 && argument.part <= 3,
+                    "kernel '{}' takes part {} of what pieces of a grid give each other", block.kernel.name,
+                    argument.part);
         if (!is_of_resident(argument)) continue;
         require(block.is_resident, "its time block is not resident, and takes part in an exchange");
         if (argument.kind == Argument::Kind::exchange)

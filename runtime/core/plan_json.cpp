@@ -95,6 +95,14 @@ Json argument_json(const Argument& argument) {
             json["index"] = argument.index;
             json["part"] = argument.part;
             break;
+        case Argument::Kind::planes:
+            json["part"] = argument.part;
+            break;
+        case Argument::Kind::neighbour:
+            json["field"] = argument.field;
+            json["time"] = argument.time;
+            json["part"] = argument.part;
+            break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
         case Argument::Kind::steps:
@@ -133,6 +141,14 @@ Argument argument_from(const Json& json) {
         case Argument::Kind::count:
         case Argument::Kind::exchange:
             argument.index = json.at("index");
+            argument.part = json.at("part");
+            break;
+        case Argument::Kind::planes:
+            argument.part = json.at("part");
+            break;
+        case Argument::Kind::neighbour:
+            argument.field = json.at("field");
+            argument.time = json.at("time");
             argument.part = json.at("part");
             break;
         case Argument::Kind::pitch:
@@ -218,6 +234,7 @@ Json time_block_json(const TimeBlock& block) {
                  {"least_extent", block.least_extent},
                  {"kernel", kernel_json(block.kernel)}};
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
+    if (block.is_of_pieces) json["is_of_pieces"] = true;
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;
@@ -236,6 +253,7 @@ TimeBlock time_block_from(const Json& json) {
     block.least_extent = json.at("least_extent");
     block.kernel = kernel_from(json.at("kernel"));
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
+    if (json.contains("is_of_pieces")) block.is_of_pieces = json.at("is_of_pieces");
     if (json.contains("is_resident")) {
         block.is_resident = json.at("is_resident");
         block.exchanges = json.at("exchanges").get<std::vector<int>>();

@@ -23,9 +23,9 @@ using Json = nlohmann::ordered_json;
 inline constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
 inline constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 inline constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
-inline constexpr const char* kArguments[] = {"field",    "scalar",        "extent",   "pitch", "slice",
-                                             "partials", "step_partials", "coefs",    "table", "rows",
-                                             "points",   "count",         "exchange", "steps", "sent"};
+inline constexpr const char* kArguments[] = {
+    "field", "scalar", "extent", "pitch",    "slice", "partials", "step_partials", "coefs",    "table",
+    "rows",  "points", "count",  "exchange", "steps", "sent",     "planes",        "neighbour"};
 inline constexpr const char* kInterpolations[] = {"linear", "sinc"};
 inline constexpr const char* kReductions[] = {"sum", "min", "max"};
 inline constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
@@ -38,7 +38,7 @@ inline constexpr const char* kOps[] = {
     "less_equal", "greater",  "greater_equal", "equal",    "not_equal", "and",       "or",        "fma",
     "select",     "round_f32"};
 static_assert(std::size(kOps) == static_cast<std::size_t>(HostScalar::Op::round_f32) + 1);
-static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::sent) + 1);
+static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::neighbour) + 1);
 
 [[noreturn]] inline void refuse(const std::string& text) {
     throw Error(ErrorCode::bad_argument, "this is no launch plan: " + text);

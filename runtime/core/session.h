@@ -76,6 +76,12 @@ struct PartialResults {
     double combined() const;  // in their order
 };
 
+// Planes along the last axis that the piece of a grid beside this one has as ghosts.
+struct GivenPlanes {
+    std::int64_t begin = 0, end = 0;  // of this grid
+    std::int64_t shift = 0;           // from the place of such a plane here to its place there
+};
+
 // What became of SessionOptions::time_block_code.
 struct LateBlock {
     enum class State : std::uint8_t {
@@ -176,6 +182,17 @@ public:
     // that have parts of one grid. Called within step(), by its thread.
     void combine_with(std::function<double(const std::string& name)> combine);
     bool reads_reductions() const;  // whether a step does
+
+    // Of pieces of a grid that is cut along its last axis, one by one: how the plan's time block
+    // (TimeBlock::is_of_pieces) does its steps. Whether there is such a kernel here, and it fits:
+    bool gives_planes() const;
+    // The piece below (side 0) or above: its arrays lie as these do, this device's kernels can write to them,
+    // and the two do the same steps from now on.
+    void set_neighbour(int side, Session& other, const GivenPlanes& given);
+    // Does the steps of a block for some planes; all have to be launched before finish_block().
+    // to_neighbours: stores what is given to them there, too.
+    void launch_planes(std::int64_t begin, std::int64_t end, bool to_neighbours);
+    void finish_block();
     // Where points are placed, with the params' present values.
     PointGrid point_grid() const;
     double evaluate(const HostScalar& scalar) const;            // with the params' present values

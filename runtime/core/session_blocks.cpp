@@ -128,6 +128,7 @@ void Session::State::launch_block(std::int64_t phase, std::int64_t number) {
         launch.values[i].address = static_cast<double*>(block_partials[place].address()) +
                                    number * plan.time_block->steps * kernel.blocks;
     }
+    if (plan.time_block->is_of_pieces) set_planes(launch, 0, geometry.extent[plan.rank - 1], false);
     device->launch(*block_kernel, {kernel.blocks, 1, 1}, launch.pointers.data());
 }
 

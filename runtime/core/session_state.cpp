@@ -286,6 +286,11 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::steps:
         case Argument::Kind::sent:
             break;  // step_resident() says them at each launch
+        case Argument::Kind::planes:
+            break;  // launch_block() does
+        case Argument::Kind::neighbour:
+            value.address = neighbour_cell(argument, phase);
+            break;
     }
     return value;
 }

@@ -137,6 +137,11 @@ struct Session::State {
     DeviceMemory block_results;                          // what they come to: [reduction][launch][step]
     bool block_watched = false;                          // combined once, outside of a recording
     std::int64_t block_row = -1;  // of block_partials: the last step's, where a block did it; else -1
+    struct Neighbour {
+        State* state = nullptr;
+        GivenPlanes given;
+    };
+    std::array<Neighbour, 2> neighbours;                   // of a piece, below and above
     std::array<std::int64_t, 3> resident_blocks{1, 1, 1};  // of a resident time block
     std::vector<DeviceMemory> exchanges;                   // by TimeBlock::exchanges
     std::int64_t resident_steps = 0;                       // done by it since the exchanges were cleared
@@ -194,6 +199,10 @@ struct Session::State {
     PreparedLaunch::Value exchange_value(int index, int part) const;
     std::int64_t step_resident(std::int64_t count, bool with_results);
     void leave_images_due();
+
+    // session_pieces.cpp
+    void set_planes(PreparedLaunch& launch, std::int64_t begin, std::int64_t end, bool to_neighbours) const;
+    void* neighbour_cell(const Argument& argument, std::int64_t phase) const;
 
     // session_late_block.cpp
     void look_for_late_block();  // after prepare()

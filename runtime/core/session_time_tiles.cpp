@@ -25,6 +25,8 @@ bool is_known(const Argument& argument) {
         case Argument::Kind::exchange:
         case Argument::Kind::steps:
         case Argument::Kind::sent:
+        case Argument::Kind::planes:
+        case Argument::Kind::neighbour:
             return false;
         case Argument::Kind::scalar:
         case Argument::Kind::extent:

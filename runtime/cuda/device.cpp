@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,9 @@ public:
           info_(std::move(info)),
           here_(driver, options),
           own_(driver, here_.context, here_.stream, info_),
-          done_(driver, here_.context) {}
+          done_(driver, here_.context),
+          main_done_(driver, here_.context),
+          urgent_done_(driver, here_.context) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -93,6 +96,9 @@ public:
 
     void wait_for(Device& other) override;
     void copy_from(Device& other, const BoxCopy& box) override;
+    bool can_write_to(Device& other) override;
+    void use_lane(Lane lane) override;
+    void join_lanes() override;
 
     bool can_record() const override { return true; }
     void begin_recording() override;
@@ -109,14 +115,16 @@ private:
     void copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
                   std::int64_t element);
 
-    void open_way_to(DriverDevice& other);
+    bool open_way_to(DriverDevice& other);  // false where there is none
 
     const Driver& driver_;
     CudaDeviceInfo info_;
     ContextAndStream here_;
     OwnKernels own_;
-    StreamEvent done_;                 // what others wait for
-    std::vector<Context> neighbours_;  // whose memory this context can reach, or was found not to
+    StreamEvent done_;                     // what others wait for
+    std::map<Context, bool> neighbours_;   // whether this context can reach their memory
+    StreamEvent main_done_, urgent_done_;  // in join_lanes()
+    Lane lane_ = Lane::main;
 };
 
 MemoryInfo DriverDevice::memory() const {
@@ -255,17 +263,52 @@ void DriverDevice::wait_for(Device& other) {
 }
 
 // Without a way of its own the driver takes copies over the host.
-void DriverDevice::open_way_to(DriverDevice& other) {
+bool DriverDevice::open_way_to(DriverDevice& other) {
     const Context context = other.here_.context;
-    if (std::find(neighbours_.begin(), neighbours_.end(), context) != neighbours_.end()) return;
-    neighbours_.push_back(context);
+    if (context == here_.context) return true;
+    const auto [way, is_new] = neighbours_.try_emplace(context, false);
+    if (!is_new) return way->second;
     int here = 0, there = 0, can = 0;
     driver_.check(driver_.DeviceGet(&here, info_.ordinal), "choosing the GPU");
     driver_.check(driver_.DeviceGet(&there, other.info_.ordinal), "choosing the GPU");
     driver_.check(driver_.DeviceCanAccessPeer(&can, here, there), "looking for a way to another GPU");
-    if (can == 0) return;
+    if (can == 0) return false;
     const int result = driver_.CtxEnablePeerAccess(context, 0);
     if (result != kPeerAccessAlreadyEnabled) driver_.check(result, "opening the way to another GPU");
+    return way->second = true;
+}
+
+bool DriverDevice::can_write_to(Device& other) {
+    auto* const gpu = dynamic_cast<DriverDevice*>(&other);
+    if (gpu == nullptr) return false;
+    enter();
+    return open_way_to(*gpu);
+}
+
+void DriverDevice::use_lane(Lane lane) {
+    if (lane == lane_) return;
+    lane_ = lane;
+    enter();
+    here_.switch_lanes();
+}
+
+void DriverDevice::join_lanes() {
+    const Lane before = lane_;
+    const auto mark = [&](Lane lane, StreamEvent& done) {
+        use_lane(lane);
+        enter();
+        done.record(here_.stream);
+    };
+    const auto wait = [&](Lane lane, StreamEvent& done) {
+        use_lane(lane);
+        enter();
+        driver_.check(driver_.StreamWaitEvent(here_.stream, done.get(), 0), "waiting for the other stream");
+    };
+    mark(Lane::main, main_done_);
+    mark(Lane::urgent, urgent_done_);
+    wait(Lane::main, urgent_done_);
+    wait(Lane::urgent, main_done_);
+    use_lane(before);
 }
 
 void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
@@ -274,7 +317,7 @@ void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
     enter();
     const char* const doing = "copying from another GPU";
     const bool is_one_context = gpu->here_.context == here_.context;
-    if (!is_one_context) open_way_to(*gpu);
+    open_way_to(*gpu);
     const auto copy_row = [&](Address to, Address from) {
         const auto bytes = static_cast<std::size_t>(box.row_bytes);
         driver_.check(is_one_context ? driver_.MemcpyDtoDAsync(to, from, bytes, here_.stream)

@@ -104,6 +104,10 @@ public:
         driver_.CtxSetCurrent(context);
         driver_.StreamSynchronize(stream);
         driver_.StreamDestroy(recording_);
+        if (urgent_ != nullptr) {
+            driver_.StreamSynchronize(urgent_);
+            driver_.StreamDestroy(urgent_);
+        }
         if (owns_stream_) driver_.StreamDestroy(stream);
         release_primary();
     }
@@ -112,6 +116,11 @@ public:
 
     // From one call to the next, `stream` is the one to record in.
     void switch_streams() { std::swap(stream, recording_); }
+    // The same of the one whose work comes first. It is made when it is first asked for.
+    void switch_lanes() {
+        if (urgent_ == nullptr) make_urgent();
+        std::swap(stream, urgent_);
+    }
 
     Context context = nullptr;
     Stream stream = nullptr;  // where work goes now
@@ -123,6 +132,11 @@ private:
                       "making a context (is the GPU in use by a process of its own?)");
         is_primary_ = true;
     }
+    void make_urgent() {
+        int least = 0, greatest = 0;
+        driver_.check(driver_.CtxGetStreamPriorityRange(&least, &greatest), "asking about the GPU");
+        driver_.check(driver_.StreamCreateWithPriority(&urgent_, kNonBlocking, greatest), "making a stream");
+    }
     void release_primary() {
         if (is_primary_) driver_.DevicePrimaryCtxRelease(device_);
     }
@@ -131,6 +145,7 @@ private:
     int device_ = 0;
     bool is_primary_ = false, owns_stream_ = true;
     Stream recording_ = nullptr;
+    Stream urgent_ = nullptr;
 };
 
 }  // namespace halo::rt::cuda

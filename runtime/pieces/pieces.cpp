@@ -59,6 +59,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         carried.levels = static_cast<int>(std::min<std::int64_t>(options_.interval, field->history + 1));
         carried_.push_back(carried);
     }
+    choose_scheme();
 }
 
 void Pieces::set_param(const std::string& name, double value) {
@@ -89,6 +90,11 @@ std::int64_t Pieces::exchange_bytes() const {
 
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
+        if (steps_by_block(count)) {
+            step_block();
+            count -= options_.interval;
+            continue;
+        }
         // Not only where it must be: steps that are done several at once should not be parted by an exchange.
         if (good_for_ < std::min(count, options_.interval)) exchange();
         const std::int64_t steps = std::min(count, good_for_);
@@ -99,6 +105,7 @@ void Pieces::step(std::int64_t count) {
 }
 
 void Pieces::step_each(std::int64_t count, bool with_results) {
+    in_step_ = false;
     if (reads_reductions_ && sessions_.size() > 1) return step_together(count);
     for (Session* session : sessions_)
         session->step(count, with_results);
@@ -159,6 +166,11 @@ void Pieces::exchange() {
     }
     ++exchanged_.times;
     good_for_ = options_.interval;
+    // Kernels for several steps leave halos as they are, and a piece may be too small for them.
+    if (!plan().time_block) return;
+    for (Session* session : sessions_)
+        for (const Carried& field : carried_)
+            session->mark_written(field.name);
 }
 
 // Of all pairs before any piece goes on: what one queues next is not what another waits for.

@@ -27,9 +27,20 @@
 
 namespace halo::rt {
 
+// How ghosts come from one piece to the next.
+enum class ExchangeScheme : std::uint8_t {
+    synchronous,   // they are copied when all steps to the exchange are done
+    asynchronous,  // the planes that neighbours need are computed first, and copied beside all others
+    direct         // kernels store them at the neighbours, too
+};
+
 struct PiecesOptions {
     std::int64_t interval = 1;         // steps from one exchange to the next
     std::vector<std::string> carried;  // fields that a step reads of the one before
+    // The last of these that can be (Pieces::scheme()), up to this one. All but the first need a kernel for
+    // as many steps as the interval has (TimeBlock::is_of_pieces) and a grid that is cut along its last axis
+    // alone.
+    ExchangeScheme scheme = ExchangeScheme::direct;
 };
 
 struct Exchanged {
@@ -47,6 +58,9 @@ public:
     // Of the first piece: what all have in common.
     const LaunchPlan& plan() const { return sessions_.front()->plan(); }
     const std::vector<Session*>& sessions() const { return sessions_; }
+    ExchangeScheme scheme() const { return scheme_; }
+    std::string why_synchronous() const;  // what the other schemes lack; empty: nothing
+    std::string why_not_direct() const;   // what that one lacks besides
     const Exchanged& exchanged() const { return exchanged_; }
     std::int64_t exchange_bytes() const;  // of one exchange, to all pieces together
 
@@ -71,6 +85,12 @@ private:
     void for_rows(const Piece& piece, std::int64_t element, bool own_alone, const Work& work) const;
     std::int64_t check_size(const std::string& field, std::int64_t bytes) const;  // bytes of a cell
     void exchange();
+    // pieces_blocks.cpp
+    void choose_scheme();
+    bool steps_by_block(std::int64_t count) const;
+    void step_block();
+    void step_direct();
+    void step_borders_first();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
     double combined(const std::vector<PartialResults>& parts) const;
@@ -90,6 +110,8 @@ private:
     std::array<std::vector<Transfer>, kMaxRank> transfers_;
     std::vector<Carried> carried_;
     std::int64_t good_for_ = 0;  // steps that the ghosts are
+    ExchangeScheme scheme_ = ExchangeScheme::synchronous;
+    bool in_step_ = false;  // neighbours have waited for each other since their last work
     bool reads_reductions_ = false;
     std::map<std::string, std::vector<double>> positions_;  // by points
     Exchanged exchanged_;

@@ -62,6 +62,7 @@ void Pieces::for_rows(const Piece& piece, std::int64_t element, bool own_alone, 
 
 void Pieces::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
     const std::int64_t element = check_size(field, bytes);
+    in_step_ = false;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const Piece& piece = cut_.pieces[i];
         std::vector<char> part(static_cast<std::size_t>(sessions_[i]->cells() * element));

@@ -371,6 +371,14 @@ int cuStreamCreate(Stream* stream, unsigned) {
     ++state.live_streams;
     return kSuccess;
 }
+int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+    *least = 0;
+    *greatest = -5;
+    return told("cuCtxGetStreamPriorityRange");
+}
+int cuStreamCreateWithPriority(Stream* stream, unsigned flags, int) {
+    return cuStreamCreate(stream, flags);
+}
 int cuStreamDestroy_v2(Stream) {
     return --state.live_streams, kSuccess;
 }

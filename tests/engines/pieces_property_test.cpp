@@ -119,27 +119,71 @@ TEST_CASE("pieces whose reductions are not of single planes are refused before a
     CHECK_THROWS_AS(made_with(4), rt::Error);
 }
 
+TEST_CASE("pieces of which one is too small for several steps at once") {
+    const ir::Program program = load_program(R"(stencil heat(x, y) {
+        field u: f32 { boundary clamp }
+        u[t+1] = 1/2*u + 1/8*u[x-1] + 1/8*u[x+1] + 1/8*u[y-1] + 1/8*u[y+1]
+    }
+    )");
+    const std::vector<schedule::Schedule> singles(1);
+    schedule::TemporalSchedule temporal;
+    temporal.steps = 2;
+    temporal.warps = 1;
+    temporal.cells = {1, 1};
+    const Reference reference(program, {40, 25, 1}, 11, 5);
+    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
+    const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
+    emulator::EmulatedDevice device;
+    std::vector<rt::Session> sessions;
+    std::vector<rt::Session*> pointers;
+    sessions.reserve(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        lower::Lowered lowered =
+            lower::lower_cuda(driver::program_of_piece(program, cut, i), singles, temporal);
+        if (i == 1) lowered.plan.time_block->least_extent[1] = cut.pieces[i].extent()[1] + 1;
+        sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device),
+                              rt::SessionOptions{.poison = true});
+        pointers.push_back(&sessions.back());
+    }
+    rt::Pieces pieces(cut, pointers, {2, rules.carried});
+    CHECK(pieces.scheme() == rt::ExchangeScheme::synchronous);
+    CHECK(difference(
+              reference, pieces,
+              [&] {
+                  pieces.step(2);
+                  pieces.step(9);
+              },
+              0) == "");
+}
+
 TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once") {
-    const Seeds seeds = seeds_from_environment(14001, 60);
-    std::uint64_t cut = 0;
+    const Seeds seeds = seeds_from_environment(14001, 140);
+    std::uint64_t cut = 0, direct = 0, asynchronous = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const RandomTimeLoop loop = random_time_loop(seed);
+        RandomTimeLoop loop = random_time_loop(seed);
+        loop.temporal.of_pieces = true;
         const ir::Program program = load_program(loop.text);
         const bool reduces = std::ranges::any_of(program.statements, [](const ir::Statement& statement) {
             return std::holds_alternative<ir::Reduce>(statement);
         });
         if (reduces || !lower_temporal(program, loop)) continue;
         INFO("seed " << seed << "\n" << loop.describe());
-        const Reference reference(program, loop.grid, 2 * loop.steps, seed);
+        const Reference reference(program, loop.grid, 3 * loop.steps, seed);
         emulator::EmulatedDevice one, other;
+        const bool is_one = seed % 4 > 0;  // whose kernels can write to all pieces
         const auto lower = [&](const ir::Program& piece) {
             const std::optional<lower::Lowered> lowered = lower_temporal(piece, loop);
             return lowered ? *lowered : throw std::runtime_error("a piece is refused where the grid is not");
         };
-        const CutRun run = run_in_pieces(program, reference, seed, {&one, &other}, lower, load_cuda);
+        const CutRun run = run_in_pieces(program, reference, seed, {&one, is_one ? &one : &other}, lower,
+                                         load_cuda, loop.temporal.steps);
         INFO(run.description);
         CHECK(run.wrong == "");
         cut += run.is_cut ? 1 : 0;
+        direct += run.scheme == rt::ExchangeScheme::direct ? 1 : 0;
+        asynchronous += run.scheme == rt::ExchangeScheme::asynchronous ? 1 : 0;
     }
     CHECK(cut * 8 >= seeds.count);
+    CHECK(direct * 60 >= seeds.count);
+    CHECK(asynchronous * 60 >= seeds.count);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "compiler/driver/pieces_plan.h"
@@ -21,12 +22,14 @@ std::vector<std::string> axis_names(const ir::Program& program) {
 
 // Drawn until one fits; none where the grid is too small for all that were drawn.
 std::optional<rt::Decomposition> random_cut(const ir::Program& program, const driver::CutRules& rules,
-                                            Random& random, std::int64_t& interval) {
+                                            Random& random, int steps_at_once, std::int64_t& interval) {
     for (int attempt = 0; attempt < 30; ++attempt) {
         std::array<int, rt::kMaxRank> counts{1, 1, 1};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
-        interval = random.between(1, 4);
+        interval = random.between(0, 2) > 0 ? steps_at_once : random.between(1, 4);
+        if (steps_at_once > 1 && attempt % 8 < 7)  // along the last axis alone
+            std::fill(counts.begin(), counts.begin() + program.rank() - 1, 1);
         if (counts[0] * counts[1] * counts[2] == 1) continue;
         try {
             return rt::decompose(rules.grid, counts, rules.ghosts(interval), axis_names(program));
@@ -41,17 +44,21 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
 
 CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
                      const std::vector<rt::Device*>& devices, const LowerPiece& lower, const Load& load,
-                     double tolerance) {
+                     int steps_at_once) {
     Random random(seed * 77 + 5);
     const driver::CutRules rules = driver::cut_rules(program, reference.extent);
     rt::PiecesOptions options;
-    const std::optional<rt::Decomposition> cut = random_cut(program, rules, random, options.interval);
+    const std::optional<rt::Decomposition> cut =
+        random_cut(program, rules, random, steps_at_once, options.interval);
     CutRun result;
     if (!cut) return result;
     result.is_cut = true;
     result.description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
                                      cut->counts[1], cut->counts[2], options.interval);
     options.carried = rules.carried;
+    options.scheme =
+        random.pick<rt::ExchangeScheme>({rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous,
+                                         rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
     std::vector<rt::Session> sessions;
     sessions.reserve(cut->pieces.size());
     for (std::size_t i = 0; i < cut->pieces.size(); ++i) {
@@ -66,6 +73,8 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
     for (rt::Session& session : sessions)
         pointers.push_back(&session);
     rt::Pieces pieces(*cut, std::move(pointers), std::move(options));
+    result.scheme = pieces.scheme();
+    result.description += ", " + driver::scheme_word(result.scheme);
     const int first = random.between(0, reference.steps);
     result.wrong = difference(
         reference, pieces,
@@ -73,7 +82,7 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
             pieces.step(first);
             pieces.step(reference.steps - first);
         },
-        tolerance);
+        0);
     return result;
 }
 

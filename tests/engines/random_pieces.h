@@ -15,15 +15,16 @@ using LowerPiece = std::function<lower::Lowered(const ir::Program& program)>;
 
 struct CutRun {
     bool is_cut = false;  // false: this grid cannot be, and nothing was compared
+    rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
     std::string description;
     std::string wrong;  // empty: no bit differs
 };
 
-// Draws how many pieces there are along each axis and how many steps lie between exchanges, and runs the
-// reference's steps in two parts. Pieces take turns on the devices. All cells start as NaN where nothing is
-// uploaded.
+// Draws how many pieces there are along each axis, how many steps lie between exchanges and their scheme, and
+// runs the reference's steps in two parts. Pieces take turns on the devices. All cells start as NaN where
+// nothing is uploaded. steps_at_once: of the kernels; drawn more often than other intervals.
 CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
                      const std::vector<rt::Device*>& devices, const LowerPiece& lower, const Load& load,
-                     double tolerance = 0);
+                     int steps_at_once = 1);
 
 }  // namespace halo::test

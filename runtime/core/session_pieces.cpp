@@ -1,0 +1,55 @@
+// Stepping by time blocks of pieces of a grid (TimeBlock::is_of_pieces).
+#include <limits>
+
+#include "runtime/core/session_state.h"
+
+namespace halo::rt {
+
+// Arrays of the pieces lie alike, so a plane's cells are as far from its first in all of them.
+void* Session::State::neighbour_cell(const Argument& argument, std::int64_t phase) const {
+    const Neighbour& neighbour = neighbours[static_cast<std::size_t>(argument.part)];
+    if (neighbour.state == nullptr) return nullptr;
+    const std::int64_t plane = plan.rank == 3 ? geometry.slice : geometry.pitch;
+    const Level& level = neighbour.state->level(argument.field, argument.time, phase);
+    return static_cast<char*>(neighbour.state->first_cell(argument.field, level)) +
+           neighbour.given.shift * plane * size_of(plan.fields[argument.field].type);
+}
+
+void Session::State::set_planes(PreparedLaunch& launch, std::int64_t begin, std::int64_t end,
+                                bool to_neighbours) const {
+    const bool below = to_neighbours && neighbours[0].state != nullptr;
+    const bool above = to_neighbours && neighbours[1].state != nullptr;
+    const std::array<std::int64_t, 4> values{begin, end, below ? neighbours[0].given.end : 0,
+                                             above ? neighbours[1].given.begin
+                                                   : std::numeric_limits<std::int32_t>::max()};
+    const std::vector<Argument>& arguments = plan.time_block->kernel.arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        if (arguments[i].kind == Argument::Kind::planes)
+            launch.values[i].i32 =
+                static_cast<std::int32_t>(values[static_cast<std::size_t>(arguments[i].part)]);
+}
+
+bool Session::gives_planes() const {
+    return state_->block_kernel != nullptr && state_->plan.time_block->is_of_pieces;
+}
+
+void Session::set_neighbour(int side, Session& other, const GivenPlanes& given) {
+    state_->neighbours[static_cast<std::size_t>(side)] = {other.state_.get(), given};
+    state_->launches_due = true;
+}
+
+void Session::launch_planes(std::int64_t begin, std::int64_t end, bool to_neighbours) {
+    State& s = *state_;
+    s.prepare();
+    PreparedLaunch& launch = s.block_launches[static_cast<std::size_t>(modulo(s.phase(), s.cycle))];
+    s.set_planes(launch, begin, end, to_neighbours);
+    s.device->launch(*s.block_kernel, {s.plan.time_block->kernel.blocks, 1, 1}, launch.pointers.data());
+}
+
+void Session::finish_block() {
+    State& s = *state_;
+    s.count_blocks(1);
+    s.leave_images_due();
+}
+
+}  // namespace halo::rt
