@@ -172,10 +172,12 @@ public:
                                                  plan.cut.pieces[i].extent(), of_pieces, own));
             add(own, timings);
         }
+        const bool is_exchanged = plan.exchange_bytes > 0;
         auto engine = std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
-        check_scheme(request, engine->pieces());
-        if (machines_.size() > 1)
+        if (is_exchanged) {
+            check_scheme(request, engine->pieces());
             timings.schedules.push_back(scheme_word(engine->pieces().scheme()) + " exchange");
+        }
         return engine;
     }
 

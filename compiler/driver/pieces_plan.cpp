@@ -17,6 +17,7 @@ namespace halo::driver {
 namespace {
 
 constexpr std::int64_t kMostInterval = 32;
+constexpr double kBordersFirst = 3;          // what borders cost that come first, against ghosts
 constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
 
 bool has_reductions(const ir::Program& program) {
@@ -93,9 +94,22 @@ void predict(PiecesPlan& plan, const Pace& pace, std::int64_t bytes_of_cell, con
     plan.exchange_bytes = static_cast<std::int64_t>(bytes);
     plan.step_seconds = own * pace.seconds_per_cell;
     plan.ghost_seconds = (all - own) * pace.seconds_per_cell;
-    plan.exchange_seconds = plan.cut.count() == 1 ? 0
-                                                  : (link.seconds + bytes / link.bytes_per_second) /
-                                                        static_cast<double>(plan.interval);
+    if (plan.cut.count() == 1) return;
+    const auto steps = static_cast<double>(plan.interval);
+    const double copying = bytes / link.bytes_per_second;
+    switch (plan.scheme) {
+        case rt::ExchangeScheme::synchronous:
+            plan.exchange_seconds = (link.seconds + copying) / steps;
+            break;
+        case rt::ExchangeScheme::asynchronous:  // beside what is no border
+            plan.exchange_seconds =
+                (link.seconds + std::max(0.0, copying - steps * plan.step_seconds)) / steps;
+            plan.ghost_seconds *= kBordersFirst;
+            break;
+        case rt::ExchangeScheme::direct:
+            plan.exchange_seconds = link.meeting_seconds / steps;
+            break;
+    }
 }
 
 }  // namespace
@@ -133,10 +147,10 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
 }
 
 Link gpu_link() {
-    return {20e-6, 3.5e11};
+    return {20e-6, 3.5e11, 10e-6};
 }
 Link cpu_link() {
-    return {2e-6, 5e9};
+    return {2e-6, 5e9, 2e-6};
 }
 
 double PiecesPlan::efficiency() const {
@@ -155,6 +169,23 @@ namespace {
 
 constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
 
+// Those to choose from: all but the first need a kernel for several steps, and a cut along the last axis.
+std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, const Pace& pace) {
+    if (request.scheme && pace.steps_at_once > 1) return {*request.scheme};
+    std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
+    if (pace.steps_at_once == 1) return schemes;
+    schemes.push_back(rt::ExchangeScheme::asynchronous);
+    if (request.is_one_machine) schemes.push_back(rt::ExchangeScheme::direct);
+    return schemes;
+}
+
+std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
+    std::array<bool, rt::kMaxRank> may{};
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    may[last] = rules.may[last];
+    return may;
+}
+
 }  // namespace
 
 std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word) {
@@ -171,39 +202,45 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
                        const CodeOptions& options, const Link& link) {
     const CutRules rules = cut_rules(program, extent);
     const std::vector<std::string> names = axis_names(program);
-    const auto cut_for = [&](std::int64_t interval) {
-        return rt::choose_decomposition(rules.grid, request.count, rules.ghosts(interval), rules.may, names);
+    const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {
+        return rt::choose_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
     };
     if (request.count > 1 && std::ranges::none_of(rules.may, [](bool may) { return may; }))
         throw UnsupportedError(fmt::format("`{}` runs on one device alone, as its grid cannot be cut: {}",
                                            program.name, join(rules.why_not, "; ")));
     PiecesPlan best;
-    best.cut = cut_for(request.interval.value_or(1));  // where it can be cut at all
+    best.scheme = rt::ExchangeScheme::synchronous;
+    best.cut = cut_for(request.interval.value_or(1), rules.may);  // where it can be cut at all
     const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);
     std::optional<double> least;
-    const std::int64_t unit = pace.steps_at_once;
-    const std::int64_t first = request.interval.value_or(unit);
-    const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval / unit * unit));
-    for (std::int64_t interval = first; interval <= last; interval += unit) {
-        PiecesPlan plan;
-        try {
-            plan.cut = cut_for(interval);
-        } catch (const rt::Error&) {
-            break;  // pieces are too thin for such deep ghosts
+    for (const rt::ExchangeScheme scheme : schemes_for(request, pace)) {
+        const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
+        const std::int64_t unit = pace.steps_at_once;
+        const std::int64_t first = request.interval.value_or(unit);
+        const std::int64_t longest = is_synchronous ? std::max(unit, kMostInterval / unit * unit) : unit;
+        const std::int64_t last = request.interval.value_or(longest);
+        if (!is_synchronous && first != unit) continue;
+        for (std::int64_t interval = first; interval <= last; interval += unit) {
+            PiecesPlan plan;
+            try {
+                plan.cut = cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
+            } catch (const rt::Error&) {
+                break;  // pieces are too thin for such deep ghosts
+            }
+            plan.scheme = scheme;
+            plan.interval = interval;
+            plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
+            predict(plan, pace, bytes_of_cell(program, interval), link);
+            const double seconds = plan.step_seconds + plan.ghost_seconds + plan.exchange_seconds;
+            if (least && *least <= seconds) continue;
+            least = seconds;
+            best = std::move(plan);
         }
-        plan.interval = interval;
-        plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
-        predict(plan, pace, bytes_of_cell(program, interval), link);
-        const double seconds = plan.step_seconds + plan.ghost_seconds + plan.exchange_seconds;
-        if (least && *least <= seconds) continue;
-        least = seconds;
-        best = std::move(plan);
     }
     if (!least) {  // too thin for several steps at once
         best.interval = request.interval.value_or(1);
         predict(best, pace, bytes_of_cell(program, best.interval), link);
     }
-    best.scheme = request.scheme.value_or(rt::ExchangeScheme::direct);
     best.carried = rules.carried;
     best.uncut = rules.why_not;
     return best;

@@ -35,6 +35,7 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent);
 struct Link {
     double seconds = 0;           // that an exchange takes, however little is exchanged
     double bytes_per_second = 0;  // to one piece
+    double meeting_seconds = 0;   // that it takes for pieces to wait for each other
 };
 Link gpu_link();
 Link cpu_link();
@@ -43,7 +44,8 @@ struct PiecesRequest {
     int count = 1;
     std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
     bool on_gpu = true;                        // false: CPUs, which have no schedules
-    std::optional<rt::ExchangeScheme> scheme;  // none: the last that can be
+    std::optional<rt::ExchangeScheme> scheme;  // none: chosen
+    bool is_one_machine = true;                // whose devices may write to each other's memory
 };
 
 struct PiecesPlan {

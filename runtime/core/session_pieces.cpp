@@ -19,9 +19,9 @@ void Session::State::set_planes(PreparedLaunch& launch, std::int64_t begin, std:
                                 bool to_neighbours) const {
     const bool below = to_neighbours && neighbours[0].state != nullptr;
     const bool above = to_neighbours && neighbours[1].state != nullptr;
-    const std::array<std::int64_t, 4> values{begin, end, below ? neighbours[0].given.end : 0,
-                                             above ? neighbours[1].given.begin
-                                                   : std::numeric_limits<std::int32_t>::max()};
+    const std::array<std::int64_t, 4> values{
+        begin, end, below ? neighbours[0].given.end : 0,
+        above ? neighbours[1].given.begin : std::numeric_limits<std::int32_t>::max()};
     const std::vector<Argument>& arguments = plan.time_block->kernel.arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i)
         if (arguments[i].kind == Argument::Kind::planes)

@@ -118,7 +118,7 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
                 continue;
             }
             const double cost = cost_of(cut);
-            if (best && cost > least) continue;
+            if (best && cost >= least) continue;
             least = cost;
             best = std::move(cut);
         }
