@@ -78,6 +78,26 @@ TEST_CASE("a plan survives the way through JSON") {
     const LaunchPlan copy = plan_from_json(text);
     CHECK(plan_to_json(copy) == text);
 
+    LaunchPlan of_pieces = plan;
+    of_pieces.time_block = TimeBlock{};
+    of_pieces.time_block->is_of_pieces = true;
+    of_pieces.time_block->kernel.name = "several_steps";
+    Argument given;
+    given.kind = Argument::Kind::planes;
+    given.part = static_cast<int>(PlanesPart::above_begin);
+    of_pieces.time_block->kernel.arguments = {given, plan.kernels[0].arguments[0]};
+    of_pieces.time_block->kernel.arguments[1].kind = Argument::Kind::neighbour;
+    of_pieces.time_block->kernel.arguments[1].part = 1;
+    of_pieces.time_block->kernel.arguments[1].use.reset();
+    const LaunchPlan copied = plan_from_json(plan_to_json(of_pieces));
+    CHECK(plan_to_json(copied) == plan_to_json(of_pieces));
+    REQUIRE(copied.time_block);
+    CHECK(copied.time_block->is_of_pieces);
+    CHECK(copied.time_block->kernel.arguments[0].part == static_cast<int>(PlanesPart::above_begin));
+    CHECK(copied.time_block->kernel.arguments[1].kind == Argument::Kind::neighbour);
+    of_pieces.time_block->is_of_pieces = false;
+    CHECK_THROWS_AS(plan_from_json(plan_to_json(of_pieces)), Error);
+
     REQUIRE(copy.time_block);
     CHECK(copy.time_block->is_resident);
     CHECK(copy.time_block->most_extent[1] == 12);
