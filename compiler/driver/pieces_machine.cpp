@@ -156,10 +156,8 @@ public:
         request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
         CodeOptions known = options;
-        known.watched.clear();
-        known.reductions_by_plane = machines_.size() > 1;
         if (gpu != nullptr) known.target = gpu->target();
-        PiecesPlan plan = plan_pieces(program, extent, request, known, gpu ? gpu_link() : cpu_link());
+        PiecesPlan plan = plan_pieces(program, extent, request, known);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         std::vector<std::unique_ptr<Engine>> engines;
         std::vector<std::string> axes;

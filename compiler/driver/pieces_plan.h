@@ -29,17 +29,6 @@ struct CutRules {
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
 
-// What the model knows of how pieces reach each other. The figures of a GPU are those of two H200 with NVLink
-// between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB, and events to wait for each
-// other.
-struct Link {
-    double seconds = 0;           // that an exchange takes, however little is exchanged
-    double bytes_per_second = 0;  // to one piece
-    double meeting_seconds = 0;   // that it takes for pieces to wait for each other
-};
-Link gpu_link();
-Link cpu_link();
-
 struct PiecesRequest {
     int count = 1;
     std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
@@ -68,7 +57,7 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 // Throws UnsupportedError where no grid of this program can be cut, rt::Error (bad_argument) where this grid
 // cannot be cut into so many pieces.
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
-                       const CodeOptions& options, const Link& link);
+                       const CodeOptions& options);
 
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);

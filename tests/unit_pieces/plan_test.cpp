@@ -26,7 +26,7 @@ PiecesPlan plan_of(const ir::Program& program, const Extent& extent, int count,
     PiecesRequest request;
     request.count = count;
     request.interval = interval;
-    return plan_pieces(program, extent, request, {}, gpu_link());
+    return plan_pieces(program, extent, request, {});
 }
 
 }  // namespace
