@@ -7,6 +7,7 @@
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/spec.h"
 #include "compiler/lower/storage.h"
 #include "compiler/passes/part.h"
 #include "compiler/schedule/cost.h"
@@ -42,13 +43,6 @@ bool has_reductions(const ir::Program& program) {
     return std::any_of(
         program.statements.begin(), program.statements.end(),
         [](const ir::Statement& statement) { return std::holds_alternative<ir::Reduce>(statement); });
-}
-
-std::vector<std::string> axis_names(const ir::Program& program) {
-    std::vector<std::string> names;
-    for (const ir::Axis& axis : program.axes)
-        names.push_back(axis.name);
-    return names;
 }
 
 std::vector<std::string> carried_fields(const ir::Program& program) {
