@@ -298,9 +298,8 @@ bool pins_resident(const CodeOptions& options) {
     return !pinned_resident(options).text.empty();
 }
 
-// Single steps by the stages' schedules: seconds of a cell, without what launches take.
-static double single_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
-                          const schedule::Extent& extent) {
+double seconds_of_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
+                       const schedule::Extent& extent) {
     double seconds = 0;
     for (const StageChoice& stage : stages)
         seconds +=
@@ -352,7 +351,7 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
     }
     if (std::optional<schedule::ResidentChoice> known = pinned_or_tuned_resident(program, extent, options))
         return *known;
-    const double single = single_cell(stages, options, extent) * schedule::cells_of(extent) +
+    const double single = seconds_of_cell(stages, options, extent) * schedule::cells_of(extent) +
                           static_cast<double>(stages.size()) * options.target.graph_launch_seconds;
     const std::string why_not = too_short(single, kSecondsToCompileResident, options);
     if (!why_not.empty()) return {std::nullopt, why_not, 0};
@@ -388,7 +387,7 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
     if (pins_resident(options)) return {std::nullopt, "all steps are done on the chip", 0};
     const Pinned pinned = pinned_temporal(options);
     const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
-    const double single = single_cell(stages, options, extent);
+    const double single = seconds_of_cell(stages, options, extent);
     const bool stages_pinned = std::ranges::any_of(stages, &StageChoice::pinned);
     if (pinned.text.empty() && stages_pinned) return {std::nullopt, "the stages are pinned", 0};
     std::string note;

@@ -10,7 +10,6 @@
 #include "compiler/driver/spec.h"
 #include "compiler/lower/storage.h"
 #include "compiler/passes/part.h"
-#include "compiler/schedule/cost.h"
 #include "compiler/support/error.h"
 
 namespace halo::driver {
@@ -79,10 +78,7 @@ Pace pace_of(const ir::Program& program, const Extent& extent, const PiecesReque
     const ir::Program optimized = optimize(program, of_piece);
     const std::vector<StageChoice> stages = choose_schedules(optimized, of_piece);
     Pace pace;
-    pace.seconds_per_cell = 0;
-    for (const StageChoice& stage : stages)
-        pace.seconds_per_cell +=
-            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
+    pace.seconds_per_cell = seconds_of_cell(stages, options, extent);
     const StepsChoice steps = choose_steps(optimized, stages, of_piece);
     if (steps.temporal.schedule) {
         pace.steps_at_once = steps.temporal.schedule->steps;
