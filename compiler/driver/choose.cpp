@@ -238,12 +238,6 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     return {std::nullopt, "the run wins less than the seconds that the kernel takes to compile", 0};
 }
 
-bool reduces(const ir::Program& program, const ir::Stage& stage) {
-    return std::any_of(stage.statements.begin(), stage.statements.end(), [&](int statement) {
-        return std::holds_alternative<ir::Reduce>(program.statements[static_cast<std::size_t>(statement)]);
-    });
-}
-
 // By rank: blocks of one plane, or row, of the last axis.
 constexpr const char* kByPlane[] = {"", "direct threads=256x1 cells=1x1",
                                     "direct threads=32x8x1 cells=1x1x1"};
@@ -266,7 +260,7 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
         const schedule::Footprint footprint = footprints.of(stages[i]);
         if (is_for_all && footprint.in_place) pinned.text.clear();
         const bool by_plane =
-            options.reductions_by_plane && pinned.text.empty() && reduces(program, stages[i]);
+            options.reductions_by_plane && pinned.text.empty() && ir::reduces(program, stages[i]);
         if (by_plane) pinned.text = kByPlane[program.rank() - 1];
         choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
         if (by_plane) choices.back().pinned = false;

@@ -38,12 +38,6 @@ CodeOptions adding_by_plane(CodeOptions options, int pieces) {
     return options;
 }
 
-bool has_reductions(const ir::Program& program) {
-    return std::any_of(
-        program.statements.begin(), program.statements.end(),
-        [](const ir::Statement& statement) { return std::holds_alternative<ir::Reduce>(statement); });
-}
-
 std::vector<std::string> carried_fields(const ir::Program& program) {
     const std::vector<bool> carried = ir::fields_carried(program);
     std::vector<std::string> names;
@@ -143,10 +137,10 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
         const auto along = static_cast<std::size_t>(axis);
         rules.grid.wraps[along] = passes::is_periodic(program, axis);
         std::string why = passes::why_uncut(program, axis);
-        if (why.empty() && has_reductions(program) && axis != last)
+        if (why.empty() && ir::reduces(program) && axis != last)
             why = "reductions are added up plane by plane along " +
                   program.axes[static_cast<std::size_t>(last)].name;
-        if (why.empty() && has_reductions(program) && last == 0)
+        if (why.empty() && ir::reduces(program) && last == 0)
             why = "reductions are added up plane by plane, and a grid of one axis has none";
         rules.may[along] = why.empty();
         if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
