@@ -38,24 +38,16 @@ CodeOptions adding_by_plane(CodeOptions options, int pieces) {
     return options;
 }
 
-std::vector<std::string> carried_fields(const ir::Program& program) {
+std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
     const std::vector<bool> carried = ir::fields_carried(program);
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < carried.size(); ++i)
-        if (carried[i]) names.push_back(program.fields[i].name);
-    return names;
-}
-
-std::int64_t bytes_of_cell(const ir::Program& program, std::int64_t interval) {
-    const std::vector<bool> carried = ir::fields_carried(program);
-    std::int64_t bytes = 0;
+    std::vector<CutRules::Carried> result;
     for (std::size_t i = 0; i < carried.size(); ++i) {
-        if (!carried[i]) continue;
         const ir::Field& field = program.fields[i];
-        bytes += rt::size_of(lower::element_type(field.storage)) *
-                 std::min<std::int64_t>(interval, field.history + 1);
+        if (carried[i])
+            result.push_back(
+                {field.name, rt::size_of(lower::element_type(field.storage)), field.history + 1});
     }
-    return bytes;
+    return result;
 }
 
 // How one piece does its steps: how many at once, and what a cell and step takes.
@@ -124,6 +116,21 @@ rt::Depths CutRules::ghosts(std::int64_t interval) const {
             depths[axis][side] = (interval - 1) * reach.states[axis][side] +
                                  std::max(reach.states[axis][side], reach.results[axis][side]);
     return depths;
+}
+
+// Levels that are older than the last exchange were given when they were younger.
+std::int64_t CutRules::bytes_of_cell(std::int64_t interval) const {
+    std::int64_t bytes = 0;
+    for (const Carried& field : carried)
+        bytes += field.element * std::min(interval, field.levels);
+    return bytes;
+}
+
+std::vector<std::string> CutRules::carried_names() const {
+    std::vector<std::string> names;
+    for (const Carried& field : carried)
+        names.push_back(field.name);
+    return names;
 }
 
 CutRules cut_rules(const ir::Program& program, const Extent& extent) {
@@ -226,7 +233,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             plan.scheme = scheme;
             plan.interval = interval;
             plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
-            predict(plan, pace, bytes_of_cell(program, interval), link);
+            predict(plan, pace, rules.bytes_of_cell(interval), link);
             const double seconds = plan.step_seconds + plan.ghost_seconds + plan.exchange_seconds;
             if (least && *least <= seconds) continue;
             least = seconds;
@@ -235,9 +242,9 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     }
     if (!least) {  // too thin for several steps at once
         best.interval = request.interval.value_or(1);
-        predict(best, pace, bytes_of_cell(program, best.interval), link);
+        predict(best, pace, rules.bytes_of_cell(best.interval), link);
     }
-    best.carried = rules.carried;
+    best.carried = rules.carried_names();
     best.uncut = rules.why_not;
     return best;
 }

@@ -24,8 +24,16 @@ struct CutRules {
     std::array<bool, rt::kMaxRank> may{};  // axes that can be cut
     std::vector<std::string> why_not;      // "x: …", of the others
     ir::StepReach reach;
-    std::vector<std::string> carried;                // fields that are exchanged
-    rt::Depths ghosts(std::int64_t interval) const;  // for so many steps
+    struct Carried {
+        std::string name;
+        std::int64_t element = 0;  // bytes of a cell, of one level
+        std::int64_t levels = 1;   // that a step reads
+    };
+    std::vector<Carried> carried;  // fields that are exchanged
+    std::vector<std::string> carried_names() const;
+    // For so many steps between exchanges.
+    rt::Depths ghosts(std::int64_t interval) const;
+    std::int64_t bytes_of_cell(std::int64_t interval) const;
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
 

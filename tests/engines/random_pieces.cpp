@@ -49,7 +49,7 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
     result.is_cut = true;
     result.description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
                                      cut->counts[1], cut->counts[2], options.interval);
-    options.carried = rules.carried;
+    options.carried = rules.carried_names();
     options.scheme =
         random.pick<rt::ExchangeScheme>({rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous,
                                          rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
