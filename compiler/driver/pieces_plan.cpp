@@ -76,11 +76,9 @@ Pace pace_of(const ir::Program& program, const Extent& extent, const PiecesReque
 // Of the busiest piece.
 void predict(PiecesPlan& plan, const Pace& pace, std::int64_t bytes_of_cell, const Link& link) {
     double own = 0, all = 0, bytes = 0;
-    for (int i = 0; i < plan.cut.count(); ++i) {
-        const rt::Piece& piece = plan.cut.pieces[static_cast<std::size_t>(i)];
-        const auto ghosts = static_cast<double>(plan.cut.ghost_cells(i));
-        const auto cells = static_cast<double>(piece.own(0)) * static_cast<double>(piece.own(1)) *
-                           static_cast<double>(piece.own(2));
+    for (const rt::Piece& piece : plan.cut.pieces) {
+        const auto ghosts = static_cast<double>(piece.ghost_cells());
+        const auto cells = static_cast<double>(piece.own_cells());
         own = std::max(own, cells);
         all = std::max(all, cells + ghosts);
         bytes = std::max(bytes, ghosts * static_cast<double>(bytes_of_cell));
@@ -158,8 +156,7 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
 double PiecesPlan::efficiency() const {
     double largest = 0, all = 0;
     for (const rt::Piece& piece : cut.pieces) {
-        const auto own = static_cast<double>(piece.own(0)) * static_cast<double>(piece.own(1)) *
-                         static_cast<double>(piece.own(2));
+        const auto own = static_cast<double>(piece.own_cells());
         largest = std::max(largest, own);
         all += own;
     }

@@ -85,11 +85,6 @@ int Decomposition::beside(int piece, int axis, int side) const {
     return place[0] + counts[0] * (place[1] + counts[1] * place[2]);
 }
 
-std::int64_t Decomposition::ghost_cells(int piece) const {
-    const Piece& of = pieces[static_cast<std::size_t>(piece)];
-    return of.cells(0) * of.cells(1) * of.cells(2) - of.own(0) * of.own(1) * of.own(2);
-}
-
 Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& counts, const Depths& ghosts,
                         const std::vector<std::string>& axes) {
     Decomposition cut = cut_into(grid, counts, ghosts);

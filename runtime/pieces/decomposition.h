@@ -32,6 +32,9 @@ struct Piece {
     std::int64_t cells(int axis) const { return end[axis] + ghosts[axis][1] - first(axis); }
     Cells extent() const { return {cells(0), cells(1), cells(2)}; }
     std::int64_t own(int axis) const { return end[axis] - begin[axis]; }
+    std::int64_t own_cells() const { return own(0) * own(1) * own(2); }
+    // That its neighbours give it, of one level.
+    std::int64_t ghost_cells() const { return cells(0) * cells(1) * cells(2) - own_cells(); }
 };
 
 struct Decomposition {
@@ -43,8 +46,6 @@ struct Decomposition {
     bool is_cut(int axis) const { return counts[static_cast<std::size_t>(axis)] > 1; }
     // The number of the piece beside `piece`; -1 where there is none.
     int beside(int piece, int axis, int side) const;
-    // Cells that the piece is given by its neighbours, of one level.
-    std::int64_t ghost_cells(int piece) const;
 };
 
 // How many pieces along each axis: `counts` of them, their own cells as equal as can be. Throws Error
