@@ -203,14 +203,16 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     const CutRules rules = cut_rules(program, extent);
     const std::vector<std::string> names = axis_names(program);
     const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {
-        return rt::choose_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
+        return rt::find_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
     };
     if (request.count > 1 && std::ranges::none_of(rules.may, [](bool may) { return may; }))
         throw UnsupportedError(fmt::format("`{}` runs on one device alone, as its grid cannot be cut: {}",
                                            program.name, join(rules.why_not, "; ")));
     PiecesPlan best;
     best.scheme = rt::ExchangeScheme::synchronous;
-    best.cut = cut_for(request.interval.value_or(1), rules.may);  // where it can be cut at all
+    best.interval = request.interval.value_or(1);
+    best.cut = rt::choose_decomposition(rules.grid, request.count, rules.ghosts(best.interval), rules.may,
+                                        names);  // where it can be cut at all
     const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);
     std::optional<double> least;
     for (const rt::ExchangeScheme scheme : schemes_for(request, pace)) {
@@ -221,12 +223,11 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         const std::int64_t last = request.interval.value_or(longest);
         if (!is_synchronous && first != unit) continue;
         for (std::int64_t interval = first; interval <= last; interval += unit) {
+            std::optional<rt::Decomposition> cut =
+                cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
+            if (!cut) break;  // pieces are too thin for such deep ghosts
             PiecesPlan plan;
-            try {
-                plan.cut = cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
-            } catch (const rt::Error&) {
-                break;  // pieces are too thin for such deep ghosts
-            }
+            plan.cut = std::move(*cut);
             plan.scheme = scheme;
             plan.interval = interval;
             plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
@@ -237,10 +238,8 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             best = std::move(plan);
         }
     }
-    if (!least) {  // too thin for several steps at once
-        best.interval = request.interval.value_or(1);
+    if (!least)  // too thin for several steps at once
         predict(best, pace, rules.bytes_of_cell(best.interval), link);
-    }
     best.carried = rules.carried_names();
     best.uncut = rules.why_not;
     return best;

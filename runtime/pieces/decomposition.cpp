@@ -93,12 +93,11 @@ Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& count
     return cut;
 }
 
-Decomposition choose_decomposition(const Grid& grid, int count, const Depths& ghosts,
-                                   const std::array<bool, kMaxRank>& may,
-                                   const std::vector<std::string>& axes) {
+std::optional<Decomposition> find_decomposition(const Grid& grid, int count, const Depths& ghosts,
+                                                const std::array<bool, kMaxRank>& may,
+                                                const std::vector<std::string>& axes, std::string* why) {
     std::optional<Decomposition> best;
     double least = 0;
-    std::optional<std::string> why;
     for (int x = 1; x <= count; ++x) {
         for (int y = 1; count % x == 0 && y <= count / x; ++y) {
             if (count / x % y != 0) continue;
@@ -109,7 +108,7 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
             if (!is_allowed) continue;
             Decomposition cut = cut_into(grid, counts, ghosts);
             if (std::optional<std::string> thin = find_thin(cut, ghosts, axes)) {
-                why = std::move(thin);
+                if (why != nullptr) *why = std::move(*thin);
                 continue;
             }
             const double cost = cost_of(cut);
@@ -118,7 +117,15 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
             best = std::move(cut);
         }
     }
-    if (best) return std::move(*best);
+    return best;
+}
+
+Decomposition choose_decomposition(const Grid& grid, int count, const Depths& ghosts,
+                                   const std::array<bool, kMaxRank>& may,
+                                   const std::vector<std::string>& axes) {
+    std::string why;
+    if (std::optional<Decomposition> best = find_decomposition(grid, count, ghosts, may, axes, &why))
+        return std::move(*best);
     int most = 1;
     for (std::size_t axis = 0; axis < kMaxRank; ++axis)
         if (may[axis])
@@ -128,7 +135,7 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
                           1 << 20)));
     throw Error(
         ErrorCode::bad_argument,
-        fmt::format("this grid cannot be cut into {} pieces{}; {}", count, why ? ": " + *why : std::string(),
+        fmt::format("this grid cannot be cut into {} pieces{}; {}", count, why.empty() ? "" : ": " + why,
                     most > 1 ? fmt::format("it can be cut into {}", most) : "use one device"));
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,14 @@ Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& count
                         const std::vector<std::string>& axes);
 
 // The cut into `count` pieces for which the fewest cells are exchanged, weighted by what they cost: along the
-// first axis each cell is a row of its own in memory. Of axes in `may` alone. Where none is possible throws
-// Error (bad_argument) with the most pieces that are, along the last axis that may be cut.
+// first axis each cell is a row of its own in memory. Of axes in `may` alone. None where none is possible;
+// `why`, if given, then says of one cut which pieces are too thin.
+std::optional<Decomposition> find_decomposition(const Grid& grid, int count, const Depths& ghosts,
+                                                const std::array<bool, kMaxRank>& may,
+                                                const std::vector<std::string>& axes,
+                                                std::string* why = nullptr);
+// The same. Throws Error (bad_argument) where none is possible, with the most pieces that are, along the last
+// axis that may be cut.
 Decomposition choose_decomposition(const Grid& grid, int count, const Depths& ghosts,
                                    const std::array<bool, kMaxRank>& may,
                                    const std::vector<std::string>& axes);
