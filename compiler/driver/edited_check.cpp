@@ -29,12 +29,6 @@ void require_c_names(const Code& code, const CompiledCode& compiled) {
     }
 }
 
-TuneResults run_on(Engine& engine, const TuneInputs& inputs, const ir::Program& program, int steps) {
-    inputs.give(engine);
-    engine.run(steps, std::nullopt);
-    return results_of(engine, program);
-}
-
 std::string grid_text(const Extent& extent, int rank) {
     std::string text;
     for (int axis = 0; axis < rank; ++axis)
@@ -69,8 +63,8 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     const TuneInputs inputs =
         small_inputs(optimized, run_inputs(optimized, run, request, machine), grid, steps);
     const std::unique_ptr<Engine> interpreter = make_interpreter_engine(optimized, grid);
-    const TuneResults expected = run_on(*interpreter, inputs, optimized, steps);
-    const std::string text = first_difference(expected, run_on(*edited, inputs, optimized, steps), grid,
+    const TuneResults expected = results_from(inputs, *interpreter, optimized, steps);
+    const std::string text = first_difference(expected, results_from(inputs, *edited, optimized, steps), grid,
                                               tolerance_of(optimized), tolerance_ulps);
     const std::string done =
         fmt::format("after {} steps on {} cells of random data", steps, grid_text(grid, program.rank()));
