@@ -5,6 +5,7 @@
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/tune_check.h"
 #include "compiler/driver/tune_compare.h"
+#include "runtime/core/text.h"
 
 namespace halo::driver {
 
@@ -27,13 +28,6 @@ void require_c_names(const Code& code, const CompiledCode& compiled) {
                             code.edited, function.name),
                 "write `extern \"C\" __global__ void …`, as it was emitted");
     }
-}
-
-std::string grid_text(const Extent& extent, int rank) {
-    std::string text;
-    for (int axis = 0; axis < rank; ++axis)
-        text += (axis == 0 ? "" : " x ") + std::to_string(extent[static_cast<std::size_t>(axis)]);
-    return text;
 }
 
 }  // namespace
@@ -66,8 +60,8 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     const TuneResults expected = results_from(inputs, *interpreter, optimized, steps);
     const std::string text = first_difference(expected, results_from(inputs, *edited, optimized, steps), grid,
                                               tolerance_of(optimized), tolerance_ulps);
-    const std::string done =
-        fmt::format("after {} steps on {} cells of random data", steps, grid_text(grid, program.rank()));
+    const std::string done = fmt::format("after {} steps on {} cells of random data", steps,
+                                         rt::extent_text(program.rank(), grid));
     if (text.empty())
         return fmt::format("{} computes what the spec says{}, {}", code.edited,
                            tolerance_ulps > 0 ? fmt::format(" within {} ulps", tolerance_ulps) : "", done);
