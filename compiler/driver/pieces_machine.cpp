@@ -57,10 +57,7 @@ public:
         return pieces_.trace(points, name);
     }
     FieldValues download(const std::string& field, int time) override {
-        rt::ElementType type = rt::ElementType::f32;
-        for (const rt::FieldPlan& plan : pieces_.sessions().front()->plan().fields)
-            if (plan.name == field) type = plan.type;
-        FieldValues values = FieldValues::zeros(type, cell_count(extent_));
+        FieldValues values = FieldValues::zeros(pieces_.plan(), field, cell_count(extent_));
         pieces_.download_elements(field, time, values.elements.data(), values.bytes());
         return values;
     }
