@@ -14,6 +14,7 @@
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/pieces_plan.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/spec.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/pieces/pieces.h"
 
@@ -157,10 +158,7 @@ public:
         PiecesPlan plan = plan_pieces(program, extent, request, known);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         std::vector<std::unique_ptr<Engine>> engines;
-        std::vector<std::string> axes;
-        for (const ir::Axis& axis : program.axes)
-            axes.push_back(axis.name);
-        timings.schedules.push_back(describe_pieces(plan, axes));
+        timings.schedules.push_back(describe_pieces(plan, axis_names(program)));
         for (std::size_t i = 0; i < machines_.size(); ++i) {
             LoadTimings own;
             engines.push_back(machines_[i]->load(program_of_piece(program, plan.cut, i),
