@@ -86,6 +86,19 @@ halo_code halo_precompile(const halo_program* program, const halo_device* device
                                      need_handle(device, "the device").device, grids_of(grids, axes, count))};
     });
 }
+halo_code halo_precompile_on(const halo_program* program, const halo_device* const* devices, int device_count,
+                             const int64_t* grids, int axes, int count, int64_t exchange_every,
+                             halo_task** task) {
+    return guarded([&] {
+        need(task, "the place for the handle");
+        *task = nullptr;
+        SimulationOptions options;
+        if (exchange_every != 0) options.exchange_every = exchange_every;
+        *task = new halo_task{precompile(need_handle(program, "the program").program,
+                                         devices_of(devices, device_count), grids_of(grids, axes, count),
+                                         options)};
+    });
+}
 int halo_task_is_done(const halo_task* task) {
     return task == nullptr || task->done.wait_for(std::chrono::seconds(0)) == std::future_status::ready ? 1
                                                                                                         : 0;

@@ -7,6 +7,7 @@
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/files.h"
 #include "halocline/halocline.hpp"
+#include "runtime/api/pieces_simulation.h"
 #include "runtime/core/background.h"
 
 namespace halocline {
@@ -60,17 +61,39 @@ Program compile_file(const std::string& path, const CompileOptions& options) {
         [&] { return program_of(driver::check_spec(path, options.include), options); });
 }
 
-std::shared_future<void> precompile(const Program& program, const Device& device,
-                                    const std::vector<Grid>& grids) {
+namespace {
+
+template <class Work>
+std::shared_future<void> for_each_in_background(const Program& program, const std::vector<Grid>& grids,
+                                                Work work) {
     std::vector<detail::Extent> extents;
     for (const Grid& grid : grids)
         extents.push_back(detail::extent_of(program.info(), grid));
-    return halo::rt::run_in_background([source = program.source(), state = device.state(), extents] {
-        for (const detail::Extent& extent : extents) {
-            const auto code = translated_of_compiler([&] { return source->code_for(*state, extent); });
-            if (code->late.valid()) code->late.wait();
-        }
+    return halo::rt::run_in_background([source = program.source(), extents, work = std::move(work)] {
+        for (const detail::Extent& extent : extents)
+            translated_of_compiler([&] { work(*source, extent); });
     });
+}
+
+}  // namespace
+
+std::shared_future<void> precompile(const Program& program, const Device& device,
+                                    const std::vector<Grid>& grids) {
+    return for_each_in_background(
+        program, grids,
+        [state = device.state()](detail::ProgramSource& source, const detail::Extent& extent) {
+            const auto code = source.code_for(*state, extent);
+            if (code->late.valid()) code->late.wait();
+        });
+}
+
+std::shared_future<void> precompile(const Program& program, const std::vector<Device>& devices,
+                                    const std::vector<Grid>& grids, const SimulationOptions& options) {
+    if (devices.size() == 1) return precompile(program, devices.front(), grids);
+    return for_each_in_background(
+        program, grids, [devices, options](detail::ProgramSource& source, const detail::Extent& extent) {
+            detail::pieces_code(source, devices, extent, options);
+        });
 }
 
 void write_bundle(const Program& program, const std::string& path, const BundleOptions& options) {

@@ -5,6 +5,7 @@
 
 #include "compiler/api/errors.h"
 #include "compiler/driver/offline_target.h"
+#include "compiler/driver/pieces_plan.h"
 #include "compiler/driver/target_figures.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
@@ -30,14 +31,11 @@ driver::Code cuda_text(const halo::ir::Program& program, const driver::CodeOptio
     return driver::cuda_code(optimized, stages, steps.temporal.schedule, steps.resident.schedule);
 }
 
-std::shared_ptr<const Code> compile_for_gpu(const CheckedProgram& checked, const rt::CudaDeviceInfo& device,
-                                            const Extent& extent) {
-    driver::CodeOptions options = checked.options;
+std::shared_ptr<const Code> compile_for_gpu(const halo::ir::Program& program, driver::CodeOptions options,
+                                            const rt::CudaDeviceInfo& device, const Extent& extent) {
     options.target = driver::target_of(device, driver::known_limits(device));
     options.extent = extent;
-    std::string remark;
-    options.tuned = driver::open_tuned("", driver::tune_device(device), remark);
-    const driver::Code text = cuda_text(checked.program, options);
+    const driver::Code text = cuda_text(program, options);
     const rt::DiskCache cache = rt::DiskCache::in_user_folder();
     driver::SplitCode split;
     if (options.wait_for_time_block)
@@ -56,10 +54,11 @@ std::shared_ptr<const Code> compile_for_gpu(const CheckedProgram& checked, const
     return code;
 }
 
-std::shared_ptr<const Code> compile_for_cpu(const CheckedProgram& checked) {
-    const driver::Code text = driver::cpu_code(driver::optimize(checked.program, checked.options));
+std::shared_ptr<const Code> compile_for_cpu(const halo::ir::Program& program,
+                                            const driver::CodeOptions& options) {
+    const driver::Code text = driver::cpu_code(driver::optimize(program, options));
     rt::JitOptions jit;
-    jit.file_name = checked.program.name + ".cpp";
+    jit.file_name = program.name + ".cpp";
     auto code = std::make_shared<Code>();
     code->plan = text.lowered.plan;
     code->load = [object = rt::compile_object(text.text, jit).bytes](rt::Device&) {
@@ -68,6 +67,12 @@ std::shared_ptr<const Code> compile_for_cpu(const CheckedProgram& checked) {
         return modules;
     };
     return code;
+}
+
+std::shared_ptr<const Code> compile_for(const halo::ir::Program& program, const driver::CodeOptions& options,
+                                        const DeviceState& device, const Extent& extent) {
+    return device.cuda == nullptr ? compile_for_cpu(program, options)
+                                  : compile_for_gpu(program, options, device.cuda->info(), extent);
 }
 
 }  // namespace
@@ -84,34 +89,52 @@ std::vector<std::string> CompiledSource::targets() const {
 
 std::shared_ptr<const Code> CompiledSource::compile(const DeviceState& device, const Extent& extent) const {
     return translated_of_compiler([&] {
-        return device.cuda == nullptr ? compile_for_cpu(checked_)
-                                      : compile_for_gpu(checked_, device.cuda->info(), extent);
+        driver::CodeOptions options = checked_.options;
+        std::string remark;
+        if (device.cuda != nullptr)
+            options.tuned = driver::open_tuned("", driver::tune_device(device.cuda->info()), remark);
+        return compile_for(checked_.program, options, device, extent);
     });
 }
 
-// Who asks first compiles, and the others wait. What went wrong is tried again by who asks next.
 std::shared_ptr<const Code> CompiledSource::code_for(const DeviceState& device, const Extent& extent) {
     const std::string key =
         device.cuda == nullptr ? device.kind : fmt::format("{} {}", device.kind, fmt::join(extent, "x"));
-    std::promise<std::shared_ptr<const Code>> mine;
-    Result result;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        const auto known = results_.find(key);
-        if (known != results_.end()) result = known->second;
-        if (!result.valid()) results_[key] = mine.get_future().share();
-    }
-    if (result.valid()) return result.get();
-    try {
-        std::shared_ptr<const Code> code = compile(device, extent);
-        mine.set_value(code);
-        return code;
-    } catch (...) {
-        mine.set_exception(std::current_exception());
-        const std::lock_guard<std::mutex> lock(mutex_);
-        results_.erase(key);
-        throw;
-    }
+    return codes_.get(key, [&] { return compile(device, extent); });
+}
+
+// As `haloc run --devices` does it.
+std::shared_ptr<const PiecesCode> CompiledSource::compile_pieces(
+    const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,
+    std::optional<std::int64_t> interval) const {
+    return translated_of_compiler([&] {
+        const rt::CudaDevice* const gpu = devices.front()->cuda;
+        driver::PiecesRequest request;
+        request.count = static_cast<int>(devices.size());
+        request.interval = interval;
+        request.on_gpu = gpu != nullptr;
+        driver::CodeOptions options = checked_.options;
+        if (gpu != nullptr)
+            options.target = driver::target_of(gpu->info(), driver::known_limits(gpu->info()));
+        driver::PiecesPlan plan = driver::plan_pieces(checked_.program, extent, request, options);
+        options = driver::options_of_pieces(std::move(options), plan);
+        auto code = std::make_shared<PiecesCode>();
+        for (std::size_t i = 0; i < devices.size(); ++i)
+            code->pieces.push_back(compile_for(driver::program_of_piece(checked_.program, plan.cut, i),
+                                               options, *devices[i], plan.cut.pieces[i].extent()));
+        code->cut = std::move(plan.cut);
+        code->options = {plan.interval, std::move(plan.carried), plan.scheme};
+        return std::shared_ptr<const PiecesCode>(std::move(code));
+    });
+}
+
+std::shared_ptr<const PiecesCode> CompiledSource::code_for_pieces(
+    const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,
+    std::optional<std::int64_t> interval) {
+    std::string key = fmt::format("{} every {}", fmt::join(extent, "x"), interval.value_or(0));
+    for (const auto& device : devices)
+        key += " " + device->kind;
+    return pieces_.get(key, [&] { return compile_pieces(devices, extent, interval); });
 }
 
 Variant cuda_variant(const CheckedProgram& checked, const std::string& arch, const Grid& grid) {

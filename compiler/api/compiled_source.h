@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,22 +21,60 @@ struct CheckedProgram {
     halo::driver::CodeOptions options;
 };
 
+// What is made once for each key: who asks first makes it, and the others wait. What went wrong is tried
+// again by who asks next.
+template <class Value>
+class MadeOnce {
+public:
+    template <class Make>
+    Value get(const std::string& key, const Make& make) {
+        std::promise<Value> mine;
+        std::shared_future<Value> result;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            const auto known = results_.find(key);
+            if (known != results_.end()) result = known->second;
+            if (!result.valid()) results_[key] = mine.get_future().share();
+        }
+        if (result.valid()) return result.get();
+        try {
+            Value value = make();
+            mine.set_value(value);
+            return value;
+        } catch (...) {
+            mine.set_exception(std::current_exception());
+            const std::lock_guard<std::mutex> lock(mutex_);
+            results_.erase(key);
+            throw;
+        }
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, std::shared_future<Value>> results_;  // done or on their way
+};
+
 class CompiledSource : public ProgramSource, public std::enable_shared_from_this<CompiledSource> {
 public:
     explicit CompiledSource(CheckedProgram checked);
 
     std::vector<std::string> targets() const override;
     std::shared_ptr<const Code> code_for(const DeviceState& device, const Extent& extent) override;
+    std::shared_ptr<const PiecesCode> code_for_pieces(
+        const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,
+        std::optional<std::int64_t> interval) override;
 
     const CheckedProgram& checked() const { return checked_; }
 
 private:
-    using Result = std::shared_future<std::shared_ptr<const Code>>;
     std::shared_ptr<const Code> compile(const DeviceState& device, const Extent& extent) const;
+    std::shared_ptr<const PiecesCode> compile_pieces(const std::vector<std::shared_ptr<DeviceState>>& devices,
+                                                     const Extent& extent,
+                                                     std::optional<std::int64_t> interval) const;
 
     const CheckedProgram checked_;
-    std::mutex mutex_;
-    std::map<std::string, Result> results_;  // by device and grid, done or on their way
+    MadeOnce<std::shared_ptr<const Code>> codes_;         // by device and grid
+    MadeOnce<std::shared_ptr<const PiecesCode>> pieces_;  // by devices, grid and interval
 };
 
 // For the architecture: code for the grid, or with schedules for large ones.

@@ -238,12 +238,6 @@ schedule::TemporalChoice model_steps(const ir::Program& program, const schedule:
     return {std::nullopt, "the run wins less than the seconds that the kernel takes to compile", 0};
 }
 
-bool reduces(const ir::Program& program, const ir::Stage& stage) {
-    return std::any_of(stage.statements.begin(), stage.statements.end(), [&](int statement) {
-        return std::holds_alternative<ir::Reduce>(program.statements[static_cast<std::size_t>(statement)]);
-    });
-}
-
 // By rank: blocks of one plane, or row, of the last axis.
 constexpr const char* kByPlane[] = {"", "direct threads=256x1 cells=1x1",
                                     "direct threads=32x8x1 cells=1x1x1"};
@@ -266,7 +260,7 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
         const schedule::Footprint footprint = footprints.of(stages[i]);
         if (is_for_all && footprint.in_place) pinned.text.clear();
         const bool by_plane =
-            options.reductions_by_plane && pinned.text.empty() && reduces(program, stages[i]);
+            options.reductions_by_plane && pinned.text.empty() && ir::reduces(program, stages[i]);
         if (by_plane) pinned.text = kByPlane[program.rank() - 1];
         choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
         if (by_plane) choices.back().pinned = false;
@@ -298,9 +292,8 @@ bool pins_resident(const CodeOptions& options) {
     return !pinned_resident(options).text.empty();
 }
 
-// Single steps by the stages' schedules: seconds of a cell, without what launches take.
-static double single_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
-                          const schedule::Extent& extent) {
+double seconds_of_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
+                       const schedule::Extent& extent) {
     double seconds = 0;
     for (const StageChoice& stage : stages)
         seconds +=
@@ -352,7 +345,7 @@ schedule::ResidentChoice choose_resident(const ir::Program& program, const std::
     }
     if (std::optional<schedule::ResidentChoice> known = pinned_or_tuned_resident(program, extent, options))
         return *known;
-    const double single = single_cell(stages, options, extent) * schedule::cells_of(extent) +
+    const double single = seconds_of_cell(stages, options, extent) * schedule::cells_of(extent) +
                           static_cast<double>(stages.size()) * options.target.graph_launch_seconds;
     const std::string why_not = too_short(single, kSecondsToCompileResident, options);
     if (!why_not.empty()) return {std::nullopt, why_not, 0};
@@ -388,7 +381,7 @@ schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::
     if (pins_resident(options)) return {std::nullopt, "all steps are done on the chip", 0};
     const Pinned pinned = pinned_temporal(options);
     const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
-    const double single = single_cell(stages, options, extent);
+    const double single = seconds_of_cell(stages, options, extent);
     const bool stages_pinned = std::ranges::any_of(stages, &StageChoice::pinned);
     if (pinned.text.empty() && stages_pinned) return {std::nullopt, "the stages are pinned", 0};
     std::string note;

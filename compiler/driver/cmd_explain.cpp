@@ -405,17 +405,15 @@ std::shared_ptr<const TunedSchedules> tuned_for(const ExplainOptions& options, c
 }
 
 std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Program& program,
-                                   CodeOptions code_options) {
+                                   const CodeOptions& code_options) {
     if (options.devices == 1) return std::nullopt;
     if (!code_options.extent)
         throw CommandError(ExitCode::usage, "--devices: how a grid is cut depends on the grid",
                            "give one, such as --grid 1024,1024,1024");
-    code_options.reductions_by_plane = true;
-    code_options.watched.clear();
     return plan_pieces(
         program, *code_options.extent,
         {options.devices, options.exchange.interval, true, parse_scheme(options.exchange.scheme)},
-        code_options, gpu_link());
+        code_options);
 }
 
 }  // namespace

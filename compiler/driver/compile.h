@@ -106,6 +106,9 @@ ir::Program optimize(ir::Program program, const CodeOptions& options);
 
 // Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
+// What a cell takes of a single step by these schedules, without what launches take; by the model.
+double seconds_of_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
+                       const schedule::Extent& extent);
 // Mistakes in the words of a schedule, of whichever kind it is.
 std::vector<schedule::Mistake> schedule_mistakes(std::string_view text, int rank);
 // Throws CommandError (usage) where --schedule has such mistakes: for engines that choose none, which would

@@ -5,6 +5,7 @@
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/tune_check.h"
 #include "compiler/driver/tune_compare.h"
+#include "runtime/core/text.h"
 
 namespace halo::driver {
 
@@ -27,19 +28,6 @@ void require_c_names(const Code& code, const CompiledCode& compiled) {
                             code.edited, function.name),
                 "write `extern \"C\" __global__ void …`, as it was emitted");
     }
-}
-
-TuneResults run_on(Engine& engine, const TuneInputs& inputs, const ir::Program& program, int steps) {
-    inputs.give(engine);
-    engine.run(steps, std::nullopt);
-    return results_of(engine, program);
-}
-
-std::string grid_text(const Extent& extent, int rank) {
-    std::string text;
-    for (int axis = 0; axis < rank; ++axis)
-        text += (axis == 0 ? "" : " x ") + std::to_string(extent[static_cast<std::size_t>(axis)]);
-    return text;
 }
 
 }  // namespace
@@ -69,11 +57,11 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     const TuneInputs inputs =
         small_inputs(optimized, run_inputs(optimized, run, request, machine), grid, steps);
     const std::unique_ptr<Engine> interpreter = make_interpreter_engine(optimized, grid);
-    const TuneResults expected = run_on(*interpreter, inputs, optimized, steps);
-    const std::string text = first_difference(expected, run_on(*edited, inputs, optimized, steps), grid,
+    const TuneResults expected = results_from(inputs, *interpreter, optimized, steps);
+    const std::string text = first_difference(expected, results_from(inputs, *edited, optimized, steps), grid,
                                               tolerance_of(optimized), tolerance_ulps);
-    const std::string done =
-        fmt::format("after {} steps on {} cells of random data", steps, grid_text(grid, program.rank()));
+    const std::string done = fmt::format("after {} steps on {} cells of random data", steps,
+                                         rt::extent_text(program.rank(), grid));
     if (text.empty())
         return fmt::format("{} computes what the spec says{}, {}", code.edited,
                            tolerance_ulps > 0 ? fmt::format(" within {} ulps", tolerance_ulps) : "", done);

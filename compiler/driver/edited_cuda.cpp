@@ -9,6 +9,7 @@
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/files.h"
 #include "compiler/kernel/part.h"
+#include "compiler/kernel/print.h"
 
 namespace halo::driver {
 
@@ -140,27 +141,6 @@ void require_names(const Code& code, const EditedCuda& edited) {
     }
 }
 
-std::string type_word(kernel::Type type) {
-    switch (type) {
-        case kernel::Type::boolean:
-            return "bool";
-        case kernel::Type::i32:
-            return "int";
-        case kernel::Type::i64:
-            return "long long";
-        case kernel::Type::f32:
-            return "float";
-        case kernel::Type::f64:
-            return "double";
-        case kernel::Type::u8:
-            return "unsigned char";
-        case kernel::Type::f16:
-        case kernel::Type::bf16:
-            break;
-    }
-    return "f16";  // a pointer's alone
-}
-
 // Static assertions on what each kernel takes. Pointers of all types are alike: they are launched with
 // addresses.
 std::string parameter_checks(const kernel::Program& kernels) {
@@ -182,7 +162,7 @@ template <class A> struct Same<A, A> { static constexpr bool value = true; };
         std::string plain, shown;
         for (const kernel::Parameter& parameter : function.parameters) {
             const bool is_pointer = parameter.kind != kernel::Parameter::Kind::scalar;
-            const std::string word = type_word(parameter.type);
+            const std::string word = kernel::c_type_name(parameter.type);
             plain += (plain.empty() ? "" : ", ") + (is_pointer ? "void*" : word);
             shown += fmt::format(
                 "{}{} {}", shown.empty() ? "" : ", ",

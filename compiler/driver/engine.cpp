@@ -48,11 +48,7 @@ public:
         session_.upload_elements(field, time, values.data(), values.bytes());
     }
     FieldValues download(const std::string& field, int time) override {
-        rt::ElementType type = rt::ElementType::f32;
-        for (const rt::FieldPlan& plan : session_.plan().fields) {
-            if (plan.name == field) type = plan.type;
-        }
-        FieldValues values = FieldValues::zeros(type, session_.cells());
+        FieldValues values = FieldValues::zeros(session_.plan(), field, session_.cells());
         session_.download_elements(field, time, values.elements.data(), values.bytes());
         return values;
     }
@@ -255,6 +251,12 @@ FieldValues FieldValues::zeros(rt::ElementType type, std::int64_t cells) {
     values.type = type;
     values.elements.resize(static_cast<std::size_t>(cells * rt::size_of(type)));
     return values;
+}
+
+FieldValues FieldValues::zeros(const rt::LaunchPlan& plan, const std::string& field, std::int64_t cells) {
+    const auto known =
+        std::ranges::find_if(plan.fields, [&](const rt::FieldPlan& each) { return each.name == field; });
+    return zeros(known == plan.fields.end() ? rt::ElementType::f32 : known->type, cells);
 }
 
 FieldValues FieldValues::rounded(rt::ElementType type, const std::vector<double>& from) {

@@ -27,6 +27,8 @@ struct FieldValues {
     std::vector<std::byte> elements;
 
     static FieldValues zeros(rt::ElementType type, std::int64_t cells);
+    // Of the field's type; f32 where the plan has no such field.
+    static FieldValues zeros(const rt::LaunchPlan& plan, const std::string& field, std::int64_t cells);
     static FieldValues rounded(rt::ElementType type, const std::vector<double>& values);
     const void* data() const { return elements.data(); }
     std::int64_t size() const { return bytes() / rt::size_of(type); }

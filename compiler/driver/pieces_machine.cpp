@@ -14,6 +14,7 @@
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/pieces_plan.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/spec.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/pieces/pieces.h"
 
@@ -57,10 +58,7 @@ public:
         return pieces_.trace(points, name);
     }
     FieldValues download(const std::string& field, int time) override {
-        rt::ElementType type = rt::ElementType::f32;
-        for (const rt::FieldPlan& plan : pieces_.sessions().front()->plan().fields)
-            if (plan.name == field) type = plan.type;
-        FieldValues values = FieldValues::zeros(type, cell_count(extent_));
+        FieldValues values = FieldValues::zeros(pieces_.plan(), field, cell_count(extent_));
         pieces_.download_elements(field, time, values.elements.data(), values.bytes());
         return values;
     }
@@ -156,16 +154,11 @@ public:
         request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
         CodeOptions known = options;
-        known.watched.clear();
-        known.reductions_by_plane = machines_.size() > 1;
         if (gpu != nullptr) known.target = gpu->target();
-        PiecesPlan plan = plan_pieces(program, extent, request, known, gpu ? gpu_link() : cpu_link());
+        PiecesPlan plan = plan_pieces(program, extent, request, known);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         std::vector<std::unique_ptr<Engine>> engines;
-        std::vector<std::string> axes;
-        for (const ir::Axis& axis : program.axes)
-            axes.push_back(axis.name);
-        timings.schedules.push_back(describe_pieces(plan, axes));
+        timings.schedules.push_back(describe_pieces(plan, axis_names(program)));
         for (std::size_t i = 0; i < machines_.size(); ++i) {
             LoadTimings own;
             engines.push_back(machines_[i]->load(program_of_piece(program, plan.cut, i),

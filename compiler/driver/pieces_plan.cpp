@@ -7,9 +7,9 @@
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/spec.h"
 #include "compiler/lower/storage.h"
 #include "compiler/passes/part.h"
-#include "compiler/schedule/cost.h"
 #include "compiler/support/error.h"
 
 namespace halo::driver {
@@ -20,37 +20,34 @@ constexpr std::int64_t kMostInterval = 32;
 constexpr double kBordersFirst = 3;          // what borders cost that come first, against ghosts
 constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
 
-bool has_reductions(const ir::Program& program) {
-    return std::any_of(
-        program.statements.begin(), program.statements.end(),
-        [](const ir::Statement& statement) { return std::holds_alternative<ir::Reduce>(statement); });
+// How pieces reach each other.
+struct Link {
+    double seconds = 0;           // that an exchange takes, however little is exchanged
+    double bytes_per_second = 0;  // to one piece
+    double meeting_seconds = 0;   // that it takes for pieces to wait for each other
+};
+// Of two H200 with NVLink between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB, and
+// events to wait for each other.
+constexpr Link kGpuLink{20e-6, 3.5e11, 10e-6};
+constexpr Link kCpuLink{2e-6, 5e9, 2e-6};
+
+// Kernels for several steps would add up reductions of pieces with their ghosts.
+CodeOptions adding_by_plane(CodeOptions options, int pieces) {
+    options.reductions_by_plane = pieces > 1;
+    options.watched.clear();
+    return options;
 }
 
-std::vector<std::string> axis_names(const ir::Program& program) {
-    std::vector<std::string> names;
-    for (const ir::Axis& axis : program.axes)
-        names.push_back(axis.name);
-    return names;
-}
-
-std::vector<std::string> carried_fields(const ir::Program& program) {
+std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
     const std::vector<bool> carried = ir::fields_carried(program);
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < carried.size(); ++i)
-        if (carried[i]) names.push_back(program.fields[i].name);
-    return names;
-}
-
-std::int64_t bytes_of_cell(const ir::Program& program, std::int64_t interval) {
-    const std::vector<bool> carried = ir::fields_carried(program);
-    std::int64_t bytes = 0;
+    std::vector<CutRules::Carried> result;
     for (std::size_t i = 0; i < carried.size(); ++i) {
-        if (!carried[i]) continue;
         const ir::Field& field = program.fields[i];
-        bytes += rt::size_of(lower::element_type(field.storage)) *
-                 std::min<std::int64_t>(interval, field.history + 1);
+        if (carried[i])
+            result.push_back(
+                {field.name, rt::size_of(lower::element_type(field.storage)), field.history + 1});
     }
-    return bytes;
+    return result;
 }
 
 // How one piece does its steps: how many at once, and what a cell and step takes.
@@ -62,15 +59,12 @@ struct Pace {
 Pace pace_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
              const CodeOptions& options) {
     if (!request.on_gpu) return {};
-    CodeOptions of_piece = options;
+    CodeOptions of_piece = adding_by_plane(options, request.count);
     of_piece.extent = extent;
     const ir::Program optimized = optimize(program, of_piece);
     const std::vector<StageChoice> stages = choose_schedules(optimized, of_piece);
     Pace pace;
-    pace.seconds_per_cell = 0;
-    for (const StageChoice& stage : stages)
-        pace.seconds_per_cell +=
-            schedule::estimate_cost(stage.footprint, stage.schedule, options.target, extent).seconds_per_cell;
+    pace.seconds_per_cell = seconds_of_cell(stages, options, extent);
     const StepsChoice steps = choose_steps(optimized, stages, of_piece);
     if (steps.temporal.schedule) {
         pace.steps_at_once = steps.temporal.schedule->steps;
@@ -82,11 +76,9 @@ Pace pace_of(const ir::Program& program, const Extent& extent, const PiecesReque
 // Of the busiest piece.
 void predict(PiecesPlan& plan, const Pace& pace, std::int64_t bytes_of_cell, const Link& link) {
     double own = 0, all = 0, bytes = 0;
-    for (int i = 0; i < plan.cut.count(); ++i) {
-        const rt::Piece& piece = plan.cut.pieces[static_cast<std::size_t>(i)];
-        const auto ghosts = static_cast<double>(plan.cut.ghost_cells(i));
-        const auto cells = static_cast<double>(piece.own(0)) * static_cast<double>(piece.own(1)) *
-                           static_cast<double>(piece.own(2));
+    for (const rt::Piece& piece : plan.cut.pieces) {
+        const auto ghosts = static_cast<double>(piece.ghost_cells());
+        const auto cells = static_cast<double>(piece.own_cells());
         own = std::max(own, cells);
         all = std::max(all, cells + ghosts);
         bytes = std::max(bytes, ghosts * static_cast<double>(bytes_of_cell));
@@ -124,6 +116,21 @@ rt::Depths CutRules::ghosts(std::int64_t interval) const {
     return depths;
 }
 
+// Levels that are older than the last exchange were given when they were younger.
+std::int64_t CutRules::bytes_of_cell(std::int64_t interval) const {
+    std::int64_t bytes = 0;
+    for (const Carried& field : carried)
+        bytes += field.element * std::min(interval, field.levels);
+    return bytes;
+}
+
+std::vector<std::string> CutRules::carried_names() const {
+    std::vector<std::string> names;
+    for (const Carried& field : carried)
+        names.push_back(field.name);
+    return names;
+}
+
 CutRules cut_rules(const ir::Program& program, const Extent& extent) {
     CutRules rules;
     rules.grid.rank = program.rank();
@@ -135,10 +142,10 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
         const auto along = static_cast<std::size_t>(axis);
         rules.grid.wraps[along] = passes::is_periodic(program, axis);
         std::string why = passes::why_uncut(program, axis);
-        if (why.empty() && has_reductions(program) && axis != last)
+        if (why.empty() && ir::reduces(program) && axis != last)
             why = "reductions are added up plane by plane along " +
                   program.axes[static_cast<std::size_t>(last)].name;
-        if (why.empty() && has_reductions(program) && last == 0)
+        if (why.empty() && ir::reduces(program) && last == 0)
             why = "reductions are added up plane by plane, and a grid of one axis has none";
         rules.may[along] = why.empty();
         if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
@@ -146,18 +153,10 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
     return rules;
 }
 
-Link gpu_link() {
-    return {20e-6, 3.5e11, 10e-6};
-}
-Link cpu_link() {
-    return {2e-6, 5e9, 2e-6};
-}
-
 double PiecesPlan::efficiency() const {
     double largest = 0, all = 0;
     for (const rt::Piece& piece : cut.pieces) {
-        const auto own = static_cast<double>(piece.own(0)) * static_cast<double>(piece.own(1)) *
-                         static_cast<double>(piece.own(2));
+        const auto own = static_cast<double>(piece.own_cells());
         largest = std::max(largest, own);
         all += own;
     }
@@ -199,18 +198,21 @@ std::string scheme_word(rt::ExchangeScheme scheme) {
 }
 
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
-                       const CodeOptions& options, const Link& link) {
+                       const CodeOptions& options) {
+    const Link& link = request.on_gpu ? kGpuLink : kCpuLink;
     const CutRules rules = cut_rules(program, extent);
     const std::vector<std::string> names = axis_names(program);
     const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {
-        return rt::choose_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
+        return rt::find_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
     };
     if (request.count > 1 && std::ranges::none_of(rules.may, [](bool may) { return may; }))
         throw UnsupportedError(fmt::format("`{}` runs on one device alone, as its grid cannot be cut: {}",
                                            program.name, join(rules.why_not, "; ")));
     PiecesPlan best;
     best.scheme = rt::ExchangeScheme::synchronous;
-    best.cut = cut_for(request.interval.value_or(1), rules.may);  // where it can be cut at all
+    best.interval = request.interval.value_or(1);
+    best.cut = rt::choose_decomposition(rules.grid, request.count, rules.ghosts(best.interval), rules.may,
+                                        names);  // where it can be cut at all
     const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);
     std::optional<double> least;
     for (const rt::ExchangeScheme scheme : schemes_for(request, pace)) {
@@ -221,27 +223,24 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         const std::int64_t last = request.interval.value_or(longest);
         if (!is_synchronous && first != unit) continue;
         for (std::int64_t interval = first; interval <= last; interval += unit) {
+            std::optional<rt::Decomposition> cut =
+                cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
+            if (!cut) break;  // pieces are too thin for such deep ghosts
             PiecesPlan plan;
-            try {
-                plan.cut = cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
-            } catch (const rt::Error&) {
-                break;  // pieces are too thin for such deep ghosts
-            }
+            plan.cut = std::move(*cut);
             plan.scheme = scheme;
             plan.interval = interval;
             plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
-            predict(plan, pace, bytes_of_cell(program, interval), link);
+            predict(plan, pace, rules.bytes_of_cell(interval), link);
             const double seconds = plan.step_seconds + plan.ghost_seconds + plan.exchange_seconds;
             if (least && *least <= seconds) continue;
             least = seconds;
             best = std::move(plan);
         }
     }
-    if (!least) {  // too thin for several steps at once
-        best.interval = request.interval.value_or(1);
-        predict(best, pace, bytes_of_cell(program, best.interval), link);
-    }
-    best.carried = rules.carried;
+    if (!least)  // too thin for several steps at once
+        predict(best, pace, rules.bytes_of_cell(best.interval), link);
+    best.carried = rules.carried_names();
     best.uncut = rules.why_not;
     return best;
 }
@@ -265,8 +264,7 @@ static bool is_cut_along_last_alone(const rt::Decomposition& cut) {
 }
 
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
-    options.reductions_by_plane = plan.cut.count() > 1;
-    options.watched.clear();             // kernels for several steps find reductions of pieces and ghosts
+    options = adding_by_plane(std::move(options), plan.cut.count());
     options.wait_for_time_block = true;  // pieces must not go on in different ways
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
                                plan.interval == plan.steps_at_once && is_cut_along_last_alone(plan.cut);

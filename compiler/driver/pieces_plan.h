@@ -24,21 +24,18 @@ struct CutRules {
     std::array<bool, rt::kMaxRank> may{};  // axes that can be cut
     std::vector<std::string> why_not;      // "x: …", of the others
     ir::StepReach reach;
-    std::vector<std::string> carried;                // fields that are exchanged
-    rt::Depths ghosts(std::int64_t interval) const;  // for so many steps
+    struct Carried {
+        std::string name;
+        std::int64_t element = 0;  // bytes of a cell, of one level
+        std::int64_t levels = 1;   // that a step reads
+    };
+    std::vector<Carried> carried;  // fields that are exchanged
+    std::vector<std::string> carried_names() const;
+    // For so many steps between exchanges.
+    rt::Depths ghosts(std::int64_t interval) const;
+    std::int64_t bytes_of_cell(std::int64_t interval) const;
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
-
-// What the model knows of how pieces reach each other. The figures of a GPU are those of two H200 with NVLink
-// between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB, and events to wait for each
-// other.
-struct Link {
-    double seconds = 0;           // that an exchange takes, however little is exchanged
-    double bytes_per_second = 0;  // to one piece
-    double meeting_seconds = 0;   // that it takes for pieces to wait for each other
-};
-Link gpu_link();
-Link cpu_link();
 
 struct PiecesRequest {
     int count = 1;
@@ -68,7 +65,7 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 // Throws UnsupportedError where no grid of this program can be cut, rt::Error (bad_argument) where this grid
 // cannot be cut into so many pieces.
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
-                       const CodeOptions& options, const Link& link);
+                       const CodeOptions& options);
 
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);

@@ -29,16 +29,6 @@ Extent grid_of_checks(const Code& code, Extent extent) {
     return extent;
 }
 
-namespace {
-
-TuneResults run_on(Engine& engine, const TuneInputs& inputs, const ir::Program& program, int steps) {
-    inputs.give(engine);
-    engine.run(steps, std::nullopt);
-    return results_of(engine, program);
-}
-
-}  // namespace
-
 std::string TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
     const Extent small = grid_of_checks(code, awkward_);
     std::string text = against_interpreter(code, compiled, steps, small);
@@ -55,12 +45,13 @@ std::string TuneCheck::against_interpreter(const Code& code, const CompiledCode&
     if (entry == small_.end()) {
         Small small{small_inputs(program_, inputs_, extent, steps), {}};
         const std::unique_ptr<Engine> interpreter = make_interpreter_engine(program_, extent);
-        small.expected = run_on(*interpreter, small.inputs, program_, steps);
+        small.expected = results_from(small.inputs, *interpreter, program_, steps);
         entry = small_.emplace(std::pair(steps, extent), std::move(small)).first;
     }
     const std::unique_ptr<Engine> engine = machine_.start(code, extent, compiled);
-    return first_difference(entry->second.expected, run_on(*engine, entry->second.inputs, program_, steps),
-                            extent, tolerance_of(program_));
+    return first_difference(entry->second.expected,
+                            results_from(entry->second.inputs, *engine, program_, steps), extent,
+                            tolerance_of(program_));
 }
 
 }  // namespace halo::driver

@@ -222,6 +222,12 @@ TuneResults results_of(Engine& engine, const ir::Program& program) {
     return results;
 }
 
+TuneResults results_from(const TuneInputs& inputs, Engine& engine, const ir::Program& program, int steps) {
+    inputs.give(engine);
+    engine.run(steps, std::nullopt);
+    return results_of(engine, program);
+}
+
 TuneResults results_beside_fields(Engine& engine, const ir::Program& program) {
     TuneResults results;
     for (const ir::Points& points : program.points) {

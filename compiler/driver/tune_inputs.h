@@ -54,6 +54,8 @@ struct TuneResults {
     std::vector<Reduction> reductions;
 };
 TuneResults results_of(Engine& engine, const ir::Program& program);
+// After so many steps from these inputs.
+TuneResults results_from(const TuneInputs& inputs, Engine& engine, const ir::Program& program, int steps);
 TuneResults results_beside_fields(Engine& engine, const ir::Program& program);
 
 // The levels that an engine has before and after a step, as (field, time).

@@ -314,6 +314,17 @@ std::vector<bool> uniform_exprs(const Program& program) {
     return uniform;
 }
 
+bool reduces(const Program& program) {
+    return std::any_of(program.statements.begin(), program.statements.end(),
+                       [](const Statement& statement) { return std::holds_alternative<Reduce>(statement); });
+}
+
+bool reduces(const Program& program, const Stage& stage) {
+    return std::any_of(stage.statements.begin(), stage.statements.end(), [&](int statement) {
+        return std::holds_alternative<Reduce>(program.statements[static_cast<std::size_t>(statement)]);
+    });
+}
+
 std::size_t given_columns(const Table& table) {
     const auto computed = std::find_if(table.columns.begin(), table.columns.end(),
                                        [](const Table::Column& column) { return column.value.has_value(); });

@@ -59,6 +59,10 @@ struct Stage {
 // Lets that no result needs are in no stage.
 std::vector<Stage> form_stages(const Program& program);
 
+// Whether a statement of it is a reduction.
+bool reduces(const Program& program);
+bool reduces(const Program& program, const Stage& stage);
+
 // Columns of a table that the run gives; the computed ones come after them.
 std::size_t given_columns(const Table& table);
 

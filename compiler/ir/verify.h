@@ -4,11 +4,11 @@
 // The promises:
 //   arena       operands come before their users; every id names something; a handle's kind fits its use
 //   types       as program.h states for each node; a condition is boolean, arithmetic is not
-//   reads       offsets past the rank are 0; t+1 of states only, after they are written; t-k within
-//   `history`;
-//               outputs and lets only after they are written
+//   reads       offsets past the rank are 0; t+1 of states only, after they are written; t-k within the
+//               history; outputs and lets only after they are written
 //   writes      states at t+1, outputs and lets at t, inputs never; each exactly once, with a value of its
-//   type uniform     spacing, origin and the values of fixed faces read no field, no idx and no pos
+//               type
+//   uniform     spacing, origin and the values of fixed faces read no field, no idx and no pos
 //   boundaries  periodic on both faces of an axis or on neither; halos and margins >= 0, and 0 past the rank
 #pragma once
 

@@ -65,7 +65,7 @@ Overload(Visitors...) -> Overload<Visitors...>;
 
 }  // namespace
 
-std::string Printer::type_name(Type type) const {
+const char* c_type_name(Type type) {
     switch (type) {
         case Type::boolean:
             return "bool";
@@ -80,7 +80,7 @@ std::string Printer::type_name(Type type) const {
         case Type::u8:
             return "unsigned char";
         case Type::f16:
-            return "f16";  // structs of the prelude
+            return "f16";
         case Type::bf16:
             return "bf16";
     }

@@ -8,6 +8,9 @@
 
 namespace halo::kernel {
 
+// As C has it; f16 and bf16 are structs of the prelude.
+const char* c_type_name(Type type);
+
 class Printer {
 public:
     virtual ~Printer() = default;
@@ -15,7 +18,7 @@ public:
 
 protected:
     // Words of the language printed to.
-    virtual std::string type_name(Type type) const;
+    virtual std::string type_name(Type type) const { return c_type_name(type); }
     virtual std::string builtin_name(Builtin builtin) const;
     virtual std::string function_name(Function function, Type type) const;
     virtual std::string fast_function_name(Function function) const;  // f32

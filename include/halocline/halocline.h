@@ -36,6 +36,10 @@ halo_code halo_diagnostic(int index, halo_diagnostic_info* info);
 typedef struct halo_task halo_task;
 halo_code halo_precompile(const halo_program* program, const halo_device* device, const int64_t* grids,
                           int axes, int count, halo_task** task);
+/* The same for halo_simulation_create_on(). */
+halo_code halo_precompile_on(const halo_program* program, const halo_device* const* devices, int device_count,
+                             const int64_t* grids, int axes, int count, int64_t exchange_every,
+                             halo_task** task);
 int halo_task_is_done(const halo_task* task);
 halo_code halo_task_wait(halo_task* task); /* what became of it */
 void halo_task_release(halo_task* task);   /* waits for nothing */

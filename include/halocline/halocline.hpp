@@ -41,6 +41,10 @@ Program compile_file(const std::string& path, const CompileOptions& options = {}
 // A program from a bundle is ready at once.
 std::shared_future<void> precompile(const Program& program, const Device& device, const std::vector<Grid>& grids);
 
+// The same for pieces of each grid on several devices.
+std::shared_future<void> precompile(const Program& program, const std::vector<Device>& devices,
+                                    const std::vector<Grid>& grids, const SimulationOptions& options = {});
+
 struct BundleOptions {
     std::vector<std::string> archs{};  // "sm_90" …; needs NVRTC, and no GPU
     std::vector<Grid> grids{};         // code with schedules for each of these

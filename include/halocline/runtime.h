@@ -135,6 +135,11 @@ halo_code halo_simulation_create(const halo_program* program, const halo_device*
 /* The same with the layout of halo_common_layout(). */
 halo_code halo_simulation_create_in(const halo_program* program, const halo_device* device,
                                     const halo_layout* layout, halo_simulation** simulation);
+/* In pieces on `device_count` devices, piece i on devices[i]. exchange_every: steps from one exchange of
+ * cells to the next, 0 for what a model chooses. */
+halo_code halo_simulation_create_on(const halo_program* program, const halo_device* const* devices,
+                                    int device_count, const int64_t* grid, int axes, int64_t exchange_every,
+                                    halo_simulation** simulation);
 void halo_simulation_release(halo_simulation* simulation);
 
 halo_code halo_set(halo_simulation* simulation, const char* param, double value);
@@ -174,6 +179,17 @@ halo_code halo_wait(halo_simulation* simulation);
 halo_code halo_reduce(halo_simulation* simulation, const char* reduction, double* value); /* waits */
 halo_code halo_steps_done(const halo_simulation* simulation, int64_t* steps);
 halo_code halo_simulation_layout(const halo_simulation* simulation, halo_layout* layout);
+
+/* The cells that a device has: those from begin[axis] to end[axis] - 1, and 0 to 0 along axes that the grid
+ * has not. */
+typedef struct halo_piece {
+    int64_t begin[HALO_MAX_AXES], end[HALO_MAX_AXES];
+} halo_piece;
+halo_code halo_simulation_piece_count(const halo_simulation* simulation, int* count);
+halo_code halo_simulation_piece(const halo_simulation* simulation, int piece, halo_piece* cells);
+/* Where a level of a piece is now, to be read; see Simulation::view() in runtime.hpp. */
+halo_code halo_simulation_view(halo_simulation* simulation, const char* field, int piece, int level,
+                               halo_view* view);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,8 @@
 // All mistakes and troubles throw Error (error.hpp). Device, Program, Field and Simulation are handles: copies
 // mean the same thing, which lives as long as one of them, or something made with it.
 //
-// Threads: every call may come from any thread. Calls that work on one device take turns; whoever steps one
+// Threads: every call may come from any thread. Calls that work on one device take turns, and those of a Simulation
+// on several take the turns of all; whoever steps one
 // Simulation from several threads decides the order. Programs and different devices are independent.
 //
 // Order: what is asked of one device is done in the order of the calls, in the device's stream. step() does not
@@ -185,10 +186,17 @@ private:
 };
 
 struct SimulationOptions {
-    std::optional<Layout> layout{};  // common_layout() of all programs that share its fields
+    std::optional<Layout> layout{};  // common_layout() of all programs that share its fields; on one device
+    // Of several devices: steps from one exchange of cells to the next, 1 or more. Without it a model chooses.
+    std::optional<std::int64_t> exchange_every{};
 };
 
-// One program on one grid on one device.
+// The cells that one of several devices has: those from begin[axis] to end[axis] - 1 of the whole grid.
+struct Piece {
+    Grid begin, end;
+};
+
+// One program on one grid, on one device or in pieces on several.
 //
 // Arrays on the host are dense, x fastest: element x + nx * (y + ny * z); level 0 is t, -1 is t-1. Values convert
 // to and from the field's type.
@@ -198,10 +206,16 @@ public:
     // Memory is taken when it is first needed: with the first write(), step() … All fields start at 0.
     Simulation(const Program& program, const Device& device, const Grid& grid,
                const SimulationOptions& options = {});
+    // Piece i of the grid on devices[i]: GPUs, or CPUs; one may be named several times. The grid, all values and
+    // results are those of the whole, with the same bits. For programs from compile() and compile_file(). Throws
+    // also unsupported where no grid of this program can be cut, and bad_argument where this one cannot be cut
+    // into so many pieces, or a device is a GPU and another one a CPU. A list of one device is that device.
+    Simulation(const Program& program, const std::vector<Device>& devices, const Grid& grid,
+               const SimulationOptions& options = {});
 
     const ProgramInfo& info() const noexcept;
     const Grid& grid() const noexcept;
-    Layout layout() const;
+    Layout layout() const;  // on one device
     std::int64_t steps_done() const;
 
     void set(const std::string& param, double value);  // holds from the next step on
@@ -214,10 +228,16 @@ public:
 
     // Binds the field to arrays that are the caller's or another simulation's. Throws bad_argument, saying what
     // the arrays must be, where type, grid, levels, pitch or the room around the cells do not fit, or where
-    // others that it is bound to say something else of what lies past its faces.
+    // others that it is bound to say something else of what lies past its faces. On one device.
     void bind(const std::string& field, const Field& arrays);
-    // The arrays that the field is in, for another simulation's bind(), or for view().
+    // The arrays that the field is in, for another simulation's bind(), or for view(). On one device.
     Field field(const std::string& name);
+
+    std::vector<Piece> pieces() const;  // by device; on one: the whole grid
+    // Where a level of a piece is now, on the piece's device: its cell `begin` is element first_cell. To be read:
+    // what is around its cells is Halocline's, and what is changed here no neighbour sees. Steps move levels from
+    // array to array, and on a GPU the cells may still be being computed, as of Field::view().
+    View view(const std::string& field, int piece = 0, int level = 0);
 
     // The caller's memory may be reused when write() returns, and holds the values when read() does.
     void write(const std::string& field, std::span<const float> values, int level = 0);
@@ -230,7 +250,7 @@ public:
     void read_elements(const std::string& field, void* elements, std::int64_t bytes, int level = 0);
 
     void step(std::int64_t count = 1);             // asynchronous on a GPU
-    void wait();                                   // for this simulation's device
+    void wait();                                   // for this simulation's devices
     double reduce(const std::string& reduction);  // of the last step; waits
 
 private:

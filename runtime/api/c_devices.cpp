@@ -57,6 +57,14 @@ Grid grid_of(const int64_t* grid, int axes) {
     return Grid(grid, grid + axes);
 }
 
+std::vector<Device> devices_of(const halo_device* const* devices, int count) {
+    std::vector<Device> all;
+    if (count > 0) need(devices, "the list of devices");
+    for (int i = 0; i < count; ++i)
+        all.push_back(need_handle(devices[i], "a device").device);
+    return all;
+}
+
 namespace {
 
 template <class Handle, class Make>
@@ -227,6 +235,16 @@ halo_code halo_simulation_create_in(const halo_program* program, const halo_devi
         options.layout = layout_from_c(layout);
         return Simulation(need_handle(program, "the program").program,
                           need_handle(device, "the device").device, options.layout->grid, options);
+    });
+}
+halo_code halo_simulation_create_on(const halo_program* program, const halo_device* const* devices,
+                                    int device_count, const int64_t* grid, int axes, int64_t exchange_every,
+                                    halo_simulation** simulation) {
+    return make(simulation, [&] {
+        SimulationOptions options;
+        if (exchange_every != 0) options.exchange_every = exchange_every;
+        return Simulation(need_handle(program, "the program").program, devices_of(devices, device_count),
+                          grid_of(grid, axes), options);
     });
 }
 halo_code halo_simulation_layout(const halo_simulation* simulation, halo_layout* layout) {

@@ -47,5 +47,6 @@ Handle& need_handle(Handle* handle, const char* what) {
 }
 std::string text_of(const char* text, const char* what);
 Grid grid_of(const int64_t* grid, int axes);
+std::vector<Device> devices_of(const halo_device* const* devices, int count);
 
 }  // namespace halocline::detail

@@ -138,3 +138,31 @@ halo_code halo_steps_done(const halo_simulation* simulation, int64_t* steps) {
         *steps = of(simulation).steps_done();
     });
 }
+
+halo_code halo_simulation_piece_count(const halo_simulation* simulation, int* count) {
+    return guarded([&] {
+        need(count, "the place for the number of pieces");
+        *count = static_cast<int>(of(simulation).pieces().size());
+    });
+}
+halo_code halo_simulation_piece(const halo_simulation* simulation, int piece, halo_piece* cells) {
+    return guarded([&] {
+        need(cells, "the place for the piece");
+        const std::vector<Piece> pieces = of(simulation).pieces();
+        if (piece < 0 || piece >= static_cast<int>(pieces.size()))
+            throw Error(ErrorCode::bad_argument, "the simulation has " + std::to_string(pieces.size()) +
+                                                     (pieces.size() == 1 ? " piece" : " pieces"));
+        const Piece& known = pieces[static_cast<std::size_t>(piece)];
+        *cells = {{0, 0, 0}, {1, 1, 1}};
+        std::copy(known.begin.begin(), known.begin.end(), cells->begin);
+        std::copy(known.end.begin(), known.end.end(), cells->end);
+    });
+}
+halo_code halo_simulation_view(halo_simulation* simulation, const char* field, int piece, int level,
+                               halo_view* view) {
+    return guarded([&] {
+        need(view, "the place for the view");
+        const View found = of(simulation).view(text_of(field, "the field"), piece, level);
+        *view = {found.memory, found.bytes, found.first_cell, found.pitch, found.slice};
+    });
+}

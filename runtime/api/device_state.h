@@ -1,10 +1,13 @@
 // The inside of a Device handle. Not for users.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/core/device.h"
 #include "runtime/cuda/cuda.h"
@@ -29,6 +32,22 @@ public:
 private:
     std::lock_guard<std::recursive_mutex> lock_;
     std::optional<halo::rt::CurrentCudaContext> context_;
+};
+
+// Of several devices. Whoever takes several takes them in one order, so that nobody waits in a circle.
+class Turns {
+public:
+    explicit Turns(const std::vector<std::shared_ptr<DeviceState>>& devices) : turns_(devices.size()) {
+        std::vector<DeviceState*> in_order;
+        for (const auto& device : devices)
+            in_order.push_back(device.get());
+        std::sort(in_order.begin(), in_order.end(), std::less<>());
+        for (std::size_t i = 0; i < in_order.size(); ++i)
+            turns_[i].emplace(*in_order[i]);
+    }
+
+private:
+    std::vector<std::optional<Turn>> turns_;
 };
 
 }  // namespace halocline::detail

@@ -12,7 +12,7 @@
 
 namespace halocline::detail {
 
-struct SimulationState;
+struct WholeSimulation;
 
 struct FieldState {
     std::shared_ptr<DeviceState> device;
@@ -25,7 +25,7 @@ struct FieldState {
     std::vector<halo::rt::DeviceMemory> memory;  // empty where the arrays are the caller's
     std::uint64_t version = 0;                   // grows with each change of cells or their order
     struct User {                                // who puts what past the faces
-        std::weak_ptr<SimulationState> simulation;
+        std::weak_ptr<WholeSimulation> simulation;
         int field = 0;
     };
     std::vector<User> users;

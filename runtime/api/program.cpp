@@ -50,6 +50,15 @@ Extent extent_of(const ProgramInfo& info, const Grid& grid) {
     return extent;
 }
 
+std::shared_ptr<const PiecesCode> ProgramSource::code_for_pieces(
+    const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& /*extent*/,
+    std::optional<std::int64_t> /*interval*/) {
+    throw Error(ErrorCode::no_device,
+                fmt::format("'{}' was compiled before, for whole grids; {} devices need code for pieces of a "
+                            "grid, which a program from compile() or compile_file() has",
+                            info_.name, devices.size()));
+}
+
 }  // namespace detail
 
 Program Program::load(const std::string& path) {

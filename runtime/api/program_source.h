@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "runtime/api/device_state.h"
 #include "runtime/core/launch_plan.h"
 #include "runtime/core/session.h"
+#include "runtime/pieces/pieces.h"
 
 namespace halocline::detail {
 
@@ -25,6 +27,13 @@ struct Code {
     std::shared_future<halo::rt::LateCode> late;     // as of SessionOptions::time_block_code
 };
 
+// Code for pieces of one grid.
+struct PiecesCode {
+    halo::rt::Decomposition cut;
+    halo::rt::PiecesOptions options;
+    std::vector<std::shared_ptr<const Code>> pieces;  // by Decomposition::pieces
+};
+
 class ProgramSource {
 public:
     explicit ProgramSource(ProgramInfo info) : info_(std::move(info)) {}
@@ -34,6 +43,11 @@ public:
     virtual std::vector<std::string> targets() const = 0;
     // Compiles, where it must. From any thread. Throws Error or rt::Error: no_device where there is none.
     virtual std::shared_ptr<const Code> code_for(const DeviceState& device, const Extent& extent) = 0;
+    // The same for one piece on each device, all of one kind. interval: steps from one exchange to the next;
+    // none: chosen. Throws no_device where there is code for whole grids alone.
+    virtual std::shared_ptr<const PiecesCode> code_for_pieces(
+        const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,
+        std::optional<std::int64_t> interval);
 
 private:
     ProgramInfo info_;

@@ -1,127 +1,107 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
 #include "runtime/api/errors.h"
-#include "runtime/api/simulation_state.h"
-#include "runtime/core/plan_check.h"
+#include "runtime/api/pieces_simulation.h"
+#include "runtime/api/whole_simulation.h"
 
 namespace halocline {
 
 namespace rt = halo::rt;
 using detail::SimulationState;
 using detail::translated;
-using detail::Turn;
 
 namespace detail {
 
-rt::Session& SimulationState::up_to_date() {
-    rt::Session& running = start();
-    for (auto& [name, binding] : bindings) {
-        if (binding.seen == binding.field->version) continue;
-        running.bind_levels(name, arrays_of(binding));
-        binding.seen = binding.field->version;
-    }
-    return running;
+void refuse_name(const std::string& program, const char* kind, const std::string& name,
+                 const std::vector<std::string>& known) {
+    throw Error(ErrorCode::bad_argument, known.empty()
+                                             ? fmt::format("'{}' has no {}, so no '{}'", program, kind, name)
+                                             : fmt::format("'{}' has no {} '{}'; it has {}", program, kind,
+                                                           name, fmt::join(known, ", ")));
 }
 
-void SimulationState::hand_on() {
-    for (auto& [name, binding] : bindings) {
-        const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(binding.index)];
-        if (known.role == rt::Role::input) continue;
-        FieldState& field = *binding.field;
-        const std::vector<void*> arrays = session->level_arrays(name);
-        const std::int64_t origin = session->geometry().origin * rt::size_of(field.type);
-        for (std::size_t i = 0; i < arrays.size(); ++i) {
-            const std::size_t past = static_cast<std::size_t>(known.history);
-            const std::size_t place = i <= past ? i : i - past + static_cast<std::size_t>(field.past);
-            field.cells[place] = static_cast<char*>(arrays[i]) + origin;
-        }
-        binding.seen = ++field.version;
-    }
+SimulationState::SimulationState(const Program& program, std::vector<std::shared_ptr<DeviceState>> on,
+                                 Grid cells)
+    : source(program.source()),
+      devices(std::move(on)),
+      grid(std::move(cells)),
+      extent(extent_of(program.info(), grid)),
+      known_params(program.info().params) {}
+
+void SimulationState::set(const std::string& param, double value) {
+    find_named(known_params, param, "parameter", source->info().name);
+    params[param] = value;
+    set_running(param, value);
 }
 
-void SimulationState::mark_written(const std::string& name) {
-    const auto bound = bindings.find(name);
-    if (bound != bindings.end()) bound->second.seen = ++bound->second.field->version;
+double SimulationState::get(const std::string& param) const {
+    const int index = find_named(known_params, param, "parameter", source->info().name);
+    const auto found = params.find(param);
+    if (found != params.end()) return found->second;
+    const ParamInfo& known = known_params[static_cast<std::size_t>(index)];
+    if (known.default_value) return *known.default_value;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("parameter '{}' has no default and was not given a value", param));
 }
 
-namespace {
-
-// Nothing where params that it depends on have no values yet.
-std::optional<double> fixed_value(const rt::Session& session, const rt::FieldPlan& field, std::size_t axis,
-                                  std::size_t side) {
-    const rt::FacePlan& face = field.boundary[axis][side];
-    if (face.kind != rt::BoundaryKind::fixed || field.halo[axis][side] == 0) return std::nullopt;
-    try {
-        return session.evaluate(face.value);
-    } catch (const rt::Error&) {
-        return std::nullopt;
-    }
-}
-
-}  // namespace
-
-// What is fixed may depend on params, so it is looked at before steps.
-void SimulationState::check_faces() const {
-    for (const auto& [name, binding] : bindings) {
-        const rt::FieldPlan& mine = plan.fields[static_cast<std::size_t>(binding.index)];
-        for (const FieldState::User& user : binding.field->users) {
-            const auto other = user.simulation.lock();
-            if (other == nullptr || other.get() == this || !other->session) continue;
-            const rt::FieldPlan& theirs = other->plan.fields[static_cast<std::size_t>(user.field)];
-            for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.rank); ++axis)
-                for (std::size_t side = 0; side < 2; ++side) {
-                    const std::optional<double> here = fixed_value(*session, mine, axis, side);
-                    const std::optional<double> there = fixed_value(*other->session, theirs, axis, side);
-                    if (!here || !there || *here == *there) continue;
-                    throw Error(
-                        ErrorCode::bad_argument,
-                        fmt::format(
-                            "'{}' of '{}' and '{}' of '{}' share their arrays, and fix different values "
-                            "past the {} face of {}: {} and {}",
-                            mine.name, plan.name, theirs.name, other->plan.name, side == 0 ? "low" : "high",
-                            plan.axes[axis], *here, *there));
-                }
-        }
-    }
-}
-
-}  // namespace detail
-
-Simulation::Simulation(const Program& program, const Device& device, const Grid& grid,
-                       const SimulationOptions& options) {
-    translated([&] {
-        auto state = std::make_shared<SimulationState>();
-        state->source = program.source();
-        state->grid = grid;
-        state->extent = detail::extent_of(program.info(), grid);
-        state->code = program.source()->code_for(*device.state(), state->extent);
-        state->plan = state->code->plan;
-        if (options.layout) {
-            if (options.layout->grid != grid)
-                throw Error(ErrorCode::bad_argument, fmt::format("the layout is of another grid, {}",
-                                                                 detail::grid_text(options.layout->grid)));
-            state->geometry = detail::geometry_of(*options.layout);
-        }
-        state->device = device.state();
-        state_ = std::move(state);
-    });
+View view_of(const rt::Session& session, const std::string& field, int level, const Extent& first) {
+    const rt::LaunchPlan& plan = session.plan();
+    const rt::FieldPlan& known =
+        plan.fields[static_cast<std::size_t>(find_named(plan.fields, field, "field", plan.name))];
+    if (known.interleave > 1)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("'{}' lies side by side with other components, and has no array of its own; "
+                                "leave out `layout aos`",
+                                field));
+    if (level > 0 || level < -known.history)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("field '{}' has levels {} to 0; there is no level {:+}", field,
+                                -known.history, level));
+    const rt::Geometry& place = session.geometry();
+    View view;
+    view.memory = session.level_arrays(field)[static_cast<std::size_t>(-level)];
+    view.bytes = place.elements * rt::size_of(known.type);
+    view.first_cell = place.origin + first[0] + place.pitch * first[1] + place.slice * first[2];
+    view.pitch = place.pitch;
+    view.slice = place.slice;
+    return view;
 }
 
 namespace {
 
-// Calls work(state) in the device's turn.
+std::shared_ptr<SimulationState> simulation_on(const Program& program, const std::vector<Device>& devices,
+                                               const Grid& grid, const SimulationOptions& options) {
+    if (devices.size() == 1)
+        return std::make_shared<WholeSimulation>(program, devices.front(), grid, options);
+    return std::make_shared<PiecesSimulation>(program, devices, grid, options);
+}
+
+// Calls work(state) in the turns of its devices.
 template <class Work>
 decltype(auto) in_turn(const std::shared_ptr<SimulationState>& state, Work&& work) {
     return translated([&]() -> decltype(auto) {
-        const Turn turn(*state->device);
+        const Turns turns(state->devices);
         return work(*state);
     });
 }
 
 }  // namespace
+
+}  // namespace detail
+
+using detail::in_turn;
+
+Simulation::Simulation(const Program& program, const Device& device, const Grid& grid,
+                       const SimulationOptions& options)
+    : Simulation(program, std::vector<Device>{device}, grid, options) {}
+
+Simulation::Simulation(const Program& program, const std::vector<Device>& devices, const Grid& grid,
+                       const SimulationOptions& options)
+    : state_(translated([&] { return detail::simulation_on(program, devices, grid, options); })) {}
 
 const ProgramInfo& Simulation::info() const noexcept {
     return state_->source->info();
@@ -130,49 +110,33 @@ const Grid& Simulation::grid() const noexcept {
     return state_->grid;
 }
 Layout Simulation::layout() const {
-    return in_turn(state_, [](SimulationState& s) {
-        return detail::layout_of(s.session ? s.session->geometry() : s.chosen_geometry(),
-                                 s.device->device->row_layout());
-    });
+    return in_turn(state_, [](SimulationState& s) { return s.layout(); });
 }
 std::int64_t Simulation::steps_done() const {
-    return in_turn(state_, [](SimulationState& s) { return s.session ? s.session->steps_done() : 0; });
+    return in_turn(state_, [](SimulationState& s) { return s.steps_done(); });
 }
 
 void Simulation::set(const std::string& param, double value) {
-    in_turn(state_, [&](SimulationState& s) {
-        s.find_param(param);
-        s.params[param] = value;
-        if (s.session) s.session->set_param(param, value);
-    });
+    in_turn(state_, [&](SimulationState& s) { s.set(param, value); });
 }
-
 double Simulation::get(const std::string& param) const {
-    return in_turn(state_, [&](SimulationState& s) {
-        const auto& known = s.plan.params[static_cast<std::size_t>(s.find_param(param))];
-        const auto found = s.params.find(param);
-        if (found != s.params.end()) return found->second;
-        if (known.default_value) return *known.default_value;
-        throw Error(ErrorCode::bad_argument,
-                    fmt::format("parameter '{}' has no default and was not given a value", param));
-    });
+    return in_turn(state_, [&](SimulationState& s) { return s.get(param); });
 }
-
 void Simulation::set_weights(const std::string& coefficient, std::span<const double> weights) {
-    in_turn(state_, [&](SimulationState& s) { s.start().set_coef(coefficient, weights); });
+    in_turn(state_, [&](SimulationState& s) { s.set_weights(coefficient, weights); });
 }
 void Simulation::set_table(const std::string& table, std::span<const double> rows) {
-    in_turn(state_, [&](SimulationState& s) { s.start().set_table(table, rows); });
+    in_turn(state_, [&](SimulationState& s) { s.set_table(table, rows); });
 }
 void Simulation::set_points(const std::string& points, std::span<const double> positions) {
-    in_turn(state_, [&](SimulationState& s) { s.start().set_points(points, positions); });
+    in_turn(state_, [&](SimulationState& s) { s.set_points(points, positions); });
 }
 void Simulation::set_point_values(const std::string& points, const std::string& name,
                                   std::span<const double> values) {
-    in_turn(state_, [&](SimulationState& s) { s.start().set_point_values(points, name, values); });
+    in_turn(state_, [&](SimulationState& s) { s.set_point_values(points, name, values); });
 }
 std::vector<double> Simulation::trace(const std::string& points, const std::string& name) {
-    return in_turn(state_, [&](SimulationState& s) { return s.start().trace(points, name); });
+    return in_turn(state_, [&](SimulationState& s) { return s.trace(points, name); });
 }
 
 void Simulation::bind(const std::string& field, const Field& arrays) {
@@ -181,60 +145,56 @@ void Simulation::bind(const std::string& field, const Field& arrays) {
 Field Simulation::field(const std::string& name) {
     return in_turn(state_, [&](SimulationState& s) { return Field(s.share(name)); });
 }
+std::vector<Piece> Simulation::pieces() const {
+    return translated([&] { return state_->pieces(); });
+}
+View Simulation::view(const std::string& field, int piece, int level) {
+    return in_turn(state_, [&](SimulationState& s) {
+        const auto count = static_cast<int>(s.devices.size());
+        if (piece >= 0 && piece < count) return s.view(field, piece, level);
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("there are {} pieces, 0 to {}, and no piece {}", count, count - 1, piece));
+    });
+}
 
 void Simulation::write(const std::string& field, std::span<const float> values, int level) {
-    in_turn(state_, [&](SimulationState& s) {
-        s.up_to_date().upload(field, level, values);
-        s.mark_written(field);
-    });
+    in_turn(state_, [&](SimulationState& s) { s.write(field, level, values); });
 }
 void Simulation::write(const std::string& field, std::span<const double> values, int level) {
-    in_turn(state_, [&](SimulationState& s) {
-        s.up_to_date().upload(field, level, values);
-        s.mark_written(field);
-    });
+    in_turn(state_, [&](SimulationState& s) { s.write(field, level, values); });
 }
 void Simulation::read(const std::string& field, std::span<float> values, int level) {
-    in_turn(state_, [&](SimulationState& s) { s.up_to_date().download(field, level, values); });
+    in_turn(state_, [&](SimulationState& s) { s.read(field, level, values); });
 }
 void Simulation::read(const std::string& field, std::span<double> values, int level) {
-    in_turn(state_, [&](SimulationState& s) { s.up_to_date().download(field, level, values); });
+    in_turn(state_, [&](SimulationState& s) { s.read(field, level, values); });
 }
 std::vector<double> Simulation::read(const std::string& field, int level) {
-    return in_turn(state_, [&](SimulationState& s) { return s.up_to_date().download(field, level); });
+    return in_turn(state_, [&](SimulationState& s) {
+        std::vector<double> values(static_cast<std::size_t>(s.extent[0] * s.extent[1] * s.extent[2]));
+        s.read(field, level, std::span<double>(values));
+        return values;
+    });
 }
 void Simulation::write_elements(const std::string& field, const void* elements, std::int64_t bytes,
                                 int level) {
-    in_turn(state_, [&](SimulationState& s) {
-        s.up_to_date().upload_elements(field, level, elements, bytes);
-        s.mark_written(field);
-    });
+    in_turn(state_, [&](SimulationState& s) { s.write_elements(field, level, elements, bytes); });
 }
 void Simulation::read_elements(const std::string& field, void* elements, std::int64_t bytes, int level) {
-    in_turn(state_,
-            [&](SimulationState& s) { s.up_to_date().download_elements(field, level, elements, bytes); });
+    in_turn(state_, [&](SimulationState& s) { s.read_elements(field, level, elements, bytes); });
 }
 
 void Simulation::step(std::int64_t count) {
-    in_turn(state_, [&](SimulationState& s) {
-        rt::Session& session = s.up_to_date();
-        s.check_faces();
-        try {
-            session.step(count);
-        } catch (...) {
-            s.hand_on();  // some steps may have been done
-            throw;
-        }
-        s.hand_on();
+    in_turn(state_, [&](SimulationState& s) { s.step(count); });
+}
+void Simulation::wait() {
+    in_turn(state_, [](SimulationState& s) {
+        for (const auto& device : s.devices)
+            device->device->synchronize();
     });
 }
-
-void Simulation::wait() {
-    in_turn(state_, [](SimulationState& s) { s.device->device->synchronize(); });
-}
-
 double Simulation::reduce(const std::string& reduction) {
-    return in_turn(state_, [&](SimulationState& s) { return s.start().reduction(reduction); });
+    return in_turn(state_, [&](SimulationState& s) { return s.reduce(reduction); });
 }
 
 }  // namespace halocline

@@ -1,63 +1,80 @@
-// The inside of a Simulation handle. Not for users. Whoever calls its functions has the device's Turn.
+// The inside of a Simulation handle: a program on a grid, on one device (whole_simulation.h) or in pieces on
+// several (pieces_simulation.h). Not for users. Whoever calls its functions has the Turns of its devices.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "halocline/runtime.hpp"
+#include "runtime/api/device_state.h"
 #include "runtime/api/field_state.h"
 #include "runtime/api/program_source.h"
 #include "runtime/core/session.h"
 
 namespace halocline::detail {
 
-struct SimulationState : std::enable_shared_from_this<SimulationState> {
-    std::shared_ptr<DeviceState> device;
-    std::shared_ptr<ProgramSource> source;
-    std::shared_ptr<const Code> code;
-    Grid grid;
-    Extent extent{1, 1, 1};
-    halo::rt::LaunchPlan plan;  // the code's, without what the bound fields have no arrays for
-    std::optional<halo::rt::Geometry> geometry;  // once it is decided
-    std::map<std::string, double> params;        // set before the start
-    struct Binding {
-        std::shared_ptr<FieldState> field;
-        int index = 0;  // in the plan
-        std::uint64_t seen = 0;
-    };
-    std::map<std::string, Binding> bindings;
-    std::optional<halo::rt::Session> session;
+// The place of what has this name. Throws Error (bad_argument) with the names that there are.
+[[noreturn]] void refuse_name(const std::string& program, const char* kind, const std::string& name,
+                              const std::vector<std::string>& known);
+template <class Item>
+int find_named(const std::vector<Item>& items, const std::string& name, const char* kind,
+               const std::string& program) {
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].name == name) return static_cast<int>(i);
+        known.push_back("'" + items[i].name + "'");
+    }
+    refuse_name(program, kind, name, known);
+}
 
-    SimulationState() = default;
+// The array of a level of a session's field, with cell `first` as its first one.
+View view_of(const halo::rt::Session& session, const std::string& field, int level, const Extent& first);
+
+struct SimulationState {
+    const std::shared_ptr<ProgramSource> source;
+    const std::vector<std::shared_ptr<DeviceState>> devices;  // by piece
+    const Grid grid;
+    const Extent extent;
+    std::vector<ParamInfo> known_params;   // of the code that runs
+    std::map<std::string, double> params;  // that were given
+
+    SimulationState(const Program& program, std::vector<std::shared_ptr<DeviceState>> devices, Grid grid);
     SimulationState(const SimulationState&) = delete;
     SimulationState& operator=(const SimulationState&) = delete;
-    ~SimulationState() {
-        if (device == nullptr) return;
-        const Turn turn(*device);
-        session.reset();
-    }
+    virtual ~SimulationState() = default;
 
-    // simulation_start.cpp
-    int find_field(const std::string& name) const;  // throws with the names that there are
-    int find_param(const std::string& name) const;
-    halo::rt::Geometry chosen_geometry() const;
-    void bind(const std::string& name, const std::shared_ptr<FieldState>& field);
-    halo::rt::Session& start();  // the session, made where there is none yet
-    std::shared_ptr<FieldState> share(const std::string& name);
-    std::vector<void*> arrays_of(const Binding& binding) const;  // as Session::bind_levels() takes them
+    // As Simulation has them.
+    void set(const std::string& param, double value);
+    double get(const std::string& param) const;
+    virtual Layout layout() const = 0;
+    virtual std::int64_t steps_done() const = 0;
+    virtual void set_weights(const std::string& coefficient, std::span<const double> weights) = 0;
+    virtual void set_table(const std::string& table, std::span<const double> rows) = 0;
+    virtual void set_points(const std::string& points, std::span<const double> positions) = 0;
+    virtual void set_point_values(const std::string& points, const std::string& name,
+                                  std::span<const double> values) = 0;
+    virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
+    virtual void bind(const std::string& name, const std::shared_ptr<FieldState>& field) = 0;
+    virtual std::shared_ptr<FieldState> share(const std::string& name) = 0;
+    virtual std::vector<Piece> pieces() const = 0;
+    virtual View view(const std::string& field, int piece, int level) = 0;
+    virtual void write(const std::string& field, int level, std::span<const float> values) = 0;
+    virtual void write(const std::string& field, int level, std::span<const double> values) = 0;
+    virtual void read(const std::string& field, int level, std::span<float> values) = 0;
+    virtual void read(const std::string& field, int level, std::span<double> values) = 0;
+    virtual void write_elements(const std::string& field, int level, const void* elements,
+                                std::int64_t bytes) = 0;
+    virtual void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) = 0;
+    virtual void step(std::int64_t count) = 0;
+    virtual double reduce(const std::string& reduction) = 0;
 
-    // simulation.cpp
-    halo::rt::Session& up_to_date();  // the session, with what others did to shared fields
-    void hand_on();                   // after steps: where the levels of shared fields are now
-    void mark_written(const std::string& name);
-    void check_faces() const;  // that all users of shared fields mean the same past their faces
-
-private:
-    bool check_levels(const halo::rt::FieldPlan& known, const FieldState& field) const;
-    halo::rt::Geometry checked_place(const halo::rt::FieldPlan& known, const FieldState& field) const;
-    void check_apart(const std::string& name, const FieldState& field) const;
-    void check_users(int index, const FieldState& field) const;
+protected:
+    // Tells what runs already.
+    virtual void set_running(const std::string& param, double value) = 0;
 };
 
 }  // namespace halocline::detail

@@ -116,16 +116,38 @@ double decode(const void* element, ElementType type) {
     return 0;
 }
 
-void encode(const double* values, std::int64_t count, ElementType type, void* elements) {
+namespace {
+
+template <class Value>
+void encode_row(const Value* values, std::int64_t count, ElementType type, void* elements) {
     const std::int64_t size = size_of(type);
     for (std::int64_t i = 0; i < count; ++i)
-        encode(values[i], type, static_cast<char*>(elements) + i * size);
+        encode(static_cast<double>(values[i]), type, static_cast<char*>(elements) + i * size);
+}
+
+template <class Value>
+void decode_row(const void* elements, std::int64_t count, ElementType type, Value* values) {
+    const std::int64_t size = size_of(type);
+    for (std::int64_t i = 0; i < count; ++i)
+        values[i] = static_cast<Value>(decode(static_cast<const char*>(elements) + i * size, type));
+}
+
+}  // namespace
+
+void encode(const double* values, std::int64_t count, ElementType type, void* elements) {
+    encode_row(values, count, type, elements);
+}
+
+void encode(const float* values, std::int64_t count, ElementType type, void* elements) {
+    encode_row(values, count, type, elements);
 }
 
 void decode(const void* elements, std::int64_t count, ElementType type, double* values) {
-    const std::int64_t size = size_of(type);
-    for (std::int64_t i = 0; i < count; ++i)
-        values[i] = decode(static_cast<const char*>(elements) + i * size, type);
+    decode_row(elements, count, type, values);
+}
+
+void decode(const void* elements, std::int64_t count, ElementType type, float* values) {
+    decode_row(elements, count, type, values);
 }
 
 const char* name_of(ElementType type) {

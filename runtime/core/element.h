@@ -15,7 +15,9 @@ double decode(const void* element, ElementType type);  // an i64 past 2^53 is ro
 
 // `count` elements in a row.
 void encode(const double* values, std::int64_t count, ElementType type, void* elements);
+void encode(const float* values, std::int64_t count, ElementType type, void* elements);
 void decode(const void* elements, std::int64_t count, ElementType type, double* values);
+void decode(const void* elements, std::int64_t count, ElementType type, float* values);
 
 constexpr bool is_real(ElementType type) {
     return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||

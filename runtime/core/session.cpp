@@ -72,18 +72,20 @@ std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) 
 
 double Session::State::combine(int index) const {
     const int place = block_row < 0 ? -1 : place_in_block(index);
-    if (place >= 0) return combined(index, block_partials_of_step(place), plan.time_block->kernel.blocks);
-    return combined(index, partials[index].address(), block_count(plan.reductions[index].kernel));
+    if (place >= 0)
+        return results_of(index, block_partials_of_step(place), plan.time_block->kernel.blocks).combined();
+    return results_of(index, partials[index].address(), block_count(plan.reductions[index].kernel))
+        .combined();
 }
 
-// Partial results on the device, in their order.
-double Session::State::combined(int index, const void* on_device, std::int64_t count) const {
+PartialResults Session::State::results_of(int index, const void* on_device, std::int64_t count) const {
+    const ReductionPlan& reduction = plan.reductions[index];
     PartialResults results;
-    results.op = plan.reductions[index].op;
-    results.square_root = plan.reductions[index].square_root;
+    results.op = reduction.op;
+    results.square_root = reduction.square_root;
     results.values.resize(static_cast<std::size_t>(count));
     device->copy_to_host(results.values.data(), on_device, 8 * count);
-    return results.combined();
+    return results;
 }
 
 double PartialResults::combined() const {
@@ -255,16 +257,8 @@ PartialResults Session::partial_results(const std::string& name) {
         throw Error(
             ErrorCode::bad_argument,
             fmt::format("'{}' was found by a kernel that does several steps, and not in parts", name));
-    const ReductionPlan& reduction = s.plan.reductions[static_cast<std::size_t>(index)];
-    PartialResults results;
-    results.op = reduction.op;
-    results.square_root = reduction.square_root;
-    results.blocks = s.blocks[static_cast<std::size_t>(reduction.kernel)];
-    results.tile = s.plan.kernels[static_cast<std::size_t>(reduction.kernel)].tile;
-    results.values.resize(static_cast<std::size_t>(s.block_count(reduction.kernel)));
-    s.device->copy_to_host(results.values.data(), s.partials[static_cast<std::size_t>(index)].address(),
-                           8 * static_cast<std::int64_t>(results.values.size()));
-    return results;
+    return s.results_of(index, s.partials[static_cast<std::size_t>(index)].address(),
+                        s.block_count(s.plan.reductions[index].kernel));
 }
 
 void Session::combine_with(std::function<double(const std::string& name)> combine) {

@@ -70,8 +70,6 @@ struct RunResult {
 struct PartialResults {
     ReductionPlan::Op op = ReductionPlan::Op::sum;
     bool square_root = false;  // of what they come to
-    std::array<std::int64_t, kMaxRank> blocks{1, 1, 1};
-    std::array<int, kMaxRank> tile{1, 1, 1};  // a block's cells
     std::vector<double> values;
     double combined() const;  // in their order
 };

@@ -83,11 +83,7 @@ void Session::State::upload_values(const std::string& name, int time, std::span<
     to.images_due = true;
     if (type == kElementType<Element>) return upload_cells(field, to, values.data());
     std::vector<char> converted(values.size() * static_cast<std::size_t>(size_of(type)));
-    char* element = converted.data();
-    for (const Element value : values) {
-        encode(static_cast<double>(value), type, element);
-        element += size_of(type);
-    }
+    encode(values.data(), cell_count(), type, converted.data());
     upload_cells(field, to, converted.data());
 }
 
@@ -100,11 +96,7 @@ void Session::State::download_values(const std::string& name, int time, std::spa
     if (type == kElementType<Element>) return download_cells(field, from, values.data());
     std::vector<char> native(values.size() * static_cast<std::size_t>(size_of(type)));
     download_cells(field, from, native.data());
-    const char* element = native.data();
-    for (Element& value : values) {
-        value = static_cast<Element>(decode(element, type));
-        element += size_of(type);
-    }
+    decode(native.data(), cell_count(), type, values.data());
 }
 
 void Session::upload(const std::string& field, int time, std::span<const double> values) {

@@ -301,7 +301,8 @@ struct Session::State {
     bool reads_reduction(const HostScalar& scalar, std::size_t reduction) const;
     double reduce(int index);  // of the last step; throws before the first
     double combine(int index) const;
-    double combined(int index, const void* partials, std::int64_t count) const;
+    // Of partial results on the device.
+    PartialResults results_of(int index, const void* on_device, std::int64_t count) const;
     // For scalars that read reductions: the latest values, the initial ones where there are none yet. 0 for
     // those that it does not read.
     std::vector<double> latest_reductions(const HostScalar& scalar);

@@ -44,8 +44,10 @@ std::vector<std::vector<double>> Session::State::block_values(std::int64_t round
         for (std::size_t step = 0; step < steps; ++step) {
             double& value = values[step][static_cast<std::size_t>(reduction)];
             if (!on_device) {
-                value = combined(reduction, of_steps + static_cast<std::int64_t>(step) * block.kernel.blocks,
-                                 block.kernel.blocks);
+                value =
+                    results_of(reduction, of_steps + static_cast<std::int64_t>(step) * block.kernel.blocks,
+                               block.kernel.blocks)
+                        .combined();
                 continue;
             }
             value = results[place * steps + step];

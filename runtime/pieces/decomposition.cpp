@@ -85,11 +85,6 @@ int Decomposition::beside(int piece, int axis, int side) const {
     return place[0] + counts[0] * (place[1] + counts[1] * place[2]);
 }
 
-std::int64_t Decomposition::ghost_cells(int piece) const {
-    const Piece& of = pieces[static_cast<std::size_t>(piece)];
-    return of.cells(0) * of.cells(1) * of.cells(2) - of.own(0) * of.own(1) * of.own(2);
-}
-
 Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& counts, const Depths& ghosts,
                         const std::vector<std::string>& axes) {
     Decomposition cut = cut_into(grid, counts, ghosts);
@@ -98,12 +93,11 @@ Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& count
     return cut;
 }
 
-Decomposition choose_decomposition(const Grid& grid, int count, const Depths& ghosts,
-                                   const std::array<bool, kMaxRank>& may,
-                                   const std::vector<std::string>& axes) {
+std::optional<Decomposition> find_decomposition(const Grid& grid, int count, const Depths& ghosts,
+                                                const std::array<bool, kMaxRank>& may,
+                                                const std::vector<std::string>& axes, std::string* why) {
     std::optional<Decomposition> best;
     double least = 0;
-    std::optional<std::string> why;
     for (int x = 1; x <= count; ++x) {
         for (int y = 1; count % x == 0 && y <= count / x; ++y) {
             if (count / x % y != 0) continue;
@@ -114,7 +108,7 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
             if (!is_allowed) continue;
             Decomposition cut = cut_into(grid, counts, ghosts);
             if (std::optional<std::string> thin = find_thin(cut, ghosts, axes)) {
-                why = std::move(thin);
+                if (why != nullptr) *why = std::move(*thin);
                 continue;
             }
             const double cost = cost_of(cut);
@@ -123,7 +117,15 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
             best = std::move(cut);
         }
     }
-    if (best) return std::move(*best);
+    return best;
+}
+
+Decomposition choose_decomposition(const Grid& grid, int count, const Depths& ghosts,
+                                   const std::array<bool, kMaxRank>& may,
+                                   const std::vector<std::string>& axes) {
+    std::string why;
+    if (std::optional<Decomposition> best = find_decomposition(grid, count, ghosts, may, axes, &why))
+        return std::move(*best);
     int most = 1;
     for (std::size_t axis = 0; axis < kMaxRank; ++axis)
         if (may[axis])
@@ -133,7 +135,7 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
                           1 << 20)));
     throw Error(
         ErrorCode::bad_argument,
-        fmt::format("this grid cannot be cut into {} pieces{}; {}", count, why ? ": " + *why : std::string(),
+        fmt::format("this grid cannot be cut into {} pieces{}; {}", count, why.empty() ? "" : ": " + why,
                     most > 1 ? fmt::format("it can be cut into {}", most) : "use one device"));
 }
 

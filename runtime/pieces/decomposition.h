@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Piece {
     std::int64_t cells(int axis) const { return end[axis] + ghosts[axis][1] - first(axis); }
     Cells extent() const { return {cells(0), cells(1), cells(2)}; }
     std::int64_t own(int axis) const { return end[axis] - begin[axis]; }
+    std::int64_t own_cells() const { return own(0) * own(1) * own(2); }
+    // That its neighbours give it, of one level.
+    std::int64_t ghost_cells() const { return cells(0) * cells(1) * cells(2) - own_cells(); }
 };
 
 struct Decomposition {
@@ -43,8 +47,6 @@ struct Decomposition {
     bool is_cut(int axis) const { return counts[static_cast<std::size_t>(axis)] > 1; }
     // The number of the piece beside `piece`; -1 where there is none.
     int beside(int piece, int axis, int side) const;
-    // Cells that the piece is given by its neighbours, of one level.
-    std::int64_t ghost_cells(int piece) const;
 };
 
 // How many pieces along each axis: `counts` of them, their own cells as equal as can be. Throws Error
@@ -53,8 +55,14 @@ Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& count
                         const std::vector<std::string>& axes);
 
 // The cut into `count` pieces for which the fewest cells are exchanged, weighted by what they cost: along the
-// first axis each cell is a row of its own in memory. Of axes in `may` alone. Where none is possible throws
-// Error (bad_argument) with the most pieces that are, along the last axis that may be cut.
+// first axis each cell is a row of its own in memory. Of axes in `may` alone. None where none is possible;
+// `why`, if given, then says of one cut which pieces are too thin.
+std::optional<Decomposition> find_decomposition(const Grid& grid, int count, const Depths& ghosts,
+                                                const std::array<bool, kMaxRank>& may,
+                                                const std::vector<std::string>& axes,
+                                                std::string* why = nullptr);
+// The same. Throws Error (bad_argument) where none is possible, with the most pieces that are, along the last
+// axis that may be cut.
 Decomposition choose_decomposition(const Grid& grid, int count, const Depths& ghosts,
                                    const std::array<bool, kMaxRank>& may,
                                    const std::vector<std::string>& axes);

@@ -77,17 +77,6 @@ void Pieces::set_table(const std::string& name, std::span<const double> values) 
         session->set_table(name, values);
 }
 
-std::int64_t Pieces::exchange_bytes() const {
-    std::int64_t element = 0;
-    for (const Carried& field : carried_)
-        element += field.element * field.levels;
-    std::int64_t cells = 0;
-    for (const auto& along : transfers_)
-        for (const Transfer& transfer : along)
-            cells += transfer.count[0] * transfer.count[1] * transfer.count[2];
-    return cells * element;
-}
-
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
         if (steps_by_block(count)) {
@@ -157,14 +146,11 @@ void Pieces::exchange() {
         for (const Transfer& transfer : along) {
             Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
             Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
-            for (const BoxCopy& box : boxes(transfer)) {
+            for (const BoxCopy& box : boxes(transfer))
                 to.copy_from(from, box);
-                exchanged_.bytes += box.row_bytes * box.rows * box.planes;
-            }
         }
         wait_for_each_other(along);
     }
-    ++exchanged_.times;
     good_for_ = options_.interval;
     // Kernels for several steps leave halos as they are, and a piece may be too small for them.
     if (!plan().time_block) return;

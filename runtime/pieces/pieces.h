@@ -43,26 +43,18 @@ struct PiecesOptions {
     ExchangeScheme scheme = ExchangeScheme::direct;
 };
 
-struct Exchanged {
-    std::int64_t times = 0;
-    std::int64_t bytes = 0;  // to all pieces together
-};
-
 class Pieces {
 public:
     // sessions: by Decomposition::pieces; they must outlive this, and are driven by it alone. Throws Error
     // (bad_argument) where a session's extents are not its piece's, or several reduce by other blocks.
     Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options);
 
-    const Decomposition& decomposition() const { return cut_; }
     // Of the first piece: what all have in common.
     const LaunchPlan& plan() const { return sessions_.front()->plan(); }
     const std::vector<Session*>& sessions() const { return sessions_; }
     ExchangeScheme scheme() const { return scheme_; }
     std::string why_synchronous() const;  // what the other schemes lack; empty: nothing
     std::string why_not_direct() const;   // what that one lacks besides
-    const Exchanged& exchanged() const { return exchanged_; }
-    std::int64_t exchange_bytes() const;  // of one exchange, to all pieces together
 
     // As Session has them, of the whole grid.
     void set_param(const std::string& name, double value);
@@ -114,7 +106,6 @@ private:
     bool in_step_ = false;  // neighbours have waited for each other since their last work
     bool reads_reductions_ = false;
     std::map<std::string, std::vector<double>> positions_;  // by points
-    Exchanged exchanged_;
 };
 
 }  // namespace halo::rt

@@ -44,6 +44,37 @@ Variant heat(const std::string& target, const std::vector<std::int64_t>& grid, d
     return variant;
 }
 
+// heat in pieces of the ring, as the compiler would give it.
+class HeatInPieces final : public detail::ProgramSource {
+public:
+    HeatInPieces() : ProgramSource(detail::info_of(heat("sm_90", {}, 0.25).plan)) {}
+    std::vector<std::string> targets() const override { return {}; }
+    std::shared_ptr<const detail::Code> code_for(const detail::DeviceState&, const detail::Extent&) override {
+        auto code = std::make_shared<detail::Code>();
+        code->plan = heat("sm_90", {}, 0.25).plan;
+        code->load = [](rt::Device& on) {
+            detail::Modules modules;
+            modules.push_back(on.load("fake code", "heat"));
+            return modules;
+        };
+        return code;
+    }
+    std::shared_ptr<const detail::PiecesCode> code_for_pieces(
+        const std::vector<std::shared_ptr<detail::DeviceState>>& devices, const detail::Extent& extent,
+        std::optional<std::int64_t> interval) override {
+        auto code = std::make_shared<detail::PiecesCode>();
+        rt::Grid grid;
+        grid.extent = extent;
+        grid.wraps = {true, false, false};
+        code->options = {interval.value_or(1), {"u"}};
+        const std::int64_t deep = code->options.interval;
+        code->cut = rt::decompose(grid, {static_cast<int>(devices.size()), 1, 1}, {{{deep, deep}}}, {"x"});
+        for (const auto& device : devices)
+            code->pieces.push_back(code_for(*device, extent));
+        return code;
+    }
+};
+
 Program program_of(const std::vector<Variant>& variants) {
     return Program::from_memory(detail::bundle_text("heat", variants));
 }
@@ -87,6 +118,37 @@ TEST_CASE("work goes to the caller's context and stream, and the thread's contex
         CHECK(simulation.read("u") == ring(start, 0.25, 300));
         device.wait();
         CHECK(f.current_context() == current);
+    }
+    CHECK(held() == before);
+}
+
+TEST_CASE("pieces work in the callers' streams, and the thread's context stays") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    const std::vector<double> start = {1, 5, 2, 8, 3, 3, 9, 1, 4, 4, 0, 7};
+    int contexts[2] = {}, streams[2] = {};
+    for (const int every : {1, 2}) {
+        std::vector<Device> devices;
+        for (int i = 0; i < 2; ++i) {
+            CudaHandles handles;
+            handles.context = &contexts[i];
+            handles.stream = &streams[i];
+            devices.push_back(Device::cuda(handles));
+        }
+        void* const current = f.current_context();
+        const Program program(std::make_shared<HeatInPieces>());
+        Simulation simulation(program, devices, {12}, {.exchange_every = every});
+        simulation.write("u", start);
+        simulation.step(7);
+        CHECK(f.last_stream == &streams[1]);
+        CHECK(f.current_context() == current);
+        CHECK(simulation.read("u") == ring(start, 0.25, 7));
+        simulation.step(1);
+        simulation.wait();
+        CHECK(simulation.read("u") == ring(start, 0.25, 8));
+        CHECK(f.current_context() == current);
+        CHECK(says(refusal([&] { Simulation(program, {devices[0], Device::cpu(1)}, {12}); }),
+                   "on GPUs, or on CPUs: not on 'cuda:0' and 'cpu'"));
     }
     CHECK(held() == before);
 }

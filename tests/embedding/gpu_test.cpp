@@ -162,6 +162,26 @@ TEST_CASE("programs share a field on the GPU as they do on the CPU") {
           run(Device::cpu(1), {heat_program(), heat_back_program(), smooth_program()}));
 }
 
+TEST_CASE("pieces on GPUs compute what one CPU does") {
+    const auto gpus = static_cast<int>(halo::rt::cuda_status().devices.size());
+    for (const int count : {2, 3}) {
+        std::vector<Device> devices;
+        for (int i = 0; i < count; ++i)
+            devices.push_back(Device::cuda(i % gpus));
+        Simulation heat(compiled("heat"), devices, kGrid), whole = heat_on(heat_program(), Device::cpu(1));
+        heat.set("dt", 0.2);
+        for (Simulation* const each : {&heat, &whole}) {
+            each->write("u", some_values(kCells));
+            each->step(157);
+        }
+        CHECK(read_f32(heat, "u") == read_f32(whole, "u"));
+        CHECK(heat.reduce("change") == whole.reduce("change"));
+        for (Simulation* const each : {&heat, &whole})
+            each->step(1);
+        CHECK(read_f32(heat, "u") == read_f32(whole, "u"));
+    }
+}
+
 TEST_CASE("threads on one GPU take turns") {
     const Device device = Device::cuda();
     const Program program = compiled("heat");

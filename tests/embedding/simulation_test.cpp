@@ -100,6 +100,8 @@ TEST_CASE("mistakes of the caller's are refused in the caller's words") {
                "the grid of 'heat' has 2 numbers, cells along x, y; 3 were given"));
     CHECK(says(refusal([] { Simulation(heat_program(), cpu(), {8, 0}); }), "less than 1 cell along y"));
     CHECK(says(refusal([] { Device::cpu(-1); }), "negative number of threads"));
+    CHECK(says(refusal([] { Simulation(heat_program(), {cpu(), cpu()}, {8, 8}); }, ErrorCode::no_device),
+               "'heat' was compiled before, for whole grids; 2 devices need code for pieces"));
     Simulation heat(heat_program(), cpu(), {8, 8});
     CHECK(
         says(refusal([&] { heat.set("dtt", 1); }), "has no parameter 'dtt'; it has 'lambda', 'dt', 'wall'"));

@@ -113,7 +113,7 @@ TEST_CASE("pieces whose reductions are not of single planes are refused before a
             sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device));
             pointers.push_back(&sessions.back());
         }
-        rt::Pieces(cut, pointers, {1, rules.carried});
+        rt::Pieces(cut, pointers, {1, rules.carried_names()});
     };
     CHECK_NOTHROW(made_with(1));
     CHECK_THROWS_AS(made_with(4), rt::Error);
@@ -145,7 +145,7 @@ TEST_CASE("pieces of which one is too small for several steps at once") {
                               rt::SessionOptions{.poison = true});
         pointers.push_back(&sessions.back());
     }
-    rt::Pieces pieces(cut, pointers, {2, rules.carried});
+    rt::Pieces pieces(cut, pointers, {2, rules.carried_names()});
     CHECK(pieces.scheme() == rt::ExchangeScheme::synchronous);
     CHECK(difference(
               reference, pieces,

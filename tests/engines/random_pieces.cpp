@@ -6,19 +6,13 @@
 #include <optional>
 
 #include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/spec.h"
 #include "random_program.h"
 #include "runtime/core/error.h"
 
 namespace halo::test {
 
 namespace {
-
-std::vector<std::string> axis_names(const ir::Program& program) {
-    std::vector<std::string> names;
-    for (const ir::Axis& axis : program.axes)
-        names.push_back(axis.name);
-    return names;
-}
 
 // Drawn until one fits; none where the grid is too small for all that were drawn.
 std::optional<rt::Decomposition> random_cut(const ir::Program& program, const driver::CutRules& rules,
@@ -32,7 +26,7 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
             std::fill(counts.begin(), counts.begin() + program.rank() - 1, 1);
         if (counts[0] * counts[1] * counts[2] == 1) continue;
         try {
-            return rt::decompose(rules.grid, counts, rules.ghosts(interval), axis_names(program));
+            return rt::decompose(rules.grid, counts, rules.ghosts(interval), driver::axis_names(program));
         } catch (const rt::Error&) {
             // too thin
         }
@@ -55,7 +49,7 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
     result.is_cut = true;
     result.description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
                                      cut->counts[1], cut->counts[2], options.interval);
-    options.carried = rules.carried;
+    options.carried = rules.carried_names();
     options.scheme =
         random.pick<rt::ExchangeScheme>({rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous,
                                          rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});

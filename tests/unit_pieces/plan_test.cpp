@@ -26,7 +26,7 @@ PiecesPlan plan_of(const ir::Program& program, const Extent& extent, int count,
     PiecesRequest request;
     request.count = count;
     request.interval = interval;
-    return plan_pieces(program, extent, request, {}, gpu_link());
+    return plan_pieces(program, extent, request, {});
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("what past and last levels need counts apart from what the next step n
     const CutRules rules = cut_rules(program, {100, 1, 1});
     CHECK(rules.ghosts(1)[0] == std::array<std::int64_t, 2>{1, 4});
     CHECK(rules.ghosts(3)[0] == std::array<std::int64_t, 2>{3, 6});
-    CHECK(rules.carried == std::vector<std::string>{"u"});
+    CHECK(rules.carried_names() == std::vector<std::string>{"u"});
 }
 
 TEST_CASE("axes that cannot be cut are named with the reason") {

@@ -1,11 +1,10 @@
-// What a simulation runs on: arrays that are bound to its fields, and its own.
+// What a simulation on one device works on: arrays that are bound to its fields, and its own.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "runtime/api/errors.h"
-#include "runtime/api/simulation_state.h"
+#include "runtime/api/whole_simulation.h"
 #include "runtime/core/plan_check.h"
 
 namespace halocline::detail {
@@ -18,19 +17,6 @@ namespace {
     throw Error(ErrorCode::bad_argument, why);
 }
 
-template <class Item>
-int find_named(const std::vector<Item>& items, const std::string& name, const char* kind,
-               const std::string& plan) {
-    std::vector<std::string> known;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        if (items[i].name == name) return static_cast<int>(i);
-        known.push_back("'" + items[i].name + "'");
-    }
-    refuse(known.empty()
-               ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
-               : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, fmt::join(known, ", ")));
-}
-
 // Of kinds that put cells past a face; what lies past a free one is never read.
 bool reads_past(const rt::FieldPlan& field, std::size_t axis, std::size_t side) {
     return field.halo[axis][side] > 0 && field.boundary[axis][side].kind != rt::BoundaryKind::free;
@@ -38,21 +24,18 @@ bool reads_past(const rt::FieldPlan& field, std::size_t axis, std::size_t side) 
 
 }  // namespace
 
-int SimulationState::find_field(const std::string& name) const {
+int WholeSimulation::find_field(const std::string& name) const {
     return find_named(plan.fields, name, "field", plan.name);
 }
-int SimulationState::find_param(const std::string& name) const {
-    return find_named(plan.params, name, "parameter", plan.name);
-}
 
-rt::Geometry SimulationState::chosen_geometry() const {
+rt::Geometry WholeSimulation::chosen_geometry() const {
     if (geometry) return *geometry;
     return rt::make_geometry(plan.rank, extent, plan.halo, device->device->row_layout());
 }
 
 // That there is an array for each level; false where there are too few for kernels that do several steps at
 // once alone.
-bool SimulationState::check_levels(const rt::FieldPlan& known, const FieldState& field) const {
+bool WholeSimulation::check_levels(const rt::FieldPlan& known, const FieldState& field) const {
     const bool moves = known.role == rt::Role::state || (known.role == rt::Role::output && known.history > 0);
     if (moves ? field.past != known.history : field.past < known.history)
         refuse(fmt::format(
@@ -70,7 +53,7 @@ bool SimulationState::check_levels(const rt::FieldPlan& known, const FieldState&
 }
 
 // How all arrays of the simulation lie with these. Throws where the others lie otherwise.
-rt::Geometry SimulationState::checked_place(const rt::FieldPlan& known, const FieldState& field) const {
+rt::Geometry WholeSimulation::checked_place(const rt::FieldPlan& known, const FieldState& field) const {
     const rt::Geometry wanted =
         geometry  ? *geometry
         : session ? session->geometry()
@@ -96,7 +79,7 @@ rt::Geometry SimulationState::checked_place(const rt::FieldPlan& known, const Fi
 }
 
 // Kernels take it that what they read and what they write are different arrays.
-void SimulationState::check_apart(const std::string& name, const FieldState& field) const {
+void WholeSimulation::check_apart(const std::string& name, const FieldState& field) const {
     for (const auto& [other, binding] : bindings) {
         if (other == name) continue;
         for (const void* const cell : field.cells)
@@ -107,7 +90,7 @@ void SimulationState::check_apart(const std::string& name, const FieldState& fie
     }
 }
 
-void SimulationState::check_users(int index, const FieldState& field) const {
+void WholeSimulation::check_users(int index, const FieldState& field) const {
     const rt::FieldPlan& mine = plan.fields[static_cast<std::size_t>(index)];
     for (const FieldState::User& user : field.users) {
         const auto other = user.simulation.lock();
@@ -129,7 +112,7 @@ void SimulationState::check_users(int index, const FieldState& field) const {
     }
 }
 
-void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldState>& field) {
+void WholeSimulation::bind(const std::string& name, const std::shared_ptr<FieldState>& field) {
     const int index = find_field(name);
     const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(index)];
     if (field->device != device) refuse(fmt::format("the arrays for '{}' are on another Device", name));
@@ -167,7 +150,7 @@ void SimulationState::bind(const std::string& name, const std::shared_ptr<FieldS
     field->users.push_back({weak_from_this(), index});
 }
 
-std::vector<void*> SimulationState::arrays_of(const Binding& binding) const {
+std::vector<void*> WholeSimulation::arrays_of(const Binding& binding) const {
     const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(binding.index)];
     const FieldState& field = *binding.field;
     const std::int64_t origin = (geometry ? *geometry : session->geometry()).origin * rt::size_of(field.type);
@@ -183,7 +166,7 @@ std::vector<void*> SimulationState::arrays_of(const Binding& binding) const {
     return arrays;
 }
 
-rt::Session& SimulationState::start() {
+rt::Session& WholeSimulation::start() {
     if (session) return *session;
     rt::SessionOptions options;
     options.geometry = geometry;
@@ -198,7 +181,7 @@ rt::Session& SimulationState::start() {
     return *session;
 }
 
-std::shared_ptr<FieldState> SimulationState::share(const std::string& name) {
+std::shared_ptr<FieldState> WholeSimulation::share(const std::string& name) {
     const int index = find_field(name);
     if (const auto bound = bindings.find(name); bound != bindings.end()) return bound->second.field;
     rt::Session& running = start();

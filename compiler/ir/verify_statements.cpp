@@ -1,0 +1,133 @@
+// What the statements of a step promise: what they read is there, and what they write is theirs to write.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verifier.h"
+
+namespace halo::ir {
+
+void Verifier::check_statements() {
+    written_.assign(program_.fields.size(), false);
+    for (const Statement& statement : program_.statements)
+        std::visit([&](const auto& alternative) { check_statement(alternative); }, statement);
+    for (std::size_t i = 0; i < program_.fields.size(); ++i) {
+        const Field& field = program_.fields[i];
+        if (!written_[i] && field.role != Role::input)
+            broken("{} {} is never written", name_of(field.role), field.name);
+    }
+}
+
+// A statement costs what it reaches and no more, so programs of many statements stay linear.
+void Verifier::check_reads(ExprId root, const std::string& statement) {
+    reached_by_.resize(program_.exprs.size(), 0);
+    ++turn_;
+    std::vector<ExprId> pending{root};
+    while (!pending.empty()) {
+        const ExprId id = pending.back();
+        pending.pop_back();
+        if (std::exchange(reached_by_[id.index], turn_) == turn_) continue;
+        const Expr& expr = program_[id];
+        for_each_operand(expr, [&](ExprId operand) { pending.push_back(operand); });
+        const Access* access = std::get_if<Access>(&expr.node);
+        if (!access || written_[access->field.index]) continue;
+        const Field& field = program_[access->field];
+        const bool made_in_step = field.role == Role::output || field.role == Role::intermediate;
+        if (access->time == 1 || (access->time == 0 && made_in_step))
+            broken("{} reads {} before it is written", statement, field.name);
+    }
+}
+
+void Verifier::check_condition(const std::optional<ExprId>& condition, const std::string& statement) {
+    if (!condition) return;
+    if (condition->index >= program_.exprs.size())
+        return broken("{} has a condition without expression", statement);
+    check_reads(*condition, statement);
+    if (type_of(*condition) != Scalar::boolean) broken("the condition of {} is no truth", statement);
+}
+
+void Verifier::check_statement(const Assign& assign) {
+    if (assign.target.index >= program_.fields.size()) return broken("an assignment to no field");
+    const Field& field = program_[assign.target];
+    if (assign.value.index >= program_.exprs.size()) return broken("{} is given no expression", field.name);
+    check_reads(assign.value, "the statement for " + field.name);
+    if (row_of_[assign.value.index] >= 0)
+        broken("the statement for {} reads a table's row outside of a sum", field.name);
+    if (field.role == Role::input) broken("input {} is written", field.name);
+    if (assign.time != (field.role == Role::state ? 1 : 0))
+        broken("{} {} is written at time {:+}", name_of(field.role), field.name, assign.time);
+    if (type_of(assign.value) != field.type) broken("{} is given a value of another type", field.name);
+    check_condition(assign.condition, "the statement for " + field.name);
+    const bool chooses = !assign.region.is_whole() || assign.condition.has_value();
+    if (field.role == Role::intermediate && (written_[assign.target.index] || chooses))
+        broken("let {} is not given all its cells at once", field.name);
+    const bool in_place = written_[assign.target.index] || (chooses && field.role == Role::output);
+    if (in_place && read_of_written(program_, assign))
+        broken("{} is changed in place, and may read cells that are written", field.name);
+    written_[assign.target.index] = true;
+    check_widths(assign.margins, "a margin of the statement for " + field.name);
+}
+
+void Verifier::check_statement(const Reduce& reduce) {
+    if (reduce.value.index >= program_.exprs.size())
+        return broken("reduction {} has no expression", reduce.name);
+    check_reads(reduce.value, "reduction " + reduce.name);
+    if (row_of_[reduce.value.index] >= 0)
+        broken("reduction {} reads a table's row outside of a sum", reduce.name);
+    check_condition(reduce.condition, "reduction " + reduce.name);
+    if (!is_number(type_of(reduce.value))) broken("reduction {} is not over numbers", reduce.name);
+    if (reduce.square_root && reduce.op != ReduceOp::sum)
+        broken("reduction {} takes the root of no sum", reduce.name);
+    check_widths(reduce.margins, "a margin of reduction " + reduce.name);
+    if (std::count(reductions_.begin(), reductions_.end(), reduce.name) != 0)
+        broken("reduction {} is there twice", reduce.name);
+    reductions_.push_back(reduce.name);
+}
+
+// What is read at points is read at the cell itself, is of no other points than those of `inject`, and is
+// not what that adds to.
+void Verifier::check_at_points(ExprId value, const std::string& what, const Inject* inject) {
+    check_reads(value, what);
+    const std::vector<bool> reached = reachable_exprs(program_, {value});
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (!reached[i]) continue;
+        const Expr& expr = program_.exprs[i];
+        const auto* access = std::get_if<Access>(&expr.node);
+        if (access && access->offset != Offset{}) broken("{} reads beside its cell", what);
+        if (access && inject && access->field == inject->target && access->time == inject->time)
+            broken("{} reads what it adds to", what);
+        if (std::holds_alternative<TableSum>(expr.node)) broken("{} sums over a table", what);
+        const auto* column = std::get_if<PointColumn>(&expr.node);
+        if (column && (!inject || column->points != inject->points))
+            broken("{} reads numbers of other points", what);
+    }
+}
+
+void Verifier::check_statement(const Inject& inject) {
+    if (inject.target.index >= program_.fields.size() || inject.points.index >= program_.points.size() ||
+        inject.value.index >= program_.exprs.size())
+        return broken("an injection of nothing, into no field or at no points");
+    const Field& field = program_[inject.target];
+    const std::string what = "the injection into " + field.name;
+    check_at_points(inject.value, what, &inject);
+    if (!written_[inject.target.index]) broken("{} is injected into before it is written", field.name);
+    if (inject.time != (field.role == Role::state ? 1 : 0) || field.role == Role::input)
+        broken("{} is injected into at time {:+}", field.name, inject.time);
+    if (type_of(inject.value) != field.type || !is_real(field.type))
+        broken("{} is added a value of another type", field.name);
+}
+
+void Verifier::check_statement(const Sample& sample) {
+    if (sample.points.index >= program_.points.size() || sample.value.index >= program_.exprs.size())
+        return broken("a sample of nothing or at no points");
+    const Points& points = program_[sample.points];
+    check_at_points(sample.value, "a sample of " + points.name, nullptr);
+    const bool exists = sample.trace >= 0 && std::cmp_less(sample.trace, points.traces.size());
+    if (!exists || !points.traces[static_cast<std::size_t>(sample.trace)].sampled)
+        broken("a sample of {} goes into no sampled trace", points.name);
+    if (!is_real(type_of(sample.value))) broken("a sample of {} is no real number", points.name);
+}
+
+}  // namespace halo::ir
