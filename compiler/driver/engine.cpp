@@ -44,14 +44,12 @@ public:
     std::vector<double> trace(const std::string& points, const std::string& name) override {
         return session_.trace(points, name);
     }
-    void upload_level(const std::string& field, int time, const FieldValues& values) override {
-        session_.upload_elements(field, time, values.data(), values.bytes());
+    Extent extent() const override { return session_.geometry().extent; }
+    rt::ElementType type_of(const std::string& field) const override {
+        return type_in(session_.plan(), field);
     }
-    FieldValues download(const std::string& field, int time) override {
-        FieldValues values = FieldValues::zeros(session_.plan(), field, session_.cells());
-        session_.download_elements(field, time, values.elements.data(), values.bytes());
-        return values;
-    }
+    void continue_from(const rt::StepsBefore& before) override { session_.continue_from(before); }
+    bool holds(const rt::HostScalar& until) override { return session_.evaluate_with_reductions(until) != 0; }
     bool copy_level(const std::string& field, int time, const Engine& from) override {
         const auto* other = dynamic_cast<const SessionEngine*>(&from);
         return other != nullptr && session_.copy_level(field, time, other->session_);
@@ -76,6 +74,13 @@ public:
     rt::Session* session() override { return &session_; }
 
 private:
+    void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
+        session_.upload_box(field, time, box, elements);
+    }
+    void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
+        session_.download_box(field, time, box, elements);
+    }
+
     rt::Session session_;
 };
 
@@ -150,19 +155,18 @@ public:
     void set_table(const std::string& name, const std::vector<double>& rows) override {
         interpreter_.set_table(name, rows);
     }
-    void upload_level(const std::string& field, int time, const FieldValues& values) override {
-        std::vector<double>& level = interpreter_.field(field, time);
-        if (values.type == rt::ElementType::i64)  // kept as its bits
-            return (void)std::memcpy(level.data(), values.data(), values.elements.size());
-        rt::decode(values.data(), values.size(), values.type, level.data());
+    Extent extent() const override { return extent_; }
+    rt::ElementType type_of(const std::string& field) const override {
+        return lower::element_type(declared(field).storage);
     }
-    FieldValues download(const std::string& field, int time) override {
-        const std::vector<double>& level = interpreter_.field(field, time);
-        const rt::ElementType type = lower::element_type(declared(field).storage);
-        if (type != rt::ElementType::i64) return FieldValues::rounded(type, level);
-        FieldValues values = FieldValues::zeros(type, static_cast<std::int64_t>(level.size()));
-        std::memcpy(values.elements.data(), level.data(), values.elements.size());
-        return values;
+    void continue_from(const rt::StepsBefore& before) override {
+        interpreter_.continue_from(before.steps, before.reductions);
+        for (const rt::StepsBefore::Trace& trace : before.traces)
+            interpreter_.set_trace(trace.points, trace.name, trace.rows);
+    }
+    bool holds(const rt::HostScalar& until) override {
+        return rt::evaluate(until, until_values(), extent_, static_cast<double>(interpreter_.steps_done())) !=
+               0;
     }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunResult result;
@@ -170,8 +174,7 @@ public:
         while (result.steps < steps) {
             interpreter_.step();
             ++result.steps;
-            const auto done = static_cast<double>(interpreter_.steps_done());
-            if (until && rt::evaluate(*until, until_values(), extent_, done) != 0) {
+            if (until && holds(*until)) {
                 result.stop = rt::RunResult::Stop::until;
                 break;
             }
@@ -181,6 +184,35 @@ public:
     double reduction(const std::string& name) override { return interpreter_.reduction(name); }
 
 private:
+    // An i64 is kept as its bits.
+    void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
+        std::vector<double>& level = interpreter_.field(field, time);
+        const rt::ElementType type = type_of(field);
+        const auto* from = static_cast<const char*>(elements);
+        for_runs(box, box, rt::whole_box(extent_),
+                 [&](std::int64_t in_box, std::int64_t in_whole, std::int64_t count) {
+                     const char* const run = from + in_box * rt::size_of(type);
+                     double* const to = level.data() + in_whole;
+                     if (type == rt::ElementType::i64)
+                         std::memcpy(to, run, static_cast<std::size_t>(count * 8));
+                     else
+                         rt::decode(run, count, type, to);
+                 });
+    }
+    void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
+        const std::vector<double>& level = interpreter_.field(field, time);
+        const rt::ElementType type = type_of(field);
+        auto* to = static_cast<char*>(elements);
+        for_runs(box, box, rt::whole_box(extent_),
+                 [&](std::int64_t in_box, std::int64_t in_whole, std::int64_t count) {
+                     const double* const run = level.data() + in_whole;
+                     char* const cells = to + in_box * rt::size_of(type);
+                     if (type == rt::ElementType::i64)
+                         std::memcpy(cells, run, static_cast<std::size_t>(count * 8));
+                     else
+                         rt::encode(run, count, type, cells);
+                 });
+    }
     const ir::Field& declared(const std::string& name) const {
         for (const ir::Field& field : program_.fields) {
             if (field.name == name) return field;
@@ -237,9 +269,33 @@ private:
 }  // namespace
 
 void Engine::upload(const std::string& field, int time, const FieldValues& values) {
+    upload_box(field, time, rt::whole_box(extent()), values);
+}
+
+FieldValues Engine::download(const std::string& field, int time) {
+    return download_box(field, time, rt::whole_box(extent()));
+}
+
+void Engine::upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values) {
+    if (values.type != type_of(field) || values.size() != box.cells())
+        throw rt::Error(rt::ErrorCode::bad_argument,
+                        fmt::format("{} values of {} were given to {} cells of field {}", values.size(),
+                                    rt::name_of(values.type), box.cells(), field));
     Stopwatch watch;
-    upload_level(field, time, values);
+    upload_cells(field, time, box, values.data());
     upload_seconds_ += watch.lap();
+}
+
+FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box) {
+    FieldValues values = FieldValues::zeros(type_of(field), box.cells());
+    download_cells(field, time, box, values.elements.data());
+    return values;
+}
+
+rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field) {
+    for (const rt::FieldPlan& known : plan.fields)
+        if (known.name == field) return known.type;
+    throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("there is no field `{}`", field));
 }
 
 std::int64_t cell_count(const Extent& extent) {
@@ -251,12 +307,6 @@ FieldValues FieldValues::zeros(rt::ElementType type, std::int64_t cells) {
     values.type = type;
     values.elements.resize(static_cast<std::size_t>(cells * rt::size_of(type)));
     return values;
-}
-
-FieldValues FieldValues::zeros(const rt::LaunchPlan& plan, const std::string& field, std::int64_t cells) {
-    const auto known =
-        std::ranges::find_if(plan.fields, [&](const rt::FieldPlan& each) { return each.name == field; });
-    return zeros(known == plan.fields.end() ? rt::ElementType::f32 : known->type, cells);
 }
 
 FieldValues FieldValues::rounded(rt::ElementType type, const std::vector<double>& from) {

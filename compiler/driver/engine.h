@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "runtime/core/box.h"
 #include "runtime/core/session.h"
 
 namespace halo::driver {
@@ -27,8 +28,6 @@ struct FieldValues {
     std::vector<std::byte> elements;
 
     static FieldValues zeros(rt::ElementType type, std::int64_t cells);
-    // Of the field's type; f32 where the plan has no such field.
-    static FieldValues zeros(const rt::LaunchPlan& plan, const std::string& field, std::int64_t cells);
     static FieldValues rounded(rt::ElementType type, const std::vector<double>& values);
     const void* data() const { return elements.data(); }
     std::int64_t size() const { return bytes() / rt::size_of(type); }
@@ -54,9 +53,17 @@ public:
     virtual void set_point_values(const std::string& points, const std::string& name,
                                   const std::vector<double>& values) = 0;
     virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
+    virtual Extent extent() const = 0;
+    virtual rt::ElementType type_of(const std::string& field) const = 0;
     void upload(const std::string& field, int time, const FieldValues& values);
     double upload_seconds() const { return upload_seconds_; }  // that all uploads took
-    virtual FieldValues download(const std::string& field, int time = 0) = 0;
+    FieldValues download(const std::string& field, int time = 0);
+    // A part of a field: the cells of a box that lies in the grid.
+    void upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values);
+    FieldValues download_box(const std::string& field, int time, const rt::Box& box);
+    // The cells that this process has, each once; and those that it must be given, which may be more.
+    virtual std::vector<rt::Box> own_boxes() const { return {rt::whole_box(extent())}; }
+    virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }
     // As Session has them, where both engines are sessions.
     virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/) {
         return false;
@@ -66,6 +73,10 @@ public:
         return std::nullopt;
     }
 
+    // As Session has it: steps are counted from those that others did.
+    virtual void continue_from(const rt::StepsBefore& before) = 0;
+    // Whether the condition holds after the last step.
+    virtual bool holds(const rt::HostScalar& until) = 0;
     // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
     virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;
     virtual double reduction(const std::string& name) = 0;  // of the last step
@@ -76,9 +87,14 @@ public:
     virtual rt::Session* session() { return nullptr; }
 
 private:
-    virtual void upload_level(const std::string& field, int time, const FieldValues& values) = 0;
+    virtual void upload_cells(const std::string& field, int time, const rt::Box& box,
+                              const void* elements) = 0;
+    virtual void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) = 0;
     double upload_seconds_ = 0;
 };
+
+// Of a field of the plan, by its name.
+rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field);
 
 // Takes the session over; whatever it runs on must outlive the engine.
 std::unique_ptr<Engine> make_session_engine(rt::Session session);

@@ -57,12 +57,18 @@ public:
     std::vector<double> trace(const std::string& points, const std::string& name) override {
         return pieces_.trace(points, name);
     }
-    FieldValues download(const std::string& field, int time) override {
-        FieldValues values = FieldValues::zeros(pieces_.plan(), field, cell_count(extent_));
-        pieces_.download_elements(field, time, values.elements.data(), values.bytes());
-        return values;
+    Extent extent() const override { return extent_; }
+    rt::ElementType type_of(const std::string& field) const override {
+        return type_in(pieces_.plan(), field);
     }
     const rt::Pieces& pieces() const { return pieces_; }
+    std::vector<rt::Box> own_boxes() const override { return pieces_.own_boxes(); }
+    std::vector<rt::Box> computed_boxes() const override { return pieces_.computed_boxes(); }
+    void continue_from(const rt::StepsBefore& before) override {
+        pieces_.continue_from(before);
+        done_ = before.steps;
+    }
+    bool holds(const rt::HostScalar& until) override { return holds(until, done_); }
     double reduction(const std::string& name) override { return pieces_.reduction(name); }
     std::int64_t whole_steps(std::int64_t steps) const override {
         return steps < interval_ ? steps : steps / interval_ * interval_;
@@ -88,8 +94,11 @@ private:
             sessions.push_back(engine->session());
         return sessions;
     }
-    void upload_level(const std::string& field, int time, const FieldValues& values) override {
-        pieces_.upload_elements(field, time, values.data(), values.bytes());
+    void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
+        pieces_.upload_box(field, time, box, elements);
+    }
+    void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
+        pieces_.download_box(field, time, box, elements);
     }
 
     bool reads_reductions(const rt::HostScalar& scalar) const {

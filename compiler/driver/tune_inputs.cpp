@@ -99,14 +99,18 @@ public:
     std::vector<double> trace(const std::string&, const std::string&) override {
         return refuse<std::vector<double>>();
     }
-    FieldValues download(const std::string&, int) override { return refuse<FieldValues>(); }
+    Extent extent() const override { return refuse<Extent>(); }
+    rt::ElementType type_of(const std::string&) const override { return refuse<rt::ElementType>(); }
+    void continue_from(const rt::StepsBefore&) override { refuse<int>(); }
+    bool holds(const rt::HostScalar&) override { return refuse<bool>(); }
     rt::RunResult run(std::int64_t, const std::optional<rt::HostScalar>&) override {
         return refuse<rt::RunResult>();
     }
     double reduction(const std::string&) override { return refuse<double>(); }
 
 private:
-    void upload_level(const std::string&, int, const FieldValues&) override {}
+    void upload_cells(const std::string&, int, const rt::Box&, const void*) override {}
+    void download_cells(const std::string&, int, const rt::Box&, void*) override {}
     template <class Value>
     [[noreturn]] static Value refuse() {
         throw InternalError("what takes down its inputs cannot be run");

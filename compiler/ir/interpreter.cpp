@@ -386,6 +386,19 @@ void Interpreter::step() {
     state_->advance();
 }
 
+void Interpreter::continue_from(std::int64_t steps, const std::map<std::string, double>& reductions) {
+    state_->steps_done = steps;
+    state_->reductions = reductions;
+    std::size_t index = 0;
+    for (const Statement& statement : state_->program.statements) {
+        const auto* reduce = std::get_if<Reduce>(&statement);
+        if (reduce == nullptr) continue;
+        if (const auto found = reductions.find(reduce->name); found != reductions.end())
+            state_->surroundings.reductions[index] = found->second;
+        ++index;
+    }
+}
+
 std::int64_t Interpreter::steps_done() const {
     return state_->steps_done;
 }

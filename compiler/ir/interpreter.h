@@ -76,6 +76,9 @@ public:
 
     void step();  // one time step; then t+1 is t
     std::int64_t steps_done() const;
+    // Goes on after steps that others did: what their last one reduced to, by name. The rows of sampled
+    // traces are set as those of others are.
+    void continue_from(std::int64_t steps, const std::map<std::string, double>& reductions);
     double reduction(const std::string& name) const;  // of the last step
 
 private:

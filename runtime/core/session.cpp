@@ -53,7 +53,24 @@ double Session::State::reduce(int index) {
     if (steps_done == 0)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("'{}' has no value before the first step", plan.reductions[index].name));
+    if (steps_done == continued_from && latest[index]) return *latest[index];
     return combine(index);
+}
+
+// The phase stays as it is, so that levels are where they were.
+void Session::State::continue_from(const StepsBefore& before) {
+    if (steps_done != continued_from)
+        throw Error(ErrorCode::bad_argument, "a session that has done steps goes on from its own");
+    phase_shift = phase() - before.steps;
+    steps_done = continued_from = before.steps;
+    for (const auto& [name, value] : before.reductions) {
+        const int index = find_named(plan.reductions, name, "reduction", plan.name);
+        latest[static_cast<std::size_t>(index)] = value;
+        reduced[static_cast<std::size_t>(index)] = true;
+    }
+    for (const StepsBefore::Trace& trace : before.traces)
+        continue_trace(find_named(plan.points, trace.points, "set of points", plan.name), trace.name,
+                       trace.rows);
 }
 
 std::vector<double> Session::State::latest_reductions(const HostScalar& scalar) {
@@ -242,6 +259,10 @@ RunResult Session::run(const RunOptions& options) {
     }
     synchronize();
     return result;
+}
+
+void Session::continue_from(const StepsBefore& before) {
+    state_->continue_from(before);
 }
 
 double Session::reduction(const std::string& name) {

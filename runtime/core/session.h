@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/box.h"
 #include "runtime/core/device.h"
 #include "runtime/core/error.h"
 #include "runtime/core/geometry.h"
@@ -96,6 +97,17 @@ struct LateBlock {
     std::string trouble;
 };
 
+// What steps that others did have left beside the fields.
+struct StepsBefore {
+    struct Trace {
+        std::string points, name;
+        std::vector<double> rows;  // [step][point]
+    };
+    std::int64_t steps = 0;
+    std::map<std::string, double> reductions;  // of the last of them
+    std::vector<Trace> traces;                 // that were sampled
+};
+
 class Session {
 public:
     // `modules` hold the plan's kernels and constants between them. The device must outlive the session.
@@ -142,6 +154,9 @@ public:
     // The same as it lies in memory, in the field's element type.
     void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
+    // A part of it: `elements` are the cells of the box alone, which lies in the grid.
+    void upload_box(const std::string& field, int time, const Box& box, const void* elements);
+    void download_box(const std::string& field, int time, const Box& box, void* elements);
     // From a session on the same device, without a way over the host. False, and nothing is done, where that
     // cannot be: their arrays lie in other ways, or hold several components.
     bool copy_level(const std::string& field, int time, const Session& from);
@@ -164,6 +179,9 @@ public:
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.
     void mark_written(const std::string& field);
 
+    // Steps are counted from there on, and reductions and traces begin with those values. Before the first
+    // step; fields are uploaded as ever.
+    void continue_from(const StepsBefore& before);
     // Throws bad_argument before the first step where a param has no value yet. with_results: whether
     // outputs, reductions and traces must be those of the last step; without, only states need be.
     void step(std::int64_t count = 1, bool with_results = true);

@@ -33,6 +33,13 @@ Geometry of_components(Geometry geometry, int count) {
     return geometry;
 }
 
+// That of a box's cells, in the same array.
+Geometry of_box(Geometry geometry, const Box& box) {
+    geometry.origin += box.begin[0] + box.begin[1] * geometry.pitch + box.begin[2] * geometry.slice;
+    geometry.extent = box.extent();
+    return geometry;
+}
+
 // All components of an interleaved field's level, those of a cell side by side.
 std::vector<char> download_all(Device& device, const Geometry& geometry, const FieldPlan& field,
                                const Level& level) {
@@ -53,25 +60,44 @@ void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t 
 }  // namespace
 
 // Devices copy rows of neighbouring elements. One component of an interleaved array goes by way of all.
-void Session::State::upload_cells(int field, const Level& level, const void* dense) {
+void Session::State::upload_box(int field, const Level& level, const Box& box, const void* dense) {
+    if (box.is_empty()) return;
     const FieldPlan& known = plan.fields[field];
-    if (known.interleave == 1) return device->upload_cells(level.array, geometry, known.type, dense);
+    const Geometry cells = of_box(geometry, box);
+    if (known.interleave == 1) return device->upload_cells(level.array, cells, known.type, dense);
     const auto size = static_cast<std::size_t>(size_of(known.type));
-    std::vector<char> values = download_all(*device, geometry, known, level);
+    std::vector<char> values = download_all(*device, cells, known, level);
     copy_elements(values.data() + static_cast<std::size_t>(known.component) * size,
                   static_cast<std::size_t>(known.interleave), static_cast<const char*>(dense), 1,
-                  static_cast<std::size_t>(cell_count()), size);
-    device->upload_cells(level.array, of_components(geometry, known.interleave), known.type, values.data());
+                  static_cast<std::size_t>(box.cells()), size);
+    device->upload_cells(level.array, of_components(cells, known.interleave), known.type, values.data());
+}
+
+void Session::State::download_box(int field, const Level& level, const Box& box, void* dense) const {
+    if (box.is_empty()) return;
+    const FieldPlan& known = plan.fields[field];
+    const Geometry cells = of_box(geometry, box);
+    if (known.interleave == 1) return device->download_cells(dense, level.array, cells, known.type);
+    const auto size = static_cast<std::size_t>(size_of(known.type));
+    const std::vector<char> values = download_all(*device, cells, known, level);
+    copy_elements(static_cast<char*>(dense), 1,
+                  values.data() + static_cast<std::size_t>(known.component) * size,
+                  static_cast<std::size_t>(known.interleave), static_cast<std::size_t>(box.cells()), size);
+}
+
+void Session::State::upload_cells(int field, const Level& level, const void* dense) {
+    upload_box(field, level, whole_box(geometry.extent), dense);
 }
 
 void Session::State::download_cells(int field, const Level& level, void* dense) const {
-    const FieldPlan& known = plan.fields[field];
-    if (known.interleave == 1) return device->download_cells(dense, level.array, geometry, known.type);
-    const auto size = static_cast<std::size_t>(size_of(known.type));
-    const std::vector<char> values = download_all(*device, geometry, known, level);
-    copy_elements(static_cast<char*>(dense), 1,
-                  values.data() + static_cast<std::size_t>(known.component) * size,
-                  static_cast<std::size_t>(known.interleave), static_cast<std::size_t>(cell_count()), size);
+    download_box(field, level, whole_box(geometry.extent), dense);
+}
+
+void Session::State::check_box(const std::string& field, const Box& box) const {
+    if (intersection(box, whole_box(geometry.extent)) == box) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("cells of field '{}' were asked for that its grid of {} has not", field,
+                            extent_text(plan.rank, geometry.extent)));
 }
 
 template <class Element>
@@ -137,6 +163,22 @@ void Session::download_elements(const std::string& field, int time, void* elemen
     check_count(s.plan, s.geometry, field,
                 static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
     s.download_cells(index, s.level(index, time, s.phase()), elements);
+}
+
+void Session::upload_box(const std::string& field, int time, const Box& box, const void* elements) {
+    State& s = *state_;
+    const int index = s.find_field(field, time);
+    s.check_box(field, box);
+    Level& level = s.level(index, time, s.phase());
+    s.upload_box(index, level, box, elements);
+    level.images_due = true;
+}
+
+void Session::download_box(const std::string& field, int time, const Box& box, void* elements) {
+    State& s = *state_;
+    const int index = s.find_field(field, time);
+    s.check_box(field, box);
+    s.download_box(index, s.level(index, time, s.phase()), box, elements);
 }
 
 namespace {

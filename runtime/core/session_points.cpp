@@ -236,4 +236,12 @@ std::vector<double> Session::State::trace(int index, const std::string& name) {
     return sampled.host;
 }
 
+void Session::State::continue_trace(int index, const std::string& name, const std::vector<double>& rows) {
+    const int trace = trace_index(plan.points[index], name, true);
+    if (trace < 0) refuse_name(plan.points[index], name, "sampled by nothing");
+    PointsState::Sampled& sampled = points[index].sampled[trace];
+    sampled.host = rows;
+    sampled.first = steps_done;
+}
+
 }  // namespace halo::rt

@@ -114,7 +114,8 @@ struct Session::State {
     std::vector<PointsState> points;        // by PointsPlan
     std::int64_t cycle = 1;
     std::int64_t steps_done = 0;
-    std::int64_t phase_shift = 0;  // phases less steps: a time block does several in fewer
+    std::int64_t phase_shift = 0;     // phases less steps: a time block does several in fewer
+    std::int64_t continued_from = 0;  // steps that others did: `latest` is what they left
     std::int64_t phase() const { return steps_done + phase_shift; }
     bool changing = false;                              // changes_with_step()
     bool scalars_due = true;                            // params changed since the launches were prepared
@@ -234,6 +235,9 @@ struct Session::State {
     void download_values(const std::string& name, int time, std::span<Element> values);
     void upload_cells(int field, const Level& level, const void* dense);
     void download_cells(int field, const Level& level, void* dense) const;
+    void upload_box(int field, const Level& level, const Box& box, const void* dense);
+    void download_box(int field, const Level& level, const Box& box, void* dense) const;
+    void check_box(const std::string& field, const Box& box) const;
     void* array_like(const State& like, const std::string& field, int time);
 
     // session_halos.cpp
@@ -254,6 +258,7 @@ struct Session::State {
     void set_points(int index, std::span<const double> positions);
     void set_point_values(int index, const std::string& name, std::span<const double> values);
     std::vector<double> trace(int index, const std::string& name);
+    void continue_trace(int index, const std::string& name, const std::vector<double>& rows);
     PointGrid point_grid(const std::vector<double>& values) const;
     void place_points(const std::vector<double>& values);  // throws where something was not given
     void check_point_values(int index) const;
@@ -300,6 +305,7 @@ struct Session::State {
     int find_field(const std::string& name, int time) const;
     bool reads_reduction(const HostScalar& scalar, std::size_t reduction) const;
     double reduce(int index);  // of the last step; throws before the first
+    void continue_from(const StepsBefore& before);
     double combine(int index) const;
     // Of partial results on the device.
     PartialResults results_of(int index, const void* on_device, std::int64_t count) const;

@@ -201,7 +201,16 @@ double Pieces::combined(const std::vector<PartialResults>& parts) const {
     return all.combined();
 }
 
+void Pieces::continue_from(const StepsBefore& before) {
+    for (Session* session : sessions_)
+        session->continue_from(before);
+    before_ = before;
+}
+
 double Pieces::reduction(const std::string& name) {
+    const auto known = before_.reductions.find(name);
+    if (known != before_.reductions.end() && sessions_.front()->steps_done() == before_.steps)
+        return known->second;
     std::vector<PartialResults> parts;
     for (Session* session : sessions_)
         parts.push_back(session->partial_results(name));

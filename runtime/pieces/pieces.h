@@ -62,6 +62,11 @@ public:
     void set_table(const std::string& name, std::span<const double> values);
     void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
+    void upload_box(const std::string& field, int time, const Box& box, const void* elements);
+    void download_box(const std::string& field, int time, const Box& box, void* elements);
+    std::vector<Box> own_boxes() const;       // the pieces' own cells
+    std::vector<Box> computed_boxes() const;  // with their ghosts; cells may be in several
+    void continue_from(const StepsBefore& before);
     void step(std::int64_t count);
     double reduction(const std::string& name);  // of the last step
     void set_points(const std::string& points, std::span<const double> positions);
@@ -71,11 +76,8 @@ public:
 
 private:
     std::int64_t cells() const;
-    // Calls work(byte in the whole array, byte in the piece's, bytes) for runs of cells of a piece that lie
-    // side by side in both. Its own cells alone, or all that it computes.
-    template <class Work>
-    void for_rows(const Piece& piece, std::int64_t element, bool own_alone, const Work& work) const;
-    std::int64_t check_size(const std::string& field, std::int64_t bytes) const;  // bytes of a cell
+    std::int64_t element_bytes(const std::string& field) const;
+    void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
     // pieces_blocks.cpp
     void choose_scheme();
@@ -106,6 +108,7 @@ private:
     bool in_step_ = false;  // neighbours have waited for each other since their last work
     bool reads_reductions_ = false;
     std::map<std::string, std::vector<double>> positions_;  // by points
+    StepsBefore before_;
 };
 
 }  // namespace halo::rt

@@ -1,6 +1,7 @@
 // Cells of the whole grid, from and to its pieces.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/core/error.h"
@@ -10,79 +11,144 @@ namespace halo::rt {
 
 namespace {
 
-// Of an index that may lie past an end of a periodic axis.
-std::int64_t wrapped(std::int64_t index, std::int64_t extent) {
-    return index < 0 ? index + extent : index >= extent ? index - extent : index;
+struct PlacedBox {
+    Box whole, local;  // the same cells, of the whole grid and of a piece's session
+};
+
+// What a piece computes, cut where it crosses an end of the whole grid.
+std::vector<PlacedBox> computed(const Piece& piece, const Grid& grid) {
+    std::vector<PlacedBox> parts{{whole_box({}), whole_box({})}};
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        const auto along = static_cast<std::size_t>(axis);
+        const std::int64_t extent = grid.extent[along], first = piece.first(axis);
+        const std::int64_t end = first + piece.cells(axis);
+        std::vector<PlacedBox> longer;
+        for (const PlacedBox& part : parts)
+            for (const std::int64_t turn : {-extent, std::int64_t{0}, extent}) {
+                PlacedBox piece_of = part;
+                const std::int64_t from = std::max(first, turn), to = std::min(end, turn + extent);
+                if (from >= to) continue;
+                piece_of.whole.begin[along] = from - turn;
+                piece_of.whole.end[along] = to - turn;
+                piece_of.local.begin[along] = from - first;
+                piece_of.local.end[along] = to - first;
+                longer.push_back(piece_of);
+            }
+        parts = std::move(longer);
+    }
+    return parts;
+}
+
+// The cells of `part` that `box` has, too.
+PlacedBox common(const PlacedBox& part, const Box& box) {
+    PlacedBox result;
+    result.whole = intersection(part.whole, box);
+    Cells by{};
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+        by[axis] = part.local.begin[axis] - part.whole.begin[axis];
+    result.local = shifted(result.whole, by);
+    return result;
+}
+
+PlacedBox own_cells(const Piece& piece) {
+    PlacedBox own;
+    own.whole = {piece.begin, piece.end};
+    Cells by{};
+    for (int axis = 0; axis < kMaxRank; ++axis)
+        by[static_cast<std::size_t>(axis)] = -piece.first(axis);
+    own.local = shifted(own.whole, by);
+    return own;
 }
 
 }  // namespace
 
 std::int64_t Pieces::cells() const {
-    const Cells& extent = cut_.grid.extent;
-    return extent[0] * extent[1] * extent[2];
+    return whole_box(cut_.grid.extent).cells();
 }
 
-std::int64_t Pieces::check_size(const std::string& field, std::int64_t bytes) const {
-    for (const FieldPlan& plan : sessions_.front()->plan().fields) {
-        if (plan.name != field) continue;
-        if (bytes == cells() * size_of(plan.type)) return size_of(plan.type);
-        throw Error(ErrorCode::bad_argument, fmt::format("field '{}' has {} bytes, and {} were given", field,
-                                                         cells() * size_of(plan.type), bytes));
-    }
+std::int64_t Pieces::element_bytes(const std::string& field) const {
+    for (const FieldPlan& plan : sessions_.front()->plan().fields)
+        if (plan.name == field) return size_of(plan.type);
     throw Error(ErrorCode::bad_argument,
                 fmt::format("'{}' has no field '{}'", sessions_.front()->plan().name, field));
 }
 
-template <class Work>
-void Pieces::for_rows(const Piece& piece, std::int64_t element, bool own_alone, const Work& work) const {
-    const Cells& whole = cut_.grid.extent;
-    const Cells extent = piece.extent();
-    Cells begin{}, end = extent;
-    for (int axis = 0; own_alone && axis < kMaxRank; ++axis) {
-        const auto along = static_cast<std::size_t>(axis);
-        begin[along] = piece.ghosts[along][0];
-        end[along] = begin[along] + piece.own(axis);
-    }
-    for (std::int64_t z = begin[2]; z < end[2]; ++z) {
-        for (std::int64_t y = begin[1]; y < end[1]; ++y) {
-            const std::int64_t row = whole[0] * (wrapped(piece.first(1) + y, whole[1]) +
-                                                 whole[1] * wrapped(piece.first(2) + z, whole[2]));
-            const std::int64_t own_row = extent[0] * (y + extent[1] * z);
-            // A row may cross a seam of the whole grid on its left and on its right.
-            for (std::int64_t x = begin[0]; x < end[0];) {
-                const std::int64_t at = wrapped(piece.first(0) + x, whole[0]);
-                const std::int64_t count = std::min(end[0] - x, whole[0] - at);
-                work((row + at) * element, (own_row + x) * element,
-                     static_cast<std::size_t>(count * element));
-                x += count;
+void Pieces::check_size(const std::string& field, std::int64_t bytes) const {
+    const std::int64_t needed = cells() * element_bytes(field);
+    if (bytes != needed)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("field '{}' has {} bytes, and {} were given", field, needed, bytes));
+}
+
+std::vector<Box> Pieces::own_boxes() const {
+    std::vector<Box> boxes;
+    for (const Piece& piece : cut_.pieces)
+        boxes.push_back(own_cells(piece).whole);
+    return boxes;
+}
+
+std::vector<Box> Pieces::computed_boxes() const {
+    std::vector<Box> boxes;
+    for (const Piece& piece : cut_.pieces)
+        for (const PlacedBox& part : computed(piece, cut_.grid))
+            boxes.push_back(part.whole);
+    return boxes;
+}
+
+void Pieces::upload_box(const std::string& field, int time, const Box& box, const void* elements) {
+    const std::int64_t size = element_bytes(field);
+    const char* const from = static_cast<const char*>(elements);
+    std::vector<char> rows;
+    in_step_ = false;
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        for (const PlacedBox& part : computed(cut_.pieces[i], cut_.grid)) {
+            const PlacedBox cells = common(part, box);
+            if (cells.whole.is_empty()) continue;
+            if (is_contiguous(cells.whole, box)) {
+                sessions_[i]->upload_box(field, time, cells.local,
+                                         from + box.index(cells.whole.begin) * size);
+                continue;
             }
+            rows.resize(static_cast<std::size_t>(cells.whole.cells() * size));
+            for_runs(cells.whole, box, cells.whole,
+                     [&](std::int64_t in_box, std::int64_t in_rows, std::int64_t count) {
+                         std::memcpy(rows.data() + in_rows * size, from + in_box * size,
+                                     static_cast<std::size_t>(count * size));
+                     });
+            sessions_[i]->upload_box(field, time, cells.local, rows.data());
         }
     }
 }
 
-void Pieces::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
-    const std::int64_t element = check_size(field, bytes);
-    in_step_ = false;
+void Pieces::download_box(const std::string& field, int time, const Box& box, void* elements) {
+    const std::int64_t size = element_bytes(field);
+    char* const to = static_cast<char*>(elements);
+    std::vector<char> rows;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const Piece& piece = cut_.pieces[i];
-        std::vector<char> part(static_cast<std::size_t>(sessions_[i]->cells() * element));
-        for_rows(piece, element, false, [&](std::int64_t in_whole, std::int64_t in_part, std::size_t count) {
-            std::memcpy(part.data() + in_part, static_cast<const char*>(elements) + in_whole, count);
-        });
-        sessions_[i]->upload_elements(field, time, part.data(), static_cast<std::int64_t>(part.size()));
+        const PlacedBox cells = common(own_cells(cut_.pieces[i]), box);
+        if (cells.whole.is_empty()) continue;
+        if (is_contiguous(cells.whole, box)) {
+            sessions_[i]->download_box(field, time, cells.local, to + box.index(cells.whole.begin) * size);
+            continue;
+        }
+        rows.resize(static_cast<std::size_t>(cells.whole.cells() * size));
+        sessions_[i]->download_box(field, time, cells.local, rows.data());
+        for_runs(cells.whole, box, cells.whole,
+                 [&](std::int64_t in_box, std::int64_t in_rows, std::int64_t count) {
+                     std::memcpy(to + in_box * size, rows.data() + in_rows * size,
+                                 static_cast<std::size_t>(count * size));
+                 });
     }
 }
 
+void Pieces::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
+    check_size(field, bytes);
+    upload_box(field, time, whole_box(cut_.grid.extent), elements);
+}
+
 void Pieces::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
-    const std::int64_t element = check_size(field, bytes);
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const Piece& piece = cut_.pieces[i];
-        std::vector<char> part(static_cast<std::size_t>(sessions_[i]->cells() * element));
-        sessions_[i]->download_elements(field, time, part.data(), static_cast<std::int64_t>(part.size()));
-        for_rows(piece, element, true, [&](std::int64_t in_whole, std::int64_t in_part, std::size_t count) {
-            std::memcpy(static_cast<char*>(elements) + in_whole, part.data() + in_part, count);
-        });
-    }
+    check_size(field, bytes);
+    download_box(field, time, whole_box(cut_.grid.extent), elements);
 }
 
 }  // namespace halo::rt
