@@ -5,9 +5,11 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/checkpoint.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/edited_check.h"
 #include "compiler/driver/gpu_machine.h"
@@ -52,10 +54,13 @@ struct Report {
     const std::vector<WrittenFile>& files;
     rt::LateBlock late_block;
     std::vector<std::pair<std::string, double>> reductions;
+    std::int64_t steps_before = 0;  // of those in `loop`, what a run before this one did
+    std::string checkpoint;         // the newest; empty where none was written
 
+    std::int64_t steps_here() const { return loop.steps - steps_before; }
     double rate() const {
         if (loop.seconds <= 0) return 0;
-        return static_cast<double>(cell_count(request.extent)) * static_cast<double>(loop.steps) /
+        return static_cast<double>(cell_count(request.extent)) * static_cast<double>(steps_here()) /
                loop.seconds;
     }
 };
@@ -155,9 +160,11 @@ std::string timings_text(const Report& report) {
 
 std::string as_text(const Report& report, bool with_timings) {
     const LoopResult& loop = report.loop;
+    const std::int64_t steps = report.steps_here();
     std::string text =
-        fmt::format("{} step{} in {}", loop.steps, loop.steps == 1 ? "" : "s", format_seconds(loop.seconds));
-    if (loop.steps > 0) text += ", " + format_rate(report.rate());
+        fmt::format("{} step{} in {}", steps, steps == 1 ? "" : "s", format_seconds(loop.seconds));
+    if (steps > 0) text += ", " + format_rate(report.rate());
+    if (report.steps_before > 0) text += fmt::format("; from step {} on", report.steps_before);
     if (loop.stop == LoopResult::Stop::until)
         text += fmt::format("; stopped by until {}", report.request.until_words);
     text += '\n';
@@ -173,6 +180,7 @@ std::string as_text(const Report& report, bool with_timings) {
             text += fmt::format("… and {} more …\n", report.files.size() - kShown);
         }
     }
+    if (!report.checkpoint.empty()) text += fmt::format("wrote {}\n", report.checkpoint);
     return with_timings ? text + timings_text(report) : text;
 }
 
@@ -184,6 +192,8 @@ std::string as_json(const Report& report) {
     json["grid"] = std::vector<std::int64_t>(report.request.extent.begin(),
                                              report.request.extent.begin() + report.request.rank());
     json["steps"] = report.loop.steps;
+    if (report.steps_before > 0) json["restarted_after"] = report.steps_before;
+    if (!report.checkpoint.empty()) json["checkpoint"] = report.checkpoint;
     json["stopped"] = stop_word(report.loop.stop);
     json["gstencil_per_s"] = report.rate() / 1e9;
     json["reductions"] = nlohmann::ordered_json::object();
@@ -327,6 +337,29 @@ void say_what_is_zero(const std::vector<std::string>& fields, const Console& con
                                 one ? "s" : "", one ? "it" : "them"));
 }
 
+// What a run goes on from, and where it leaves what another can go on from.
+struct Persistence {
+    std::optional<Checkpoint> from;
+    std::unique_ptr<Checkpoints> to;
+    std::int64_t steps_before() const { return from ? from->manifest.steps : 0; }
+};
+
+Persistence open_checkpoints(const RunArguments& arguments, rt::Ranks& ranks, const ir::Program& program,
+                             const sema::RunSpec* run, const RunRequest& request) {
+    Persistence result;
+    if (arguments.checkpoint.empty() && arguments.restart.empty()) return result;
+    const CheckpointInterval interval = parse_interval(arguments.checkpoint_every);
+    const RunIdentity identity = identity_of(ranks, program, run, request);
+    if (!arguments.restart.empty()) {
+        result.from = find_checkpoint(ranks, arguments.restart);
+        check_checkpoint(*result.from, identity, request);
+    }
+    if (!arguments.checkpoint.empty())
+        result.to = std::make_unique<Checkpoints>(ranks, arguments.checkpoint, interval, identity, program,
+                                                  result.from);
+    return result;
+}
+
 }  // namespace
 
 ExitCode run(const RunArguments& arguments, const Console& console) {
@@ -337,6 +370,9 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     RunRequest request = make_request(arguments, spec, stencil, console);
     timings.read = spec.read_seconds;
     timings.check = seconds_since(start) - spec.read_seconds;
+    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    const std::unique_ptr<rt::Ranks> ranks = rt::single_rank();
+    const Persistence persistence = open_checkpoints(arguments, *ranks, stencil.program, run_spec, request);
 
     std::optional<EditedCuda> edited;
     if (!arguments.cuda.empty()) {
@@ -366,7 +402,6 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     options.watched = request.watched;
     options.wait_for_time_block = !options.schedules.empty() || !options.file_schedule.empty();
     check_asked_schedules(options, stencil.program.rank());
-    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (edited) {
         take_edited(std::move(*edited), stencil.program, choose_grid(spec, stencil.program, ""), options);
         console.message(check_edited(dynamic_cast<GpuMachine&>(*machine), stencil.program, run_spec, request,
@@ -385,7 +420,10 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     start = Clock::now();
     fill_tables(*engine, stencil.program, run_spec, request, *machine);
     fill_points(*engine, stencil.program, run_spec, request, *machine);
-    say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine), console);
+    const std::set<std::string> kept =
+        persistence.from ? saved_fields(stencil.program) : std::set<std::string>();
+    say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine, kept), console);
+    if (persistence.from) restore(*ranks, *persistence.from, *engine, stencil.program);
     timings.upload = engine->upload_seconds();
     timings.init = seconds_since(start) - timings.upload;
 
@@ -395,11 +433,20 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     if (!unstable.empty()) console.warning(unstable);
     timings.stability = seconds_since(start);
 
-    Outputs outputs(request);
-    Watch watch(request, *engine);
-    LoopResult loop = run_steps(*engine, request, outputs, watch, console);
+    Outputs outputs(request, *ranks);
+    Watch watch(request, *engine, *ranks, persistence.steps_before());
+    LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,
+                                persistence.to.get(), console);
     timings.watch = watch.seconds();
-    Report report{request, *machine, timings, loop, outputs.written(), engine->late_block(), {}};
+    Report report{request,
+                  *machine,
+                  timings,
+                  loop,
+                  outputs.written(),
+                  engine->late_block(),
+                  {},
+                  persistence.steps_before(),
+                  persistence.to ? persistence.to->newest() : ""};
     if (report.late_block.state == rt::LateBlock::State::failed)
         console.warning("all steps were done singly, as the kernel for several of them cannot be used: " +
                         report.late_block.trouble);
@@ -414,6 +461,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     }
     if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
         throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable);
+    if (persistence.to && !persistence.to->trouble().empty())
+        throw rt::Error(rt::ErrorCode::io, "the last checkpoint is missing: " + persistence.to->trouble());
     if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
     console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
     return ExitCode::interrupted;

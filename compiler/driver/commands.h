@@ -66,10 +66,13 @@ struct RunArguments {
     bool strict_fp = false;
     bool timings = false;
     bool json = false;
-    bool verbose = false;   // say how each stage runs
-    bool no_tuned = false;  // leave measured schedules alone
-    std::string store;      // of tuned schedules; empty: the usual one
-    std::string cuda;       // a file of edited kernels to run in place of the spec's; empty: none
+    bool verbose = false;          // say how each stage runs
+    bool no_tuned = false;         // leave measured schedules alone
+    std::string store;             // of tuned schedules; empty: the usual one
+    std::string checkpoint;        // folder for checkpoints; empty: none are written
+    std::string checkpoint_every;  // steps, or a time such as 10min; empty: at the end alone
+    std::string restart;           // a checkpoint to go on from; empty: from the beginning
+    std::string cuda;              // a file of edited kernels to run in place of the spec's; empty: none
     std::optional<std::uint64_t> tolerance_ulps;  // how far those may be from the spec; without it not at all
 };
 ExitCode run(const RunArguments& arguments, const Console& console);

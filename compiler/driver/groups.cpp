@@ -25,14 +25,21 @@ FieldSet find_fields(const ir::Program& program, const std::string& name) {
     return result;
 }
 
-// In the fields' own type where they have one, else in the widest real one.
-FieldValues interleave(const std::vector<FieldValues>& fields) {
-    rt::ElementType type = fields.front().type;
-    for (const FieldValues& values : fields) {
-        if (values.type == type) continue;
-        const bool is_wide = values.type == rt::ElementType::f64 || type == rt::ElementType::f64;
-        type = is_wide ? rt::ElementType::f64 : rt::ElementType::f32;
+rt::ElementType common_type(const std::vector<rt::ElementType>& types) {
+    rt::ElementType common = types.front();
+    for (const rt::ElementType type : types) {
+        if (type == common) continue;
+        const bool is_wide = type == rt::ElementType::f64 || common == rt::ElementType::f64;
+        common = is_wide ? rt::ElementType::f64 : rt::ElementType::f32;
     }
+    return common;
+}
+
+FieldValues interleave(const std::vector<FieldValues>& fields) {
+    std::vector<rt::ElementType> types;
+    for (const FieldValues& values : fields)
+        types.push_back(values.type);
+    const rt::ElementType type = common_type(types);
     const std::int64_t cells = fields.front().size(), size = rt::size_of(type);
     const auto count = static_cast<std::int64_t>(fields.size());
     FieldValues result = FieldValues::zeros(type, cells * count);
@@ -50,12 +57,14 @@ FieldValues interleave(const std::vector<FieldValues>& fields) {
     return result;
 }
 
-std::vector<std::vector<double>> separate(const std::vector<double>& values, std::size_t count) {
-    std::vector<std::vector<double>> result(count, std::vector<double>(values.size() / count));
-    for (std::size_t cell = 0; cell < values.size() / count; ++cell) {
+std::vector<FieldValues> separate(const FieldValues& values, std::size_t count) {
+    const auto size = static_cast<std::size_t>(rt::size_of(values.type));
+    const std::int64_t cells = values.size() / static_cast<std::int64_t>(count);
+    std::vector<FieldValues> result(count, FieldValues::zeros(values.type, cells));
+    for (std::size_t cell = 0; cell < static_cast<std::size_t>(cells); ++cell)
         for (std::size_t i = 0; i < count; ++i)
-            result[i][cell] = values[cell * count + i];
-    }
+            std::memcpy(result[i].elements.data() + cell * size,
+                        values.elements.data() + (cell * count + i) * size, size);
     return result;
 }
 

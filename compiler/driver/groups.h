@@ -26,8 +26,12 @@ struct FieldSet {
 // The field or group of this name, which the program has.
 FieldSet find_fields(const ir::Program& program, const std::string& name);
 
-// Values of several fields, cell by cell, in the widest of their types; and back.
+// In which values of fields of these types are kept together: their own where they have one, else the widest
+// real one.
+rt::ElementType common_type(const std::vector<rt::ElementType>& types);
+
+// Values of several fields, cell by cell, in their common type; and back.
 FieldValues interleave(const std::vector<FieldValues>& fields);
-std::vector<std::vector<double>> separate(const std::vector<double>& values, std::size_t count);
+std::vector<FieldValues> separate(const FieldValues& values, std::size_t count);
 
 }  // namespace halo::driver

@@ -3,18 +3,28 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/driver/field_files.h"
 #include "compiler/driver/groups.h"
 #include "compiler/lower/storage.h"
-#include "runtime/io/npy.h"
 #include "runtime/io/photo.h"
 
 namespace halo::driver {
 
 namespace {
 
-void upload_all_levels(Engine& engine, const ir::Field& field, const FieldValues& values) {
+std::vector<int> times_of(const ir::Field& field) {
+    std::vector<int> times;
     for (int time = 0; time >= -field.history; --time)
-        engine.upload(field.name, time, values);
+        times.push_back(time);
+    return times;
+}
+
+void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker) {
+    for (const rt::Box& part : in_parts(engine.computed_boxes(), rt::size_of(engine.type_of(field.name)))) {
+        const FieldValues values = maker.download_box(field.name, 0, part);
+        for (const int time : times_of(field))
+            engine.upload_box(field.name, time, part, values);
+    }
 }
 
 const ir::Field* find_field(const ir::Program& program, const std::string& name) {
@@ -24,20 +34,13 @@ const ir::Field* find_field(const ir::Program& program, const std::string& name)
     return nullptr;
 }
 
-// Of each field of the set.
-std::vector<std::vector<double>> read_values(const Load& load, const FieldSet& set,
-                                             const RunRequest& request) {
-    const std::string what = "field " + load.field;
-    if (load.path.ends_with(".png")) {
-        const std::vector<std::uint8_t> grey =
-            rt::read_photo(load.path, request.extent[0], request.extent[1], what);
-        return {std::vector<double>(grey.begin(), grey.end())};
-    }
-    rt::NpyArray array = rt::read_npy(load.path, set.npy_shape(request.npy_shape()), what);
-    if (!set.is_single()) return separate(array.values, set.fields.size());
-    std::vector<std::vector<double>> values;
-    values.push_back(std::move(array.values));
-    return values;
+void load_picture(const Load& load, Engine& engine, const ir::Field& field, const RunRequest& request) {
+    const std::vector<std::uint8_t> grey =
+        rt::read_photo(load.path, request.extent[0], request.extent[1], "field " + load.field);
+    const FieldValues values = FieldValues::rounded(lower::element_type(field.storage),
+                                                    std::vector<double>(grey.begin(), grey.end()));
+    for (const int time : times_of(field))
+        engine.upload(field.name, time, values);
 }
 
 CodeOptions options_of_init(const RunRequest& request) {
@@ -68,35 +71,43 @@ void set_known_arguments(Engine& engine, const ir::Program& program, const RunRe
 
 std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& program,
                                            const std::optional<ir::Program>& init, const RunRequest& request,
-                                           Machine& machine) {
-    std::set<std::string> filled;
+                                           Machine& machine, const std::set<std::string>& kept) {
+    std::set<std::string> filled = kept;
     std::set<std::string> loaded;
     for (const Load& load : request.loads) {
         const FieldSet set = find_fields(program, load.field);
         loaded.insert(set.fields.begin(), set.fields.end());
     }
-    if (init) {
+    const auto is_wanted = [&](const ir::Field& output) {
+        const ir::Field* field = find_field(program, output.name);
+        return field != nullptr && output.role == ir::Role::output && !loaded.contains(field->name) &&
+               !kept.contains(field->name);
+    };
+    if (init && std::ranges::any_of(init->fields, is_wanted)) {
         LoadTimings timings;
         std::unique_ptr<Engine> maker =
             machine.load(*init, request.extent, options_of_init(request), timings);
         set_known_arguments(*maker, *init, request);
         maker->run(1, std::nullopt);
         for (const ir::Field& output : init->fields) {
+            if (!is_wanted(output)) continue;
             const ir::Field* field = find_field(program, output.name);
-            if (field == nullptr || output.role != ir::Role::output || loaded.contains(field->name)) continue;
-            upload_all_levels(engine, *field, maker->download(field->name));
+            copy_to_all_levels(engine, *field, *maker);
             filled.insert(field->name);
         }
     }
     for (const Load& load : request.loads) {
         const FieldSet set = find_fields(program, load.field);
-        std::vector<std::vector<double>> values = read_values(load, set, request);
-        for (std::size_t i = 0; i < set.fields.size(); ++i) {
-            const ir::Field* field = find_field(program, set.fields[i]);
-            upload_all_levels(engine, *field,
-                              FieldValues::rounded(lower::element_type(field->storage), values[i]));
-            filled.insert(field->name);
+        if (kept.contains(set.fields.front())) continue;
+        std::vector<std::vector<int>> times;
+        for (const std::string& name : set.fields)
+            times.push_back(times_of(*find_field(program, name)));
+        if (load.path.ends_with(".png")) {
+            load_picture(load, engine, *find_field(program, set.fields.front()), request);
+        } else {
+            load_fields(load.path, "field " + load.field, engine, set, request.rank(), times);
         }
+        filled.insert(set.fields.begin(), set.fields.end());
     }
     std::vector<std::string> zeros;
     for (const ir::Field& field : program.fields) {

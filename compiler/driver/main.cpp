@@ -44,6 +44,7 @@ constexpr const char* kRunFooter =
   haloc run heat3d.halo --steps 100 --set dt=0.1 --set lambda=1/2
   haloc run heat3d.halo --save u=final.npy --plot u=final.png
   haloc run heat3d.halo --plot u@z=10=low.png --device cpu --timings
+  haloc run heat3d.halo --checkpoint heat.ck --checkpoint-every 10min   # and to go on: --restart heat.ck
 Files are read and written relative to the current directory. Arrays in .npy files list the axes from slowest to
 fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for that
 field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at once.)";
@@ -226,6 +227,15 @@ private:
         sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
                         "how far edited kernels may be from the spec, in units of a value's last place")
             ->needs(cuda);
+        auto* checkpoint = sub->add_option("--checkpoint", run_.checkpoint,
+                                           "a folder for checkpoints: what --restart goes on from. One is "
+                                           "written at the end, also at Ctrl-C");
+        sub->add_option("--checkpoint-every", run_.checkpoint_every,
+                        "and one every so many steps, or every so long: 1000, 30s, 10min, 2h")
+            ->needs(checkpoint);
+        sub->add_option("--restart", run_.restart,
+                        "go on from the newest checkpoint in a folder, or from a checkpoint; --steps counts "
+                        "from the beginning");
         sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
         sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <sstream>
 
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/field_files.h"
 #include "compiler/driver/pictures.h"
 #include "runtime/io/npy.h"
+#include "runtime/ranks/together.h"
 
 namespace halo::driver {
 
@@ -56,15 +59,6 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
 }
 
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
-    std::map<std::string, FieldValues> fields;  // each is fetched once, by name
-    const auto fetch = [&](const std::string& name) -> const FieldValues& {
-        auto [entry, is_new] = fields.try_emplace(name);
-        if (is_new) {
-            entry->second = engine.download(name);
-            look_for_trouble(name, entry->second, done);
-        }
-        return entry->second;
-    };
     for (const Output& output : request_.outputs) {
         std::vector<std::string> paths;
         if (output.every > 0 && done > 0 && done % output.every == 0) {
@@ -75,44 +69,52 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
             if (was_written(path)) continue;
             if (output.trace) {
                 write_trace(output, path, engine.trace(output.trace->points, output.trace->trace), done);
-                continue;
+            } else if (output.kind == Output::Kind::save) {
+                write_fields(engine, output, path, done);
+            } else {
+                write_picture(engine, output, path, done);
             }
-            if (output.field.is_single()) {
-                write_file(output, path, fetch(output.field.fields.front()), done);
-                continue;
-            }
-            std::vector<FieldValues> parts;
-            for (const std::string& field : output.field.fields)
-                parts.push_back(fetch(field));
-            write_file(output, path, interleave(parts), done);
         }
     }
 }
 
-void Outputs::write_file(const Output& output, const std::string& path, const FieldValues& values,
-                         std::int64_t done) {
-    if (output.kind == Output::Kind::save && output.field.is_complex) {
-        rt::write_npy_complex(path, request_.npy_shape(), values.data(),
-                              static_cast<std::size_t>(values.bytes()), values.type);
-    } else if (output.kind == Output::Kind::save) {
-        rt::write_npy(path, output.field.npy_shape(request_.npy_shape()), values.data(),
-                      static_cast<std::size_t>(values.bytes()), values.type);
-    } else {
-        write_field_picture(path, request_, output, values, done);
-    }
+void Outputs::write_fields(Engine& engine, const Output& output, const std::string& path, std::int64_t done) {
+    std::map<std::string, NotFiniteCells> looked;
+    save_fields(ranks_, path, engine, output.field, request_.rank(), 0,
+                [&](const std::string& field, const rt::Box& box, const FieldValues& values) {
+                    looked[field].look(request_, box, values);
+                });
+    for (const std::string& field : output.field.fields)
+        note_trouble(looked[field], field, cell_count(request_.extent), done);
+    written_.push_back({output.field.name, path, done});
+}
+
+// The first rank draws.
+void Outputs::write_picture(Engine& engine, const Output& output, const std::string& path,
+                            std::int64_t done) {
+    const rt::Box plane = plane_of(request_, output);
+    const FieldValues values = gather_cells(ranks_, engine, output.field.fields.front(), plane);
+    NotFiniteCells looked;
+    if (ranks_.is_first()) looked.look(request_, plane, values);
+    note_trouble(looked, output.field.fields.front(), plane.cells(), done);
+    rt::together(ranks_, [&] {
+        if (ranks_.is_first()) write_field_picture(path, request_, output, values, done);
+    });
     written_.push_back({output.field.name, path, done});
 }
 
 void Outputs::write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
                           std::int64_t done) {
     const std::int64_t points = done > 0 ? static_cast<std::int64_t>(values.size()) / done : 0;
-    if (output.kind == Output::Kind::save) {
-        rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
-    } else if (points == 0) {
-        return;  // nothing to draw
-    } else {
-        write_trace_picture(path, request_, output, values, done);
-    }
+    if (output.kind == Output::Kind::plot && points == 0) return;  // nothing to draw
+    rt::together(ranks_, [&] {
+        if (!ranks_.is_first()) return;
+        if (output.kind == Output::Kind::save) {
+            rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
+        } else {
+            write_trace_picture(path, request_, output, values, done);
+        }
+    });
     written_.push_back({output.field.name, path, done});
 }
 
@@ -121,20 +123,46 @@ bool Outputs::was_written(const std::string& path) const {
                        [&](const WrittenFile& file) { return file.path == path; });
 }
 
-void Outputs::look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done) {
+void Outputs::note_trouble(const NotFiniteCells& cells, const std::string& field, std::int64_t of,
+                           std::int64_t done) {
     if (trouble_ || !request_.watch) return;
-    if (std::optional<std::string> found = find_trouble(request_, field, values))
+    if (std::optional<std::string> found = cells.words(ranks_, request_, field, of))
         trouble_ = fmt::format("after step {}, {}", done, *found);
 }
 
-std::optional<std::string> find_trouble(const RunRequest& request, const std::string& field,
-                                        const FieldValues& values) {
+void NotFiniteCells::Found::add(const Found& other) {
+    if (other.count == 0) return;
+    if (count == 0 || other.first < first) {
+        first = other.first;
+        is_nan = other.is_nan;
+    }
+    count += other.count;
+}
+
+void NotFiniteCells::look(const RunRequest& request, const rt::Box& box, const FieldValues& values) {
     const auto [count, first] = values.not_finite();
-    if (count == 0) return std::nullopt;
-    std::string trouble =
-        fmt::format("{} is {} at {}", field, std::isnan(values.at(first)) ? "not a number" : "infinite",
-                    place(request, first));
-    if (count > 1) trouble += fmt::format(", and in {} more of {} cells", count - 1, values.size());
+    if (count == 0) return;
+    const std::int64_t nx = box.length(0), ny = box.length(1);
+    const Extent cell{box.begin[0] + first % nx, box.begin[1] + first / nx % ny,
+                      box.begin[2] + first / nx / ny};
+    found_.add({count, rt::whole_box(request.extent).index(cell), std::isnan(values.at(first))});
+}
+
+std::optional<std::string> NotFiniteCells::words(rt::Ranks& ranks, const RunRequest& request,
+                                                 const std::string& field, std::int64_t of) const {
+    Found all;
+    for (const std::string& part : ranks.all_gather(
+             fmt::format("{} {} {}", found_.count, found_.first, static_cast<int>(found_.is_nan)))) {
+        Found found;
+        int is_nan = 0;
+        std::istringstream(part) >> found.count >> found.first >> is_nan;
+        found.is_nan = is_nan != 0;
+        all.add(found);
+    }
+    if (all.count == 0) return std::nullopt;
+    std::string trouble = fmt::format("{} is {} at {}", field, all.is_nan ? "not a number" : "infinite",
+                                      place(request, all.first));
+    if (all.count > 1) trouble += fmt::format(", and in {} more of {} cells", all.count - 1, of);
     return trouble;
 }
 

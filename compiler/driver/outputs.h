@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "compiler/driver/request.h"
+#include "runtime/core/box.h"
+#include "runtime/ranks/ranks.h"
 
 namespace halo::driver {
 
@@ -17,39 +19,57 @@ struct WrittenFile {
     std::int64_t step = 0;
 };
 
+// Values that are not finite, found by parts of a field.
+class NotFiniteCells {
+public:
+    void look(const RunRequest& request, const rt::Box& box, const FieldValues& values);
+    // Collective; all ranks get the same. A part of a sentence: "u is infinite at x = 1, y = 2, and in 3 more
+    // of 4096 cells"; nothing where all are finite. `of`: cells that were looked at, of all ranks.
+    std::optional<std::string> words(rt::Ranks& ranks, const RunRequest& request, const std::string& field,
+                                     std::int64_t of) const;
+
+private:
+    struct Found {
+        std::int64_t count = 0;
+        std::int64_t first = -1;  // cell of the whole grid
+        bool is_nan = false;
+        void add(const Found& other);
+    };
+    Found found_;
+};
+
 class Outputs {
 public:
-    explicit Outputs(const RunRequest& request) : request_(request) {}
+    // Both must outlive it.
+    Outputs(const RunRequest& request, rt::Ranks& ranks) : request_(request), ranks_(ranks) {}
 
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
     std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
 
-    // Writes what is due after step `done`; `last`: also what is written at the end. Throws rt::Error (io).
+    // Collective. Writes what is due after step `done`; `last`: also what is written at the end. Throws
+    // rt::Error (io).
     void write(Engine& engine, std::int64_t done, bool last);
 
     const std::vector<WrittenFile>& written() const { return written_; }
 
-    // Where a written field holds a value that is not finite: a sentence with the field, the place and the
+    // Where what was written holds a value that is not finite: a sentence with the field, the place and the
     // step.
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
     bool was_written(const std::string& path) const;
-    void write_file(const Output& output, const std::string& path, const FieldValues& values,
-                    std::int64_t done);
+    void write_fields(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
+    void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
                      std::int64_t done);
-    void look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done);
+    void note_trouble(const NotFiniteCells& cells, const std::string& field, std::int64_t of,
+                      std::int64_t done);
 
     const RunRequest& request_;
+    rt::Ranks& ranks_;
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
 };
-
-// Where a field holds values that are not finite, as a part of a sentence: "u is infinite at x = 1, y = 2,
-// and in 3 more of 4096 cells".
-std::optional<std::string> find_trouble(const RunRequest& request, const std::string& field,
-                                        const FieldValues& values);
 
 // "heat.png", 500, 100000 → "heat-000500.png"
 std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);

@@ -19,20 +19,6 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     return result;
 }
 
-// The cells of a plane, row by row; `up` and `across` are its axes.
-std::vector<double> plane_values(const RunRequest& request, const FieldValues& values, int across, int up,
-                                 std::int64_t first) {
-    std::array<std::int64_t, 3> stride{1, request.extent[0], request.extent[0] * request.extent[1]};
-    std::vector<double> plane;
-    plane.reserve(static_cast<std::size_t>(request.extent[across] * request.extent[up]));
-    for (std::int64_t row = 0; row < request.extent[up]; ++row) {
-        for (std::int64_t column = 0; column < request.extent[across]; ++column) {
-            plane.push_back(values.at(first + row * stride[up] + column * stride[across]));
-        }
-    }
-    return plane;
-}
-
 void write_curve(const std::string& path, const std::string& title, const RunRequest& request,
                  const Output& output, const FieldValues& values) {
     rt::Curve curve;
@@ -79,10 +65,18 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     rt::write_picture(path, picture);
 }
 
+rt::Box plane_of(const RunRequest& request, const Output& output) {
+    rt::Box plane = rt::whole_box(request.extent);
+    if (!output.cut) return plane;
+    const auto axis = static_cast<std::size_t>(output.cut->axis);
+    plane.begin[axis] = output.cut->index;
+    plane.end[axis] = output.cut->index + 1;
+    return plane;
+}
+
 void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
                          const FieldValues& values, std::int64_t done) {
     std::string where;
-    std::int64_t first = 0;
     int across = 0;
     int up = 1;
     if (output.cut) {
@@ -90,8 +84,6 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
         where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(cut.axis)], cut.index);
         across = cut.axis == 0 ? 1 : 0;
         up = cut.axis == 2 ? 1 : 2;
-        std::array<std::int64_t, 3> stride{1, request.extent[0], request.extent[0] * request.extent[1]};
-        first = cut.index * stride[static_cast<std::size_t>(cut.axis)];
     }
     std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
     if (request.rank() == 1) return write_curve(path, title, request, output, values);
@@ -99,7 +91,8 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
     picture.title = title;
     picture.width = request.extent[static_cast<std::size_t>(across)];
     picture.height = request.extent[static_cast<std::size_t>(up)];
-    picture.values = plane_values(request, values, across, up, first);
+    for (std::int64_t i = 0; i < values.size(); ++i)
+        picture.values.push_back(values.at(i));
     picture.across = picture_axis(request, output, across);
     picture.up = picture_axis(request, output, up);
     picture.value_label = output.field.name;

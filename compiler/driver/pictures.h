@@ -5,10 +5,15 @@
 #include <string>
 
 #include "compiler/driver/request.h"
+#include "runtime/core/box.h"
 
 namespace halo::driver {
 
-// Writes output.path's picture, under the name `path`, of the field after step `done`. Throws rt::Error (io).
+// The cells that an output's picture shows.
+rt::Box plane_of(const RunRequest& request, const Output& output);
+
+// Writes output.path's picture, under the name `path`, of the field after step `done`; values: of plane_of().
+// Throws rt::Error (io).
 void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
                          const FieldValues& values, std::int64_t done);
 

@@ -53,12 +53,14 @@ std::string format_bytes(double bytes) {
     return fmt::format("{} {}", three_digits(bytes), units[unit]);
 }
 
-Progress::Progress(const Console& console, std::string name, std::int64_t cells, std::int64_t steps)
+Progress::Progress(const Console& console, std::string name, std::int64_t cells, std::int64_t steps,
+                   std::int64_t before)
     : console_(console),
       status_(console),
       name_(std::move(name)),
       cells_(cells),
       steps_(steps),
+      before_(before),
       start_(Clock::now()) {}
 
 void Progress::update(std::int64_t steps_done) {
@@ -83,8 +85,10 @@ std::string Progress::line(double seconds, bool with_bar) const {
                               : repeat("#", full) + repeat("-", kBar - full);
         bar += ' ';
     }
-    std::string left = done_ > 0 ? format_seconds(seconds * (1 / share - 1)) + " left" : "";
-    double rate = seconds > 0 ? static_cast<double>(cells_) * static_cast<double>(done_) / seconds : 0;
+    const auto here = static_cast<double>(done_ - before_);
+    std::string left =
+        here > 0 ? format_seconds(seconds * static_cast<double>(steps_ - done_) / here) + " left" : "";
+    double rate = seconds > 0 ? static_cast<double>(cells_) * here / seconds : 0;
     return fmt::format("{} {:3.0f} % {}{} of {} steps  {}  {}", name_, std::floor(share * 100), bar, done_,
                        steps_, format_rate(rate), left);
 }

@@ -14,8 +14,10 @@ namespace halo::driver {
 
 class Progress {
 public:
-    // cells: of the grid, for the rate. steps: of the whole run, >= 0.
-    Progress(const Console& console, std::string name, std::int64_t cells, std::int64_t steps);
+    // cells: of the grid, for the rate. steps: of the whole run, >= 0. before: of these, what was done before
+    // this process began.
+    Progress(const Console& console, std::string name, std::int64_t cells, std::int64_t steps,
+             std::int64_t before = 0);
 
     void update(std::int64_t steps_done);  // steps_done never falls
     void clear();                          // takes the line off the terminal, so that messages can be written
@@ -30,6 +32,7 @@ private:
     std::string name_;
     std::int64_t cells_;
     std::int64_t steps_;
+    std::int64_t before_;
     std::int64_t done_ = 0;
     Clock::time_point start_;
 };

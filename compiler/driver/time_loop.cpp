@@ -34,17 +34,36 @@ bool reductions_are_finite(Engine& engine, const RunRequest& request) {
                         [&](const std::string& name) { return std::isnan(engine.reduction(name)); });
 }
 
+// Where one is due. What is no longer finite is no place to go on from.
+void write_checkpoint(Engine& engine, Checkpoints& checkpoints, Watch& watch, Progress& progress,
+                      LoopResult& result, const Console& console) {
+    if (result.stop != LoopResult::Stop::steps || !checkpoints.is_due(result.steps)) return;
+    watch.look(result.steps);
+    if (watch.trouble()) {
+        result.stop = LoopResult::Stop::not_finite;
+        return;
+    }
+    const Clock::time_point start = Clock::now();
+    progress.clear();
+    checkpoints.write(engine, result.steps, console);
+    result.output_seconds += seconds_since(start);
+}
+
 }  // namespace
 
-LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, Watch& watch,
-                     const Console& console) {
+LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
+                     Watch& watch, Checkpoints* checkpoints, const Console& console) {
     LoopResult result;
-    Progress progress(console, request.name, cell_count(request.extent), request.steps);
+    result.steps = before;
+    if (before > 0 && request.until && engine.holds(*request.until)) result.stop = LoopResult::Stop::until;
+    Progress progress(console, request.name, cell_count(request.extent), request.steps, before);
     std::int64_t piece = 1;
     while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
         std::int64_t count = std::min(engine.whole_steps(piece), request.steps - result.steps);
         if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps))
             count = std::min(count, *due);
+        if (checkpoints != nullptr)
+            count = std::min(count, checkpoints->steps_to_next(result.steps).value_or(count));
 
         Clock::time_point start = Clock::now();
         rt::RunResult done = engine.run(count, request.until);
@@ -72,10 +91,14 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs
         outputs.write(engine, result.steps, false);
         result.output_seconds += seconds_since(start);
         if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
+        if (checkpoints != nullptr) write_checkpoint(engine, *checkpoints, watch, progress, result, console);
     }
     watch.look(result.steps);
     if (watch.trouble()) result.stop = LoopResult::Stop::not_finite;
     progress.clear();
+    // Before the files: who is told to end may have little time left.
+    if (checkpoints != nullptr && result.stop != LoopResult::Stop::not_finite)
+        checkpoints->write(engine, result.steps, console);
     Clock::time_point start = Clock::now();
     outputs.write(engine, result.steps, true);
     result.output_seconds += seconds_since(start);

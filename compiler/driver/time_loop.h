@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "compiler/driver/checkpoint.h"
 #include "compiler/driver/console.h"
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/watch.h"
@@ -12,13 +13,15 @@ namespace halo::driver {
 struct LoopResult {
     enum class Stop : std::uint8_t { steps, until, interrupted, not_finite };
     Stop stop = Stop::steps;
-    std::int64_t steps = 0;
-    double seconds = 0;  // in the engine, without files
+    std::int64_t steps = 0;  // done, those before a restart too
+    double seconds = 0;      // in the engine, without files
     double output_seconds = 0;
 };
 
-// Runs, shows how far it is, and writes the files, those of the end too. Must run under an InterruptGuard.
-LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, Watch& watch,
-                     const Console& console);
+// Runs, shows how far it is, and writes the files, those of the end too. before: steps that the engine goes
+// on from. checkpoints: null where there are none; the last is written at the end, if all is finite. Must run
+// under an InterruptGuard.
+LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
+                     Watch& watch, Checkpoints* checkpoints, const Console& console);
 
 }  // namespace halo::driver

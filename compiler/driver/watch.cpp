@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/io/npy.h"
+#include "runtime/io/npy_parts.h"
 
 namespace halo::driver {
 
@@ -18,39 +18,55 @@ constexpr std::int64_t kMaxCells = std::int64_t{1} << 30;      // of a grid whos
 
 }  // namespace
 
-Watch::Watch(const RunRequest& request, Engine& engine) : request_(request), engine_(engine) {
+Watch::Parts Watch::fetch(const std::string& field) const {
+    Parts parts;
+    for (const rt::Box& box : engine_.own_boxes())
+        parts.push_back(engine_.download_box(field, 0, box));
+    return parts;
+}
+
+std::optional<std::string> Watch::find_trouble(const std::string& field, const Parts& parts) const {
+    NotFiniteCells cells;
+    const std::vector<rt::Box> boxes = engine_.own_boxes();
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        cells.look(request_, boxes[i], parts[i]);
+    return cells.words(ranks_, request_, field, cell_count(request_.extent));
+}
+
+Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done)
+    : request_(request), engine_(engine), ranks_(ranks) {
     if (!request.watch || cell_count(request.extent) > kMaxCells) return;
     watched_ = request.states;
     std::vector<std::string> finite;
     std::int64_t bytes = 0;
     const Clock::time_point begin = Clock::now();
     for (const std::string& field : watched_) {
-        FieldValues values = engine_.download(field);
-        if (find_trouble(request_, field, values)) continue;
-        bytes += values.bytes();
+        Parts values = fetch(field);
+        if (find_trouble(field, values)) continue;
+        bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
         keeps_ = bytes <= kMaxKeptBytes;
         finite.push_back(field);
         if (keeps_) good_[field] = std::move(values);
     }
     if (!keeps_) good_.clear();
     watched_ = std::move(finite);
-    last_good_step_ = last_look_ = 0;
+    last_good_step_ = last_look_ = done;
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 void Watch::look_if_due(std::int64_t steps_done) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (spent_ <= kShare * elapsed + kAllowance) look(steps_done);
+    if (!ranks_.broadcast(spent_ <= kShare * elapsed + kAllowance ? "due" : "").empty()) look(steps_done);
 }
 
 void Watch::look(std::int64_t steps_done) {
     if (watched_.empty() || trouble_ || last_look_ == steps_done) return;
     const Clock::time_point begin = Clock::now();
     last_look_ = steps_done;
-    std::map<std::string, FieldValues> now;
+    std::map<std::string, Parts> now;
     for (const std::string& field : watched_) {
-        FieldValues values = engine_.download(field);
-        if (std::optional<std::string> found = find_trouble(request_, field, values)) {
+        Parts values = fetch(field);
+        if (std::optional<std::string> found = find_trouble(field, values)) {
             trouble_ = fmt::format("after step {}, {}", steps_done, *found);
             break;
         }
@@ -67,11 +83,21 @@ std::vector<WrittenFile> Watch::save_last_good() const {
     std::vector<WrittenFile> written;
     if (request_.outputs.empty() || !last_good_step_) return written;
     const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
-    for (const auto& [field, values] : good_) {
+    const rt::Box whole = rt::whole_box(request_.extent);
+    const std::vector<rt::Box> boxes = engine_.own_boxes();
+    for (const auto& [field, parts] : good_) {
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
         const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
-        rt::write_npy(path, request_.npy_shape(), values.data(), static_cast<std::size_t>(values.bytes()),
-                      values.type);
+        rt::NpyWriter writer(ranks_, path, request_.npy_shape(), engine_.type_of(field));
+        for (std::size_t i = 0; i < boxes.size(); ++i) {
+            const FieldValues& values = parts[i];
+            const std::int64_t size = rt::size_of(values.type);
+            rt::for_runs(boxes[i], boxes[i], whole,
+                         [&](std::int64_t here, std::int64_t in_file, std::int64_t cells) {
+                             writer.write(in_file, values.elements.data() + here * size, cells);
+                         });
+        }
+        writer.commit();
         written.push_back({field, path, *last_good_step_});
     }
     return written;

@@ -20,8 +20,9 @@ namespace halo::driver {
 
 class Watch {
 public:
-    // Looks at the start: states that are not finite there are meant so, and are not watched.
-    Watch(const RunRequest& request, Engine& engine);
+    // Looks at the start, after `done` steps: states that are not finite there are meant so, and are not
+    // watched. Collective, as all here is.
+    Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done);
 
     void look_if_due(std::int64_t steps_done);
     void look(std::int64_t steps_done);
@@ -38,11 +39,18 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    // A state's cells that this process has, by own_boxes().
+    using Parts = std::vector<FieldValues>;
+
+    Parts fetch(const std::string& field) const;
+    std::optional<std::string> find_trouble(const std::string& field, const Parts& parts) const;
+
     const RunRequest& request_;
     Engine& engine_;
+    rt::Ranks& ranks_;
     std::vector<std::string> watched_;
     bool keeps_ = true;  // the states are small enough to be kept
-    std::map<std::string, FieldValues> good_;
+    std::map<std::string, Parts> good_;
     std::optional<std::int64_t> last_good_step_;
     std::optional<std::int64_t> last_look_;
     std::optional<std::string> trouble_;

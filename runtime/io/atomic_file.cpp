@@ -85,15 +85,21 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
     if (exists && !temporary_.empty() && ::fchmod(descriptor_, status.st_mode & 07777) != 0) errno = 0;
 }
 
+AtomicFile::AtomicFile(const std::string& path, const std::string& temporary)
+    : path_(path), target_(follow_links(path)), temporary_(temporary), is_part_(true) {
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(errno);
+}
+
 AtomicFile::~AtomicFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    if (!temporary_.empty() && !is_part_) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::fail(int error_number) {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    if (!temporary_.empty() && !is_part_) ::unlink(temporary_.c_str());
     temporary_.clear();
     throw Error(ErrorCode::io, "cannot write \"" + path_ + "\": " + describe(target_, error_number));
 }
@@ -109,13 +115,29 @@ void AtomicFile::write(const void* bytes, std::size_t count) {
     }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::write_at(std::int64_t offset, const void* bytes, std::size_t count) {
+    const char* next = static_cast<const char*>(bytes);
+    while (count > 0) {
+        const ssize_t written = ::pwrite(descriptor_, next, count, offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) fail(errno);
+        next += written;
+        offset += written;
+        count -= static_cast<std::size_t>(written);
+    }
+}
+
+void AtomicFile::flush() {
     // Pipes and terminals cannot be flushed to a disk, and say EINVAL.
     if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+}
+
+void AtomicFile::commit() {
+    flush();
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
     if (closed != 0) fail(errno);
-    if (temporary_.empty()) return;
+    if (temporary_.empty() || is_part_) return;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
     temporary_.clear();
     // The rename itself reaches the disk with the folder.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace halo::rt {
@@ -12,18 +13,26 @@ public:
     // Throws Error where the file cannot be made: no such folder, not allowed, a folder of that name. A link
     // is followed. What is no plain file (a pipe, /dev/stdout) is written as it is.
     explicit AtomicFile(const std::string& path);
+    // A part of one that another process has begun, and which is temporary() there. commit() leaves the
+    // renaming to that process.
+    AtomicFile(const std::string& path, const std::string& temporary);
     ~AtomicFile();  // without commit(): nothing is left behind
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
     void write(const void* bytes, std::size_t count);  // throws Error: disk full
-    void commit();                                     // throws Error likewise
+    // `offset` bytes from the file's begin; the file grows as it must. Of plain files alone.
+    void write_at(std::int64_t offset, const void* bytes, std::size_t count);
+    void flush();                                                // to the disk; throws Error likewise
+    void commit();                                               // flushes first
+    const std::string& temporary() const { return temporary_; }  // empty: it is no plain file
 
 private:
     [[noreturn]] void fail(int error_number);
     std::string path_;       // as the user wrote it
     std::string target_;     // with links followed
     std::string temporary_;  // empty where the target is written directly
+    bool is_part_ = false;   // of another process' file
     int descriptor_ = -1;
 };
 

@@ -1,0 +1,32 @@
+#include "runtime/ranks/together.h"
+
+#include <exception>
+
+#include "runtime/core/error.h"
+
+namespace halo::rt {
+
+void together(Ranks& ranks, const std::function<void()>& work) {
+    std::string trouble;  // a letter for the code, then the text
+    const auto note = [&](ErrorCode code, const char* text) {
+        trouble = static_cast<char>('a' + static_cast<int>(code)) + std::string(text);
+    };
+    std::exception_ptr own;
+    try {
+        work();
+    } catch (const Error& error) {
+        own = std::current_exception();
+        note(error.code(), error.what());
+    } catch (const std::exception& error) {
+        own = std::current_exception();
+        note(ErrorCode::internal, error.what());
+    }
+    const std::vector<std::string> all = ranks.all_gather(trouble);
+    if (own) std::rethrow_exception(own);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+        if (!all[rank].empty())
+            throw Error(static_cast<ErrorCode>(all[rank].front() - 'a'),
+                        "on " + ranks.host(static_cast<int>(rank)) + ": " + all[rank].substr(1));
+}
+
+}  // namespace halo::rt

@@ -1,0 +1,144 @@
+#include "runtime/io/npy_parts.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "catch.h"
+#include "rank_threads.h"
+#include "runtime/core/box.h"
+#include "runtime/core/element.h"
+#include "runtime/core/error.h"
+#include "runtime/io/npy.h"
+#include "runtime/ranks/together.h"
+#include "temporary_folder.h"
+
+using namespace halo::rt;
+using halo::test::as_ranks;
+
+namespace {
+
+const std::array<std::int64_t, kMaxRank> kExtent{5, 7, 6};
+const Box kWhole = whole_box(kExtent);
+
+std::vector<double> numbers() {
+    std::vector<double> values(static_cast<std::size_t>(kWhole.cells()));
+    std::iota(values.begin(), values.end(), 1.0);
+    return values;
+}
+
+// The grid, cut along x and z.
+std::vector<Box> four_boxes() {
+    std::vector<Box> boxes;
+    for (const std::int64_t x : {0, 2})
+        for (const std::int64_t z : {0, 5})
+            boxes.push_back({{x, 0, z}, {x == 0 ? 2 : 5, 7, z == 0 ? 5 : 6}});
+    return boxes;
+}
+
+void write_box(NpyWriter& writer, const Box& box, ElementType type) {
+    const std::vector<double> values = numbers();
+    for_runs(box, box, kWhole, [&](std::int64_t, std::int64_t in_whole, std::int64_t count) {
+        std::vector<char> elements(static_cast<std::size_t>(count * size_of(type)));
+        encode(values.data() + in_whole, count, type, elements.data());
+        writer.write(in_whole, elements.data(), count);
+    });
+}
+
+int files_in(const TemporaryFolder& folder) {
+    return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
+}
+
+}  // namespace
+
+TEST_CASE("ranks write their parts of one array") {
+    TemporaryFolder folder;
+    for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::i64}) {
+        const std::string path = folder / "u.npy";
+        const auto troubles = as_ranks(4, [&](Ranks& ranks) {
+            NpyWriter writer(ranks, path, {6, 7, 5}, type);
+            write_box(writer, four_boxes()[static_cast<std::size_t>(ranks.rank())], type);
+            writer.commit();
+        });
+        for (const std::string& trouble : troubles)
+            CHECK(trouble.empty());
+        const NpyArray array = read_npy(path, {6, 7, 5}, "u");
+        std::vector<double> expected = numbers();
+        for (double& value : expected) {
+            std::array<char, 8> element{};
+            encode(value, type, element.data());
+            value = decode(element.data(), type);
+        }
+        CHECK(array.values == expected);
+        CHECK(files_in(folder) == 1);
+    }
+}
+
+TEST_CASE("what one rank cannot write fails on all, and leaves nothing behind") {
+    TemporaryFolder folder;
+    for (const std::string& trouble : as_ranks(
+             3, [&](Ranks& ranks) { NpyWriter writer(ranks, folder / "none/u.npy", {2}, ElementType::f32); }))
+        CHECK(trouble.find("does not exist") != std::string::npos);
+    for (const std::string& trouble : as_ranks(3, [&](Ranks& ranks) {
+             NpyWriter writer(ranks, folder / "u.npy", {3}, ElementType::f64);
+             const double value = 1;
+             writer.write(ranks.rank() == 2 ? -1000 : ranks.rank(), &value, 1);  // before the file's begin
+             writer.commit();
+         }))
+        CHECK(trouble.find("cannot write") != std::string::npos);
+    CHECK(files_in(folder) == 0);
+    for (const std::string& trouble : as_ranks(2, [&](Ranks& ranks) {
+             together(ranks, [&] {
+                 if (ranks.rank() == 1) throw Error(ErrorCode::out_of_memory, "no room");
+             });
+         }))
+        CHECK(trouble.find("no room") != std::string::npos);
+}
+
+TEST_CASE("a part of an array is read as the elements that are wanted") {
+    TemporaryFolder folder;
+    const std::string path = folder / "u.npy";
+    for (const ElementType in_file : {ElementType::f32, ElementType::f64, ElementType::i32}) {
+        write_npy(path, {6, 7, 5}, numbers(), in_file);
+        NpyReader reader(path, {6, 7, 5}, "field u");
+        for (const ElementType type :
+             {ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::i64}) {
+            std::vector<char> elements(static_cast<std::size_t>(9 * size_of(type)));
+            reader.read(23, 9, type, elements.data());
+            for (std::int64_t i = 0; i < 9; ++i)
+                CHECK(decode(elements.data() + i * size_of(type), type) == static_cast<double>(24 + i));
+        }
+    }
+    CHECK_THROWS_WITH(NpyReader(path, {5, 7, 6}, "field u"), Catch::Contains("opposite order"));
+
+    const std::int64_t large = (std::int64_t{1} << 60) + 1;  // no double holds it
+    write_npy(path, {1}, &large, sizeof large, ElementType::i64);
+    std::int64_t back = 0;
+    NpyReader(path, {1}, "n").read(0, 1, ElementType::i64, &back);
+    CHECK(back == large);
+}
+
+TEST_CASE("slabs and runs have each cell of a box once") {
+    for (const std::int64_t cells : {1, 4, 12, 36, 80, 1000}) {
+        std::vector<int> seen(static_cast<std::size_t>(kWhole.cells()));
+        const Box box{{1, 2, 1}, {5, 6, 6}};
+        for (const Box& slab : slabs(box, cells)) {
+            CHECK(slab.cells() <= std::max<std::int64_t>(cells, box.length(0)));
+            std::int64_t next = 0;
+            for_runs(slab, slab, kWhole, [&](std::int64_t here, std::int64_t there, std::int64_t count) {
+                CHECK(here == next);
+                next += count;
+                for (std::int64_t i = 0; i < count; ++i)
+                    ++seen[static_cast<std::size_t>(there + i)];
+            });
+            CHECK(next == slab.cells());
+        }
+        for (std::int64_t i = 0; i < kWhole.cells(); ++i) {
+            const std::array<std::int64_t, kMaxRank> cell{i % 5, i / 5 % 7, i / 35};
+            const bool is_inside =
+                intersection({cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}}, box).cells() == 1;
+            CHECK(seen[static_cast<std::size_t>(i)] == (is_inside ? 1 : 0));
+        }
+    }
+}
