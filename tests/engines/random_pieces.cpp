@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "compiler/driver/pieces_plan.h"
@@ -34,47 +35,114 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
     return std::nullopt;
 }
 
+// Pieces with their sessions.
+struct CutGrid {
+    std::vector<rt::Session> sessions;
+    std::optional<rt::Pieces> pieces;
+    std::string description;
+};
+
+struct Makers {
+    const std::vector<rt::Device*>& devices;
+    const LowerPiece& lower;
+    const Load& load;
+    int steps_at_once = 1;
+};
+
+// None where the grid is too small for all cuts that were drawn.
+std::unique_ptr<CutGrid> cut_at_random(const ir::Program& program, const Extent& extent, Random& random,
+                                       const Makers& makers) {
+    const driver::CutRules rules = driver::cut_rules(program, extent);
+    rt::PiecesOptions options;
+    const std::optional<rt::Decomposition> cut =
+        random_cut(program, rules, random, makers.steps_at_once, options.interval);
+    if (!cut) return nullptr;
+    auto grid = std::make_unique<CutGrid>();
+    grid->description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
+                                    cut->counts[1], cut->counts[2], options.interval);
+    options.carried = rules.carried_names();
+    options.scheme =
+        random.pick<rt::ExchangeScheme>({rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous,
+                                         rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
+    grid->sessions.reserve(cut->pieces.size());
+    for (std::size_t i = 0; i < cut->pieces.size(); ++i) {
+        const lower::Lowered lowered = makers.lower(driver::program_of_piece(program, *cut, i));
+        rt::Device& device = *makers.devices[i % makers.devices.size()];
+        rt::SessionOptions of_session;
+        of_session.poison = true;
+        grid->sessions.emplace_back(lowered.plan, cut->pieces[i].extent(), device,
+                                    makers.load(lowered, device), of_session);
+    }
+    std::vector<rt::Session*> pointers;
+    for (rt::Session& session : grid->sessions)
+        pointers.push_back(&session);
+    grid->pieces.emplace(*cut, std::move(pointers), std::move(options));
+    grid->description += ", " + driver::scheme_word(grid->pieces->scheme());
+    return grid;
+}
+
+bool is_written(const ir::Program& program, const std::string& name) {
+    return std::ranges::any_of(program.fields, [&](const ir::Field& field) {
+        return field.name == name && (field.role == ir::Role::state || field.role == ir::Role::output);
+    });
+}
+
+// What a checkpoint holds, from pieces that have done `steps` to others that have done none: by boxes that
+// are those of neither.
+void hand_over(const Reference& reference, rt::Pieces& from, rt::Pieces& to, int steps, Random& random) {
+    rt::StepsBefore before;
+    before.steps = steps;
+    for (const rt::ReductionPlan& reduction : to.plan().reductions)
+        before.reductions[reduction.name] = from.reduction(reduction.name);
+    for (const Reference::PointSet& set : reference.points())
+        for (const auto& [name, rows] : set.sampled)
+            before.traces.push_back({set.name, name, from.trace(set.name, name)});
+    to.continue_from(before);
+    for (const Reference::Level& level : reference.levels()) {
+        if (!is_written(reference.program, level.field)) continue;
+        const rt::Box whole = rt::whole_box(reference.extent);
+        for (const rt::Box& box : rt::slabs(whole, random.between(1, static_cast<int>(whole.cells())))) {
+            std::vector<double> cells(static_cast<std::size_t>(box.cells()));  // no element has more bytes
+            from.download_box(level.field, level.time, box, cells.data());
+            to.upload_box(level.field, level.time, box, cells.data());
+        }
+    }
+}
+
 }  // namespace
 
 CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
                      const std::vector<rt::Device*>& devices, const LowerPiece& lower, const Load& load,
                      int steps_at_once) {
     Random random(seed * 77 + 5);
-    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
-    rt::PiecesOptions options;
-    const std::optional<rt::Decomposition> cut =
-        random_cut(program, rules, random, steps_at_once, options.interval);
+    const Makers makers{devices, lower, load, steps_at_once};
+    const std::unique_ptr<CutGrid> grid = cut_at_random(program, reference.extent, random, makers);
     CutRun result;
-    if (!cut) return result;
+    if (!grid) return result;
     result.is_cut = true;
-    result.description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
-                                     cut->counts[1], cut->counts[2], options.interval);
-    options.carried = rules.carried_names();
-    options.scheme =
-        random.pick<rt::ExchangeScheme>({rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous,
-                                         rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
-    std::vector<rt::Session> sessions;
-    sessions.reserve(cut->pieces.size());
-    for (std::size_t i = 0; i < cut->pieces.size(); ++i) {
-        const lower::Lowered lowered = lower(driver::program_of_piece(program, *cut, i));
-        rt::Device& device = *devices[i % devices.size()];
-        rt::SessionOptions of_session;
-        of_session.poison = true;
-        sessions.emplace_back(lowered.plan, cut->pieces[i].extent(), device, load(lowered, device),
-                              of_session);
-    }
-    std::vector<rt::Session*> pointers;
-    for (rt::Session& session : sessions)
-        pointers.push_back(&session);
-    rt::Pieces pieces(*cut, std::move(pointers), std::move(options));
-    result.scheme = pieces.scheme();
-    result.description += ", " + driver::scheme_word(result.scheme);
+    result.description = grid->description;
+    result.scheme = grid->pieces->scheme();
     const int first = random.between(0, reference.steps);
+    const int rest = reference.steps - first;
+    const std::unique_ptr<CutGrid> others =
+        first > 0 && random.chance(50) ? cut_at_random(program, reference.extent, random, makers) : nullptr;
+    if (!others) {
+        result.wrong = difference(
+            reference, *grid->pieces,
+            [&] {
+                grid->pieces->step(first);
+                grid->pieces->step(rest);
+            },
+            0);
+        return result;
+    }
+    result.description += fmt::format(", and after {} steps {}", first, others->description);
+    difference(reference, *grid->pieces, [&] { grid->pieces->step(first); }, 0);  // gives it its data
     result.wrong = difference(
-        reference, pieces,
+        reference, *others->pieces,
         [&] {
-            pieces.step(first);
-            pieces.step(reference.steps - first);
+            hand_over(reference, *grid->pieces, *others->pieces, first, random);
+            others->pieces->step(rest);
         },
         0);
     return result;
