@@ -1,5 +1,5 @@
 // How a run is shared out to several devices: how its grid is cut, and how often pieces exchange their
-// ghosts. Decided by a model, before any device is asked.
+// ghosts. Decided by a model (pieces_model.h), before any device is asked.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/pieces_model.h"
 #include "compiler/ir/program.h"
 #include "compiler/ir/reach.h"
 #include "runtime/pieces/decomposition.h"
@@ -29,23 +30,14 @@ struct CutRules {
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
 
-// What the model knows of how pieces reach each other. The figures of a GPU are those of two H200 with NVLink
-// between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB, and events to wait for each
-// other.
-struct Link {
-    double seconds = 0;           // that an exchange takes, however little is exchanged
-    double bytes_per_second = 0;  // to one piece
-    double meeting_seconds = 0;   // that it takes for pieces to wait for each other
-};
-Link gpu_link();
-Link cpu_link();
-
 struct PiecesRequest {
     int count = 1;
     std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
     bool on_gpu = true;                        // false: CPUs, which have no schedules
     std::optional<rt::ExchangeScheme> scheme;  // none: chosen
     bool is_one_machine = true;                // whose devices may write to each other's memory
+    // Of one device with this program, in rising order of cells; empty: what the schedules' own model says.
+    std::vector<MeasuredPace> measured{};
 };
 
 struct PiecesPlan {
@@ -58,6 +50,7 @@ struct PiecesPlan {
     std::int64_t exchange_bytes = 0;                         // to the piece that is given most
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
+    double seconds() const { return step_seconds + ghost_seconds + exchange_seconds; }  // of a step
     double efficiency() const;  // of that many devices against one: 1 is that many times as fast
 };
 
@@ -68,7 +61,7 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 // Throws UnsupportedError where no grid of this program can be cut, rt::Error (bad_argument) where this grid
 // cannot be cut into so many pieces.
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
-                       const CodeOptions& options, const Link& link);
+                       const CodeOptions& options, const Network& network);
 
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);
