@@ -26,7 +26,8 @@ struct Given {
 };
 
 // Axis after axis; a piece makes its copies one after the other.
-Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exchange, const Network& network) {
+Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exchange,
+               const Network& network) {
     Given given;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
     for (int axis = 0; axis < cut.grid.rank; ++axis) {
@@ -54,8 +55,8 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
                     const Given& given) {
     const auto interval = static_cast<double>(exchange.interval);
     Prediction result;
-    result.own =
-        own_cells(cut.pieces[static_cast<std::size_t>(number)]) * pace.seconds_per_cell + pace.seconds_per_step;
+    result.own = own_cells(cut.pieces[static_cast<std::size_t>(number)]) * pace.seconds_per_cell +
+                 pace.seconds_per_step;
     result.ghosts = static_cast<double>(cut.ghost_cells(number)) * pace.seconds_per_cell;
     switch (exchange.scheme) {
         case rt::ExchangeScheme::synchronous:

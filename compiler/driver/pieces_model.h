@@ -60,8 +60,8 @@ struct ExchangePlan {
 
 // Of a step of the piece that takes longest.
 struct Prediction {
-    double own = 0;     // seconds, for its own cells
-    double ghosts = 0;  // for its ghosts, or what kernels compute twice that begin at its faces
+    double own = 0;                   // seconds, for its own cells
+    double ghosts = 0;                // for its ghosts, or what kernels compute twice that begin at its faces
     double exchange = 0;              // what is left of it where cells are computed meanwhile
     std::int64_t exchange_bytes = 0;  // of one exchange, to the piece that is given most
     double seconds() const { return own + ghosts + exchange; }

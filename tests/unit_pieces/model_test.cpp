@@ -106,3 +106,26 @@ TEST_CASE("a plan takes what was measured, and single steps where an interval pa
     CHECK(fed.step_seconds == Approx(1e9 * kCell * 512 / (512 + deep)));  // its ghosts are the rest
     CHECK(fed.interval == *request.interval);
 }
+
+TEST_CASE("a kernel in the way of several steps that does one at a time has all schemes, too") {
+    const ir::Program heat = test::analyze_text(R"(stencil heat(x, y) {
+        field u: f32 { boundary periodic }
+        u[t+1] = u + 0.1 * laplacian(u)
+    }
+    )");
+    CodeOptions options;
+    options.schedules = {"temporal steps=1"};
+    PiecesRequest request;
+    request.count = 2;
+    for (const rt::ExchangeScheme scheme :
+         {rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous, rt::ExchangeScheme::direct}) {
+        request.scheme = scheme;
+        const PiecesPlan plan = plan_pieces(heat, {2048, 2048, 1}, request, options, gpu_link());
+        CHECK(plan.scheme == scheme);
+        CHECK(options_of_pieces(options, plan).blocks_of_pieces ==
+              (scheme != rt::ExchangeScheme::synchronous));
+    }
+    options.schedules = {"direct"};
+    CHECK(plan_pieces(heat, {2048, 2048, 1}, request, options, gpu_link()).scheme ==
+          rt::ExchangeScheme::synchronous);
+}
