@@ -10,8 +10,8 @@
 #include <new>
 
 #include "compiler/api/bundle_command.h"
-#include "compiler/bench/bench.h"
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/bench_options.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/error_exit.h"
 #include "compiler/driver/manual.h"
@@ -47,15 +47,6 @@ constexpr const char* kRunFooter =
 Files are read and written relative to the current directory. Arrays in .npy files list the axes from slowest to
 fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for that
 field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at once.)";
-
-constexpr const char* kBenchFooter =
-    R"(Every way to run a stencil is verified in the same run, on random data, before it is timed.
-  haloc bench --quick
-  haloc bench --output docs/performance.md --json figures.json
-  haloc bench --filter '3D 7-point' --schedule 'direct threads=32x8x1 cells=4x4x2'
-A page that is there keeps what stands outside of the lines `<!-- haloc bench: begin -->` and `… end -->`. Without a GPU
-small grids are measured on the CPU, and the page says what is missing. Exit codes: 3 where there is neither; 5 where a
-result was wrong (the page is written, and names it).)";
 
 constexpr const char* kTuneFooter =
     R"(  haloc tune heat3d.halo --grid 512,512,512 --budget 120
@@ -257,26 +248,8 @@ private:
     void add_bench() {
         CLI::App* sub =
             command("bench", "Measure how fast the code is on this machine, verified in the same run");
-        sub->footer(kBenchFooter);
-        sub->add_flag("--quick", bench_.quick, "smaller grids: a few minutes on a GPU");
-        sub->add_flag(
-            "--choices-alone", bench_.choices_alone,
-            "what the compiler chooses and one cell a thread, no other strategies: a third of the time");
-        sub->add_option("--filter", bench_.filter,
-                        "only what has this in its name, such as '3D 7-point' or f64");
-        sub->add_option(
-            "-o,--output", bench_.output,
-            "Markdown page to write, with its pictures beside it; standard output where it is not given");
-        sub->add_option("--json", bench_.json, "file to write the figures to as JSON, too");
-        sub->add_option("--device", bench_.device,
-                        "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
-        repeatable(sub, "--schedule", bench_.schedules,
-                   "a schedule to measure as well, such as 'stream cells=4x2'");
-        auto* growth = sub->add_flag(
-            "--growth", bench_.growth,
-            "also measure how time grows with the grid, and that of compiling with the program");
-        sub->add_flag("--growth-alone", bench_.growth_alone, "measure that alone")->excludes(growth);
-        sub->callback([this] { chosen_ = [this] { return bench::bench(bench_, console_); }; });
+        add_bench_options(*sub, bench_);
+        sub->callback([this] { chosen_ = [this] { return bench(bench_, console_); }; });
     }
 
     void add_tune() {
@@ -424,7 +397,7 @@ private:
     halocline::BundleArguments bundle_;
     RunArguments run_;
     ExplainOptions explain_;
-    bench::BenchOptions bench_;
+    BenchArguments bench_;
     TuneArguments tune_;
     FormatOptions format_;
     LiftOptions lift_;

@@ -41,6 +41,8 @@ CudaStatus cuda_status();  // never throws
 // One of them. Needs no context, which takes the driver a tenth of a second to make. Throws Error: no_device,
 // driver_too_old.
 CudaDeviceInfo cuda_device_info(int ordinal);
+// Whether GPU `ordinal` reaches the memory of GPU `other`, without the host between them. Throws as above.
+bool cuda_reaches(int ordinal, int other);
 std::string describe(const CudaDeviceInfo& device);  // as Device::description()
 
 // A span of device time between two points in the order of work.
