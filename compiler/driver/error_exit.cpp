@@ -17,6 +17,7 @@ ExitCode exit_code(rt::ErrorCode code) {
         case rt::ErrorCode::driver_too_old:
         case rt::ErrorCode::out_of_memory:
         case rt::ErrorCode::launch_failed:
+        case rt::ErrorCode::peer_lost:
             return ExitCode::device;
     }
     return ExitCode::internal;
