@@ -17,7 +17,7 @@ function(halo_objects variable)
 endfunction()
 
 # Runs compiled code. It must stay small, and free of the compiler (tests/install).
-set(rooms_of_runtime runtime/api runtime/core runtime/cuda runtime/host runtime/pieces)
+set(rooms_of_runtime runtime/api runtime/core runtime/cuda runtime/host runtime/pieces runtime/ranks)
 halo_objects(objects ${rooms_of_runtime})
 add_library(halocline_runtime SHARED ${objects})
 target_link_libraries(halocline_runtime PRIVATE fmt::fmt OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})

@@ -86,10 +86,12 @@ NcclMessages::~NcclMessages() {
 
 void NcclMessages::check(int result, const char* doing) const {
     if (result == nccl::kSuccess || result == nccl::kInProgress) return;
-    throw Error(ErrorCode::peer_lost,
-                fmt::format("NCCL reported '{}' while {}{}; NCCL_DEBUG=INFO makes it say more",
-                            library_.error_text(result), doing,
-                            ranks().step() < 0 ? "" : fmt::format(", at step {}", ranks().step())));
+    throw Error(
+        ErrorCode::peer_lost,
+        fmt::format("NCCL reported '{}' while {}{}; NCCL_DEBUG=INFO makes it say more, and --transport mpi "
+                    "goes without it",
+                    library_.error_text(result), doing,
+                    ranks().step() < 0 ? "" : fmt::format(", at step {}", ranks().step())));
 }
 
 void NcclMessages::move(Device&, const Parcels& receives, const Parcels& sends) {
