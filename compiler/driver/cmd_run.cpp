@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compiler/driver/agreement.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/edited_check.h"
@@ -17,6 +18,7 @@
 #include "compiler/driver/pieces_machine.h"
 #include "compiler/driver/point_data.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/rank_machine.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/stability.h"
@@ -181,6 +183,7 @@ std::string as_json(const Report& report) {
     json["name"] = report.request.name;
     json["device"] = report.machine.kind();
     json["device_description"] = report.machine.description();
+    if (!report.timings.load.transport.empty()) json["transport"] = report.timings.load.transport;
     json["grid"] = std::vector<std::int64_t>(report.request.extent.begin(),
                                              report.request.extent.begin() + report.request.rank());
     json["steps"] = report.loop.steps;
@@ -222,9 +225,11 @@ std::string trouble_words(const RunRequest& request, const LoopResult& loop, con
 }
 
 // Where a run ended with values that are not finite: what is so, what is left of it, and why it may be.
-[[noreturn]] void throw_not_finite(const std::string& what, const Watch& watch, const std::string& unstable) {
+[[noreturn]] void throw_not_finite(const std::string& what, const Watch& watch, const std::string& unstable,
+                                   rt::Ranks& ranks) {
     std::string hint;
     const std::vector<WrittenFile> kept = watch.save_last_good();
+    ranks.barrier();  // before any of them ends the run
     std::vector<std::string> paths;
     for (const WrittenFile& file : kept)
         paths.push_back(file.path);
@@ -241,8 +246,15 @@ std::string trouble_words(const RunRequest& request, const LoopResult& loop, con
 // Of the fields as they are filled. Each is fetched once; very large ones are left alone.
 class FilledFields {
 public:
-    FilledFields(Engine& engine, const ir::Program& program, const Extent& extent)
-        : engine_(engine), program_(program), extent_(extent) {}
+    FilledFields(Engine& engine, const ir::Program& program, const Extent& extent, rt::Ranks& ranks)
+        : engine_(engine), program_(program), extent_(extent), ranks_(ranks) {}
+
+    // What is wanted is known to the first rank alone: the others fetch what it does, until it is done.
+    void follow() {
+        for (std::string field = ranks_.broadcast({}); !field.empty(); field = ranks_.broadcast({}))
+            engine_.download(field);
+    }
+    void end() { ranks_.broadcast({}); }
 
     std::optional<double> value(ir::FieldId field, const analysis::Cell& cell) {
         const FieldValues* values = fetch(field);
@@ -269,21 +281,26 @@ private:
     const FieldValues* fetch(ir::FieldId field) {
         if (cell_count(extent_) > kMaxCells) return nullptr;
         auto [entry, is_new] = fetched_.try_emplace(field);
-        if (is_new) entry->second = engine_.download(program_[field].name);
+        if (is_new) entry->second = engine_.download(ranks_.broadcast(program_[field].name));
         return &entry->second;
     }
 
     Engine& engine_;
     const ir::Program& program_;
     Extent extent_;
+    rt::Ranks& ranks_;
     std::map<ir::FieldId, FieldValues> fetched_;
 };
 
-std::string stability_remark(Engine& engine, const ir::Program& program, const RunRequest& request) {
-    FilledFields fields(engine, program, request.extent);
-    return stability_warning(stability_of_run(
+std::string stability_remark(Engine& engine, const ir::Program& program, const RunRequest& request,
+                             rt::Ranks& ranks) {
+    FilledFields fields(engine, program, request.extent, ranks);
+    if (!ranks.is_first()) return fields.follow(), "";
+    std::string warning = stability_warning(stability_of_run(
         request, program, [&](ir::FieldId field) { return fields.range(field); },
         [&](ir::FieldId field, const analysis::Cell& cell) { return fields.value(field, cell); }));
+    fields.end();
+    return warning;
 }
 
 void announce(const RunRequest& request, const Machine& machine, const Console& console) {
@@ -327,9 +344,31 @@ void say_what_is_zero(const std::vector<std::string>& fields, const Console& con
                                 one ? "s" : "", one ? "it" : "them"));
 }
 
+// All that makes a run, as far as processes might have been given it differently.
+std::string words_of(const RunRequest& request, const CheckedSpec& spec) {
+    std::string words = fmt::format("{} {} {} {} {}\n", request.name, fmt::join(request.extent, ","),
+                                    request.steps, request.watch, request.strict_fp);
+    for (const auto& [name, value] : request.params)
+        words += fmt::format("{}={} ", name, value);
+    for (const Output& output : request.outputs)
+        words += fmt::format("{}:{} ", output.field.name, output.path);
+    return words + std::string(spec.source.text());
+}
+
+std::unique_ptr<Machine> open(const RunArguments& arguments, rt::Ranks& ranks, std::string& remark) {
+    if (ranks.count() > 1) return open_rank(arguments, ranks);
+    if (!arguments.transport.empty())
+        throw CommandError(ExitCode::usage, "--transport is for a run of several processes, and this is one",
+                           "for example mpirun -n 4 haloc run …");
+    if (arguments.devices.empty()) return open_machine(device_of(arguments), remark);
+    return open_pieces(arguments.device, arguments.devices, arguments.exchange);
+}
+
 }  // namespace
 
-ExitCode run(const RunArguments& arguments, const Console& console) {
+ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console) {
+    if (ranks.count() > 1) check_arguments_of_ranks(arguments);
+    if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
     Timings timings;
     Clock::time_point start = Clock::now();
     CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
@@ -349,12 +388,11 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
 
     start = Clock::now();
     std::string remark;
-    std::unique_ptr<Machine> machine =
-        arguments.devices.empty() ? open_machine(device_of(arguments), remark)
-                                  : open_pieces(arguments.device, arguments.devices, arguments.exchange);
+    std::unique_ptr<Machine> machine = open(arguments, ranks, remark);
     timings.open = seconds_since(start);
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
+    require_same_run(ranks, words_of(request, spec));
 
     InterruptGuard guard;
     CodeOptions options;
@@ -391,13 +429,13 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
 
     start = Clock::now();
     const std::string unstable =
-        request.steps > 0 ? stability_remark(*engine, stencil.program, request) : std::string();
+        request.steps > 0 ? stability_remark(*engine, stencil.program, request, ranks) : std::string();
     if (!unstable.empty()) console.warning(unstable);
     timings.stability = seconds_since(start);
 
-    Outputs outputs(request);
-    Watch watch(request, *engine);
-    LoopResult loop = run_steps(*engine, request, outputs, watch, console);
+    Outputs outputs(request, ranks);
+    Watch watch(request, *engine, ranks);
+    LoopResult loop = run_steps(*engine, request, outputs, watch, ranks, console);
     timings.watch = watch.seconds();
     Report report{request, *machine, timings, loop, outputs.written(), engine->late_block(), {}};
     if (report.late_block.state == rt::LateBlock::State::failed)
@@ -413,7 +451,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
         console.result(as_text(report, arguments.timings));
     }
     if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
-        throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable);
+        throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable, ranks);
+    ranks.barrier();  // while signals are remembered: none is to end a rank before all are done
     if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
     console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
     return ExitCode::interrupted;

@@ -56,6 +56,8 @@ public:
     virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
     void upload(const std::string& field, int time, const FieldValues& values);
     double upload_seconds() const { return upload_seconds_; }  // that all uploads took
+    // Where several processes share a run: of all of them, and the first alone is given values. So are they
+    // by trace().
     virtual FieldValues download(const std::string& field, int time = 0) = 0;
     // As Session has them, where both engines are sessions.
     virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/) {

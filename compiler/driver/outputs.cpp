@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "compiler/driver/agreement.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/pictures.h"
 #include "runtime/io/npy.h"
@@ -72,21 +73,24 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
         }
         if (last) paths.push_back(output.path);
         for (const std::string& path : paths) {
-            if (was_written(path)) continue;
+            if (!done_.insert(path).second) continue;
             if (output.trace) {
-                write_trace(output, path, engine.trace(output.trace->points, output.trace->trace), done);
+                const std::vector<double> trace = engine.trace(output.trace->points, output.trace->trace);
+                if (ranks_.is_first()) write_trace(output, path, trace, done);
                 continue;
             }
             if (output.field.is_single()) {
-                write_file(output, path, fetch(output.field.fields.front()), done);
+                const FieldValues& values = fetch(output.field.fields.front());
+                if (ranks_.is_first()) write_file(output, path, values, done);
                 continue;
             }
             std::vector<FieldValues> parts;
             for (const std::string& field : output.field.fields)
                 parts.push_back(fetch(field));
-            write_file(output, path, interleave(parts), done);
+            if (ranks_.is_first()) write_file(output, path, interleave(parts), done);
         }
     }
+    if (!fields.empty()) trouble_ = agree(ranks_, trouble_);
 }
 
 void Outputs::write_file(const Output& output, const std::string& path, const FieldValues& values,
@@ -116,13 +120,8 @@ void Outputs::write_trace(const Output& output, const std::string& path, const s
     written_.push_back({output.field.name, path, done});
 }
 
-bool Outputs::was_written(const std::string& path) const {
-    return std::any_of(written_.begin(), written_.end(),
-                       [&](const WrittenFile& file) { return file.path == path; });
-}
-
 void Outputs::look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done) {
-    if (trouble_ || !request_.watch) return;
+    if (trouble_ || !request_.watch || !ranks_.is_first()) return;
     if (std::optional<std::string> found = find_trouble(request_, field, values))
         trouble_ = fmt::format("after step {}, {}", done, *found);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,13 @@ struct WrittenFile {
 
 class Outputs {
 public:
-    explicit Outputs(const RunRequest& request) : request_(request) {}
+    Outputs(const RunRequest& request, rt::Ranks& ranks) : request_(request), ranks_(ranks) {}
 
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
     std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
 
     // Writes what is due after step `done`; `last`: also what is written at the end. Throws rt::Error (io).
+    // Where several ranks share the run: collective, and the first writes.
     void write(Engine& engine, std::int64_t done, bool last);
 
     const std::vector<WrittenFile>& written() const { return written_; }
@@ -34,7 +36,6 @@ public:
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
-    bool was_written(const std::string& path) const;
     void write_file(const Output& output, const std::string& path, const FieldValues& values,
                     std::int64_t done);
     void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
@@ -42,6 +43,8 @@ private:
     void look_for_trouble(const std::string& field, const FieldValues& values, std::int64_t done);
 
     const RunRequest& request_;
+    rt::Ranks& ranks_;
+    std::set<std::string> done_;  // paths
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
 };

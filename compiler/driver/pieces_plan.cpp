@@ -223,6 +223,18 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     return best;
 }
 
+PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
+                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once) {
+    const CutRules rules = cut_rules(program, extent);
+    PiecesPlan plan;
+    plan.cut = rt::decompose(rules.grid, counts, rules.ghosts(interval), axis_names(program));
+    plan.interval = interval;
+    plan.steps_at_once = steps_at_once;
+    plan.carried = rules.carried_names();
+    plan.uncut = rules.why_not;
+    return plan;
+}
+
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t number) {
     const rt::Piece& piece = cut.pieces[number];
     passes::Part part;

@@ -72,6 +72,10 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options);
 
+// As it was planned by another process of the same run.
+PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
+                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once);
+
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);
 

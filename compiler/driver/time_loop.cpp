@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "compiler/driver/agreement.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/progress.h"
 
@@ -37,7 +38,7 @@ bool reductions_are_finite(Engine& engine, const RunRequest& request) {
 }  // namespace
 
 LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, Watch& watch,
-                     const Console& console) {
+                     rt::Ranks& ranks, const Console& console) {
     LoopResult result;
     Progress progress(console, request.name, cell_count(request.extent), request.steps);
     std::int64_t piece = 1;
@@ -51,18 +52,20 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs
         double seconds = seconds_since(start);
         result.steps += done.steps;
         result.seconds += seconds;
-        piece = next_piece(count, seconds);
+        const Decision next =
+            agree(ranks, {next_piece(count, seconds), watch.is_due(), InterruptGuard::requested()});
+        piece = next.steps;
 
         if (done.stop == rt::RunResult::Stop::until) {
             result.stop = LoopResult::Stop::until;
         } else if (!reductions_are_finite(engine, request)) {
             result.stop = LoopResult::Stop::not_finite;
-        } else if (InterruptGuard::requested()) {
+        } else if (next.stop) {
             result.stop = LoopResult::Stop::interrupted;
         }
         bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
         if (last) break;
-        watch.look_if_due(result.steps);
+        if (next.look) watch.look(result.steps);
         if (watch.trouble()) {
             result.stop = LoopResult::Stop::not_finite;
             break;

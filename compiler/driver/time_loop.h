@@ -18,7 +18,8 @@ struct LoopResult {
 };
 
 // Runs, shows how far it is, and writes the files, those of the end too. Must run under an InterruptGuard.
+// Where several ranks share the run: collective.
 LoopResult run_steps(Engine& engine, const RunRequest& request, Outputs& outputs, Watch& watch,
-                     const Console& console);
+                     rt::Ranks& ranks, const Console& console);
 
 }  // namespace halo::driver

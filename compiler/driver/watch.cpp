@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "compiler/driver/agreement.h"
 #include "runtime/io/npy.h"
 
 namespace halo::driver {
@@ -18,7 +19,8 @@ constexpr std::int64_t kMaxCells = std::int64_t{1} << 30;      // of a grid whos
 
 }  // namespace
 
-Watch::Watch(const RunRequest& request, Engine& engine) : request_(request), engine_(engine) {
+Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks)
+    : request_(request), engine_(engine), ranks_(ranks) {
     if (!request.watch || cell_count(request.extent) > kMaxCells) return;
     watched_ = request.states;
     std::vector<std::string> finite;
@@ -26,7 +28,7 @@ Watch::Watch(const RunRequest& request, Engine& engine) : request_(request), eng
     const Clock::time_point begin = Clock::now();
     for (const std::string& field : watched_) {
         FieldValues values = engine_.download(field);
-        if (find_trouble(request_, field, values)) continue;
+        if (find(field, values)) continue;
         bytes += values.bytes();
         keeps_ = bytes <= kMaxKeptBytes;
         finite.push_back(field);
@@ -38,9 +40,13 @@ Watch::Watch(const RunRequest& request, Engine& engine) : request_(request), eng
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void Watch::look_if_due(std::int64_t steps_done) {
+bool Watch::is_due() const {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (spent_ <= kShare * elapsed + kAllowance) look(steps_done);
+    return spent_ <= kShare * elapsed + kAllowance;
+}
+
+std::optional<std::string> Watch::find(const std::string& field, const FieldValues& values) const {
+    return agree(ranks_, ranks_.is_first() ? find_trouble(request_, field, values) : std::nullopt);
 }
 
 void Watch::look(std::int64_t steps_done) {
@@ -50,7 +56,7 @@ void Watch::look(std::int64_t steps_done) {
     std::map<std::string, FieldValues> now;
     for (const std::string& field : watched_) {
         FieldValues values = engine_.download(field);
-        if (std::optional<std::string> found = find_trouble(request_, field, values)) {
+        if (std::optional<std::string> found = find(field, values)) {
             trouble_ = fmt::format("after step {}, {}", steps_done, *found);
             break;
         }
@@ -65,7 +71,7 @@ void Watch::look(std::int64_t steps_done) {
 
 std::vector<WrittenFile> Watch::save_last_good() const {
     std::vector<WrittenFile> written;
-    if (request_.outputs.empty() || !last_good_step_) return written;
+    if (request_.outputs.empty() || !last_good_step_ || !ranks_.is_first()) return written;
     const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
     for (const auto& [field, values] : good_) {
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);

@@ -2,7 +2,8 @@
 //
 // From time to time the states are fetched; if all is well they are kept as the last good ones, else the run
 // is to stop. Looks are as frequent as a small part of the run's time allows, so small grids are looked at
-// between all pieces of work and large ones every few seconds, and always at the end.
+// between all pieces of work and large ones every few seconds, and always at the end. Where several ranks
+// share the run, the first has the states.
 #pragma once
 
 #include <chrono>
@@ -21,9 +22,10 @@ namespace halo::driver {
 class Watch {
 public:
     // Looks at the start: states that are not finite there are meant so, and are not watched.
-    Watch(const RunRequest& request, Engine& engine);
+    Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks);
 
-    void look_if_due(std::int64_t steps_done);
+    bool is_due() const;
+    // Where several ranks share the run: collective, as the constructor is.
     void look(std::int64_t steps_done);
 
     // The field, the place and the step at which numbers were not finite.
@@ -38,8 +40,11 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    std::optional<std::string> find(const std::string& field, const FieldValues& values) const;
+
     const RunRequest& request_;
     Engine& engine_;
+    rt::Ranks& ranks_;
     std::vector<std::string> watched_;
     bool keeps_ = true;  // the states are small enough to be kept
     std::map<std::string, FieldValues> good_;

@@ -80,6 +80,18 @@ bool cuda_reaches(int ordinal, int other) {
     return can != 0;
 }
 
+std::string cuda_device_uuid(int ordinal) {
+    const cuda::Driver& driver = cuda::Driver::get();
+    int device = 0;
+    driver.check(driver.DeviceGet(&device, ordinal), fmt::format("looking for GPU {}", ordinal));
+    std::array<unsigned char, 16> bytes{};
+    driver.check(driver.DeviceGetUuid(bytes.data(), device), "asking a GPU's number");
+    std::string digits;
+    for (const unsigned char byte : bytes)
+        digits += fmt::format("{:02x}", byte);
+    return digits;
+}
+
 std::string describe(const CudaDeviceInfo& device) {
     return fmt::format("{}, {}, {} SMs, driver for CUDA {}", device.name, device.arch(),
                        device.multiprocessors, cuda::version_text(device.driver_version));

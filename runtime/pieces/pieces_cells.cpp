@@ -22,15 +22,18 @@ std::int64_t Pieces::cells() const {
     return extent[0] * extent[1] * extent[2];
 }
 
-std::int64_t Pieces::check_size(const std::string& field, std::int64_t bytes) const {
-    for (const FieldPlan& plan : sessions_.front()->plan().fields) {
-        if (plan.name != field) continue;
-        if (bytes == cells() * size_of(plan.type)) return size_of(plan.type);
-        throw Error(ErrorCode::bad_argument, fmt::format("field '{}' has {} bytes, and {} were given", field,
-                                                         cells() * size_of(plan.type), bytes));
-    }
+std::int64_t Pieces::element_bytes(const std::string& field) const {
+    for (const FieldPlan& plan : sessions_.front()->plan().fields)
+        if (plan.name == field) return size_of(plan.type);
     throw Error(ErrorCode::bad_argument,
                 fmt::format("'{}' has no field '{}'", sessions_.front()->plan().name, field));
+}
+
+void Pieces::check_size(const std::string& field, std::int64_t bytes) const {
+    const std::int64_t all = cells() * element_bytes(field);
+    if (bytes == all) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("field '{}' has {} bytes, and {} were given", field, all, bytes));
 }
 
 template <class Work>
@@ -61,26 +64,55 @@ void Pieces::for_rows(const Piece& piece, std::int64_t element, bool own_alone, 
 }
 
 void Pieces::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
-    const std::int64_t element = check_size(field, bytes);
+    const std::int64_t element = element_bytes(field);
+    check_size(field, bytes);
     in_step_ = false;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const Piece& piece = cut_.pieces[i];
         std::vector<char> part(static_cast<std::size_t>(sessions_[i]->cells() * element));
-        for_rows(piece, element, false, [&](std::int64_t in_whole, std::int64_t in_part, std::size_t count) {
-            std::memcpy(part.data() + in_part, static_cast<const char*>(elements) + in_whole, count);
-        });
+        for_rows(piece(i), element, false,
+                 [&](std::int64_t in_whole, std::int64_t in_part, std::size_t count) {
+                     std::memcpy(part.data() + in_part, static_cast<const char*>(elements) + in_whole, count);
+                 });
         sessions_[i]->upload_elements(field, time, part.data(), static_cast<std::int64_t>(part.size()));
     }
 }
 
 void Pieces::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
-    const std::int64_t element = check_size(field, bytes);
+    const std::int64_t element = element_bytes(field);
+    if (ranks_->is_first()) check_size(field, bytes);
+    transport_->wait();
+    std::string own;  // side by side, for the first rank
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const Piece& piece = cut_.pieces[i];
         std::vector<char> part(static_cast<std::size_t>(sessions_[i]->cells() * element));
         sessions_[i]->download_elements(field, time, part.data(), static_cast<std::int64_t>(part.size()));
-        for_rows(piece, element, true, [&](std::int64_t in_whole, std::int64_t in_part, std::size_t count) {
-            std::memcpy(static_cast<char*>(elements) + in_whole, part.data() + in_part, count);
+        for_rows(piece(i), element, true,
+                 [&](std::int64_t in_whole, std::int64_t in_part, std::size_t count) {
+                     if (ranks_->is_first())
+                         std::memcpy(static_cast<char*>(elements) + in_whole, part.data() + in_part, count);
+                     else
+                         own.append(part.data() + in_part, count);
+                 });
+    }
+    if (is_shared()) collect_cells(element, own, elements);
+}
+
+// One piece after the other, so that the first rank needs room for one beside the whole.
+void Pieces::collect_cells(std::int64_t element, const std::string& own, void* elements) const {
+    using Message = Ranks::Message;
+    if (!ranks_->is_first()) {
+        const Message message{0, const_cast<char*>(own.data()), static_cast<std::int64_t>(own.size())};
+        return ranks_->exchange({}, std::vector<Message>{message});
+    }
+    for (int peer = 1; peer < ranks_->count(); ++peer) {
+        const Piece& theirs = cut_.pieces[static_cast<std::size_t>(peer)];
+        std::string part(static_cast<std::size_t>(theirs.own(0) * theirs.own(1) * theirs.own(2) * element),
+                         '\0');
+        ranks_->exchange(std::vector<Message>{{peer, part.data(), static_cast<std::int64_t>(part.size())}},
+                         {});
+        const char* next = part.data();
+        for_rows(theirs, element, true, [&](std::int64_t in_whole, std::int64_t, std::size_t count) {
+            std::memcpy(static_cast<char*>(elements) + in_whole, next, count);
+            next += count;
         });
     }
 }

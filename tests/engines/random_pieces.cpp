@@ -9,6 +9,8 @@
 #include "compiler/driver/spec.h"
 #include "random_program.h"
 #include "runtime/core/error.h"
+#include "runtime/pieces/messages.h"
+#include "thread_ranks.h"
 
 namespace halo::test {
 
@@ -63,20 +65,37 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
         sessions.emplace_back(lowered.plan, cut->pieces[i].extent(), device, load(lowered, device),
                               of_session);
     }
+    const int first = random.between(0, reference.steps);
+    const auto compare = [&](rt::Pieces& pieces) {
+        return difference(
+            reference, pieces,
+            [&] {
+                pieces.step(first);
+                pieces.step(reference.steps - first);
+            },
+            0);
+    };
+    const auto describe = [&](const rt::Pieces& pieces) {
+        result.scheme = pieces.scheme();
+        result.description += ", " + driver::scheme_word(result.scheme);
+    };
+    if (random.between(0, 2) == 0) {
+        result.description += ", in ranks";
+        ThreadRanks(cut->count()).run([&](rt::Ranks& ranks) {
+            rt::Session& own = sessions[static_cast<std::size_t>(ranks.rank())];
+            rt::Pieces pieces(*cut, own, options, ranks, rt::make_host_messages(ranks));
+            if (ranks.is_first()) describe(pieces);
+            const std::string wrong = compare(pieces);
+            if (ranks.is_first()) result.wrong = wrong;
+        });
+        return result;
+    }
     std::vector<rt::Session*> pointers;
     for (rt::Session& session : sessions)
         pointers.push_back(&session);
     rt::Pieces pieces(*cut, std::move(pointers), std::move(options));
-    result.scheme = pieces.scheme();
-    result.description += ", " + driver::scheme_word(result.scheme);
-    const int first = random.between(0, reference.steps);
-    result.wrong = difference(
-        reference, pieces,
-        [&] {
-            pieces.step(first);
-            pieces.step(reference.steps - first);
-        },
-        0);
+    describe(pieces);
+    result.wrong = compare(pieces);
     return result;
 }
 
