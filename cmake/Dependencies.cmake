@@ -29,3 +29,13 @@ if(HALO_LLVM)
     set(HALO_LLVM OFF)
   endif()
 endif()
+
+# Runs of several processes (mpirun haloc run): of the command alone.
+if(NOT HALO_MPI STREQUAL "OFF")
+  find_package(MPI COMPONENTS C)
+  if(NOT MPI_C_FOUND AND NOT HALO_MPI STREQUAL "AUTO")
+    message(FATAL_ERROR "MPI was asked for (HALO_MPI=${HALO_MPI}) and not found (apt-get install libopenmpi-dev)")
+  elseif(NOT MPI_C_FOUND)
+    message(STATUS "MPI not found: runs of several processes are left out (apt-get install libopenmpi-dev openmpi-bin)")
+  endif()
+endif()

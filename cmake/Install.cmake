@@ -17,15 +17,15 @@ function(halo_objects variable)
 endfunction()
 
 # Runs compiled code. It must stay small, and free of the compiler (tests/install).
-set(rooms_of_runtime runtime/api runtime/core runtime/cuda runtime/host runtime/pieces)
+set(rooms_of_runtime runtime/api runtime/core runtime/cuda runtime/host runtime/pieces runtime/ranks)
 halo_objects(objects ${rooms_of_runtime})
 add_library(halocline_runtime SHARED ${objects})
 target_link_libraries(halocline_runtime PRIVATE fmt::fmt OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
 
-# The compiler: all other rooms but those of measuring, which are the command's. What it shares with the runtime it
+# The compiler: all other rooms but those of measuring and of MPI, which are the command's. What it shares with the runtime it
 # takes from there.
 get_property(rooms GLOBAL PROPERTY HALO_ROOMS)
-list(REMOVE_ITEM rooms ${rooms_of_runtime} compiler/bench)
+list(REMOVE_ITEM rooms ${rooms_of_runtime} compiler/bench runtime/mpi)
 halo_objects(objects ${rooms})
 add_library(halocline SHARED ${objects})
 target_link_libraries(halocline PUBLIC halocline_runtime

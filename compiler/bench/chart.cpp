@@ -43,14 +43,21 @@ struct Mapping {
     }
 };
 
-// 1, 2 and 5 times powers of ten within the range; powers of ten alone where that would be too many.
+// What powers of ten are multiplied by: more of it for a shorter range.
+std::vector<double> tick_factors(double decades) {
+    if (decades > 5) return {1};
+    if (decades > 1.2) return {1, 2, 5};
+    if (decades > 0.4) return {1, 1.5, 2, 3, 4, 5, 6, 8};
+    return {1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 9.5};
+}
+
 std::vector<double> ticks(double low, double high) {
-    const bool many = std::log10(high / low) > 5;
+    const std::vector<double> factors = tick_factors(std::log10(high / low));
     std::vector<double> values;
     for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10) {
-        for (const double factor : {1.0, 2.0, 5.0}) {
+        for (const double factor : factors) {
             const double value = factor * power;
-            if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9) || (many && factor > 1)) continue;
+            if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
             values.push_back(value);
         }
     }
@@ -153,6 +160,7 @@ void draw_legend(Canvas& canvas, const Mapping& map, Labels& labels) {
     int y = box.y + 12;
     for (const ChartLine& line : map.chart.lines) {
         if (line.points.empty() || line.label.empty()) continue;
+        canvas.fill(box.x + 8, y - 4, 36 + Canvas::text_width(line.label), kText + 8, kChartWhite);
         canvas.fill(box.x + 12, y + kText / 2 - 1, 20, 3, line.colour);
         canvas.text(box.x + 40, y, line.label, Canvas::Align::left, line.colour);
         labels.take_box({box.x + 12, y, 28 + Canvas::text_width(line.label), kText});

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "compiler/bench/bench.h"
 #include "compiler/bench/growth.h"
@@ -10,6 +9,7 @@
 #include "compiler/bench/lab.h"
 #include "compiler/bench/measure.h"
 #include "compiler/bench/page.h"
+#include "compiler/bench/page_words.h"
 #include "compiler/bench/pictures.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/progress.h"
@@ -21,8 +21,6 @@ namespace {
 using driver::CommandError;
 using driver::Console;
 using driver::ExitCode;
-
-constexpr std::size_t kMostPageBytes = std::size_t{16} << 20;
 
 std::vector<Case> chosen_cases(const BenchOptions& options, bool is_gpu) {
     const Scale scale = !is_gpu ? Scale::small : options.quick ? Scale::quick : Scale::full;
@@ -56,19 +54,8 @@ std::string line_of(const CaseResult& result, const MachineFacts& machine) {
     return text + (result.trouble.empty() ? "" : " " + result.trouble);
 }
 
-// "docs/performance.md" → "docs/performance-roofline.png"
-std::string beside(const std::string& page, const std::string& ending) {
-    return std::filesystem::path(page).replace_extension().string() + ending;
-}
-
-std::string name_of(const std::string& path) {
-    return std::filesystem::path(path).filename().string();
-}
-
 void write_page(const Results& results, const BenchOptions& options, const Console& console) {
     if (options.output.empty()) return console.result(page(results, {}));
-    const bool exists = std::filesystem::exists(options.output);
-    const std::string old = exists ? driver::read_text(options.output, kMostPageBytes) : "";
     PageFiles files;
     const bool has_points =
         std::any_of(results.cases.begin(), results.cases.end(), [](const CaseResult& each) {
@@ -78,35 +65,23 @@ void write_page(const Results& results, const BenchOptions& options, const Conso
     if (has_points) {
         const std::string path = beside(options.output, "-roofline.png");
         write_roofline(path, results);
-        files.roofline = name_of(path);
+        files.roofline = file_name(path);
         console.message("wrote " + path);
     }
     if (!results.grids.empty() || !results.compiles.empty()) {
         const std::string path = beside(options.output, "-growth.png");
         write_growth(path, results);
-        files.growth = name_of(path);
+        files.growth = file_name(path);
         console.message("wrote " + path);
     }
-    driver::write_text(options.output, put_into(old, page(results, files), options.output));
+    write_into(options.output, page(results, files), "Performance");
     console.message("wrote " + options.output);
-}
-
-// What would end the command after minutes of measuring is found before them.
-void require_writable(const BenchOptions& options) {
-    for (const std::string& path : {options.output, options.json}) {
-        const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-        if (!folder.empty() && !std::filesystem::is_directory(folder))
-            throw CommandError(ExitCode::file,
-                               fmt::format("there is no folder {} for {}", folder.string(), path));
-    }
-    if (!options.output.empty() && std::filesystem::exists(options.output))
-        put_into(driver::read_text(options.output, kMostPageBytes), "", options.output);
 }
 
 }  // namespace
 
 ExitCode bench(const BenchOptions& options, const Console& console) {
-    require_writable(options);
+    require_writable(options.output, options.json);
     Results results;
     results.quick = options.quick;
     results.choices_alone = options.choices_alone;

@@ -4,27 +4,13 @@
 
 #include <algorithm>
 
+#include "compiler/bench/page_words.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/progress.h"
 
 namespace halo::bench {
 
 namespace {
-
-std::string percent(double part) {
-    return fmt::format("{:.1f} %", 100 * part);
-}
-
-std::string row(const std::vector<std::string>& cells) {
-    std::string text = "|";
-    for (const std::string& cell : cells)
-        text += " " + cell + " |";
-    return text + "\n";
-}
-
-std::string head(const std::vector<std::string>& titles) {
-    return row(titles) + row(std::vector<std::string>(titles.size(), "---"));
-}
 
 std::vector<const CaseResult*> of_section(const Results& results, Section section) {
     std::vector<const CaseResult*> all;
@@ -112,30 +98,30 @@ std::string table_of_strategies(const Results& results, const std::vector<const 
     std::vector<std::string> titles{"stencil"};
     titles.insert(titles.end(), variants.begin(), variants.end());
     titles.emplace_back("of the bound");
-    std::string text = head(titles);
+    std::string text = table_head(titles);
     for (const CaseResult* result : cases) {
         std::vector<std::string> cells{result->which.name()};
         for (const std::string& variant : variants)
             cells.push_back(rate_cell(*result, variant));
         cells.push_back(of_bound(*result, results.machine));
-        text += row(cells);
+        text += table_row(cells);
     }
     return text;
 }
 
 std::string table_of_choices(const Results& results) {
     std::string text =
-        head({"stencil", "schedule", "against naive", "registers", "spilled", "spread of the runs"});
+        table_head({"stencil", "schedule", "against naive", "registers", "spilled", "spread of the runs"});
     for (const CaseResult& result : results.cases) {
         const Measurement* choice = result.choice();
         if (choice == nullptr || choice->seconds <= 0) continue;
         const Measurement* naive = result.find("naive");
         const bool compared = naive != nullptr && naive->seconds > 0;
-        text += row({result.which.name(), choice->schedule,
-                     compared ? fmt::format("{:.2f} ×", naive->seconds / choice->seconds) : "–",
-                     choice->registers < 0 ? "–" : std::to_string(choice->registers),
-                     choice->spill_bytes < 0 ? "–" : fmt::format("{} B", choice->spill_bytes),
-                     percent(choice->spread)});
+        text += table_row({result.which.name(), choice->schedule,
+                           compared ? fmt::format("{:.2f} ×", naive->seconds / choice->seconds) : "–",
+                           choice->registers < 0 ? "–" : std::to_string(choice->registers),
+                           choice->spill_bytes < 0 ? "–" : fmt::format("{} B", choice->spill_bytes),
+                           percent(choice->spread)});
     }
     return text;
 }
@@ -181,8 +167,8 @@ std::string derivatives(const Results& results) {
 std::string runs(const Results& results) {
     const std::vector<const CaseResult*> cases = of_section(results, Section::runs);
     if (cases.empty()) return "";
-    std::string text = "\n### Whole runs\n\n" +
-                       head({"run", "by", "time", "GStencil/s", "of the bound", "naive takes", "by others"});
+    std::string text = "\n### Whole runs\n\n" + table_head({"run", "by", "time", "GStencil/s", "of the bound",
+                                                            "naive takes", "by others"});
     for (const CaseResult* result : cases) {
         const Measurement* choice = result->choice();
         if (choice == nullptr) continue;
@@ -191,10 +177,10 @@ std::string runs(const Results& results) {
             return driver::format_seconds(measured->seconds * static_cast<double>(result->which.steps));
         };
         const std::string& published = result->which.published.words;
-        text += row({result->which.name(), choice->schedule,
-                     choice->wrong.empty() ? time_of(choice) : "**wrong**",
-                     rate_cell(*result, result->chosen), of_bound(*result, results.machine),
-                     time_of(result->find("naive")), published.empty() ? "–" : published});
+        text += table_row({result->which.name(), choice->schedule,
+                           choice->wrong.empty() ? time_of(choice) : "**wrong**",
+                           rate_cell(*result, result->chosen), of_bound(*result, results.machine),
+                           time_of(result->find("naive")), published.empty() ? "–" : published});
     }
     return text;
 }
@@ -208,16 +194,16 @@ std::string sums(const Results& results) {
         "an atom and point. The bound is what\nthe special function units give at the highest clock, 16 "
         "calls a clock "
         "and SM: two a term (`sin`, `cos`) and one (`rsqrt`).\n\n" +
-        head({"sum", "schedule", "10⁹ terms/s", "GFLOP/s", "of the bound", "by others, GFLOP/s"});
+        table_head({"sum", "schedule", "10⁹ terms/s", "GFLOP/s", "of the bound", "by others, GFLOP/s"});
     for (const CaseResult* result : cases) {
         const Measurement* choice = result->choice();
         if (choice == nullptr) continue;
         const double terms = result->rate(*choice);
         const std::string& published = result->which.published.words;
-        text += row({result->which.name(), choice->schedule,
-                     choice->wrong.empty() ? fmt::format("{:.2f}", terms / 1e9) : "**wrong**",
-                     fmt::format("{:.1f}", terms * result->which.flops_per_term / 1e9),
-                     of_bound(*result, results.machine), published.empty() ? "–" : published});
+        text += table_row({result->which.name(), choice->schedule,
+                           choice->wrong.empty() ? fmt::format("{:.2f}", terms / 1e9) : "**wrong**",
+                           fmt::format("{:.1f}", terms * result->which.flops_per_term / 1e9),
+                           of_bound(*result, results.machine), published.empty() ? "–" : published});
     }
     return text;
 }
@@ -252,10 +238,11 @@ std::string page(const Results& results, const PageFiles& files) {
     return text + growth_section(results, files) + mistakes(results);
 }
 
-std::string put_into(const std::string& text, const std::string& page, const std::string& path) {
+std::string put_into(const std::string& text, const std::string& page, const std::string& path,
+                     const std::string& title) {
     const std::string begin_line = std::string(kBegin) + "\n", end_line = kEnd;
     const std::size_t begin = text.find(begin_line), end = text.find(end_line);
-    if (text.empty()) return "# Performance\n\n" + begin_line + page + end_line + "\n";
+    if (text.empty()) return "# " + title + "\n\n" + begin_line + page + end_line + "\n";
     if (begin == std::string::npos || end == std::string::npos || end < begin)
         throw driver::CommandError(
             driver::ExitCode::file,

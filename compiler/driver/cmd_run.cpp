@@ -3,15 +3,16 @@
 
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "compiler/driver/agreement.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/checkpoint.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/edited_check.h"
+#include "compiler/driver/filled_fields.h"
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/initial_data.h"
 #include "compiler/driver/interrupt.h"
@@ -19,6 +20,7 @@
 #include "compiler/driver/pieces_machine.h"
 #include "compiler/driver/point_data.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/rank_machine.h"
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/stability.h"
@@ -189,6 +191,7 @@ std::string as_json(const Report& report) {
     json["name"] = report.request.name;
     json["device"] = report.machine.kind();
     json["device_description"] = report.machine.description();
+    if (!report.timings.load.transport.empty()) json["transport"] = report.timings.load.transport;
     json["grid"] = std::vector<std::int64_t>(report.request.extent.begin(),
                                              report.request.extent.begin() + report.request.rank());
     json["steps"] = report.loop.steps;
@@ -232,9 +235,11 @@ std::string trouble_words(const RunRequest& request, const LoopResult& loop, con
 }
 
 // Where a run ended with values that are not finite: what is so, what is left of it, and why it may be.
-[[noreturn]] void throw_not_finite(const std::string& what, const Watch& watch, const std::string& unstable) {
+[[noreturn]] void throw_not_finite(const std::string& what, const Watch& watch, const std::string& unstable,
+                                   rt::Ranks& ranks) {
     std::string hint;
     const std::vector<WrittenFile> kept = watch.save_last_good();
+    ranks.barrier();  // before any of them ends the run
     std::vector<std::string> paths;
     for (const WrittenFile& file : kept)
         paths.push_back(file.path);
@@ -248,52 +253,15 @@ std::string trouble_words(const RunRequest& request, const LoopResult& loop, con
     throw CommandError(ExitCode::device, "the numbers have left the finite: " + what, hint);
 }
 
-// Of the fields as they are filled. Each is fetched once; very large ones are left alone.
-class FilledFields {
-public:
-    FilledFields(Engine& engine, const ir::Program& program, const Extent& extent)
-        : engine_(engine), program_(program), extent_(extent) {}
-
-    std::optional<double> value(ir::FieldId field, const analysis::Cell& cell) {
-        const FieldValues* values = fetch(field);
-        if (values == nullptr) return std::nullopt;
-        return values->at(cell[0] + extent_[0] * (cell[1] + extent_[1] * cell[2]));
-    }
-    std::optional<InputRange> range(ir::FieldId field) {
-        const FieldValues* values = fetch(field);
-        if (values == nullptr) return std::nullopt;
-        std::int64_t low = 0, high = 0;
-        for (std::int64_t i = 0; i < values->size(); ++i) {
-            if (values->at(i) < values->at(low)) low = i;
-            if (values->at(i) > values->at(high)) high = i;
-        }
-        return InputRange{cell(low), cell(high), values->at(low), values->at(high)};
-    }
-
-private:
-    static constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
-
-    analysis::Cell cell(std::int64_t i) const {
-        return {i % extent_[0], i / extent_[0] % extent_[1], i / extent_[0] / extent_[1]};
-    }
-    const FieldValues* fetch(ir::FieldId field) {
-        if (cell_count(extent_) > kMaxCells) return nullptr;
-        auto [entry, is_new] = fetched_.try_emplace(field);
-        if (is_new) entry->second = engine_.download(program_[field].name);
-        return &entry->second;
-    }
-
-    Engine& engine_;
-    const ir::Program& program_;
-    Extent extent_;
-    std::map<ir::FieldId, FieldValues> fetched_;
-};
-
-std::string stability_remark(Engine& engine, const ir::Program& program, const RunRequest& request) {
-    FilledFields fields(engine, program, request.extent);
-    return stability_warning(stability_of_run(
+std::string stability_remark(Engine& engine, const ir::Program& program, const RunRequest& request,
+                             rt::Ranks& ranks) {
+    FilledFields fields(engine, program, request.extent, ranks);
+    if (!ranks.is_first()) return fields.follow(), "";
+    std::string warning = stability_warning(stability_of_run(
         request, program, [&](ir::FieldId field) { return fields.range(field); },
         [&](ir::FieldId field, const analysis::Cell& cell) { return fields.value(field, cell); }));
+    fields.end();
+    return warning;
 }
 
 void announce(const RunRequest& request, const Machine& machine, const Console& console) {
@@ -360,9 +328,32 @@ Persistence open_checkpoints(const RunArguments& arguments, rt::Ranks& ranks, co
     return result;
 }
 
+// All that makes a run, as far as processes might have been given it differently.
+std::string words_of(const RunArguments& arguments, const RunRequest& request, const CheckedSpec& spec) {
+    std::string words = fmt::format("{} {} {} {} {}\n", request.name, fmt::join(request.extent, ","),
+                                    request.steps, request.watch, request.strict_fp);
+    for (const auto& [name, value] : request.params)
+        words += fmt::format("{}={} ", name, value);
+    for (const Output& output : request.outputs)
+        words += fmt::format("{}:{} ", output.field.name, output.path);
+    words += fmt::format("\n{} {} {}\n", arguments.checkpoint, arguments.checkpoint_every, arguments.restart);
+    return words + std::string(spec.source.text());
+}
+
+std::unique_ptr<Machine> open(const RunArguments& arguments, rt::Ranks& ranks, std::string& remark) {
+    if (ranks.count() > 1) return open_rank(arguments, ranks);
+    if (!arguments.transport.empty())
+        throw CommandError(ExitCode::usage, "--transport is for a run of several processes, and this is one",
+                           "for example mpirun -n 4 haloc run …");
+    if (arguments.devices.empty()) return open_machine(device_of(arguments), remark);
+    return open_pieces(arguments.device, arguments.devices, arguments.exchange);
+}
+
 }  // namespace
 
-ExitCode run(const RunArguments& arguments, const Console& console) {
+ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console) {
+    if (ranks.count() > 1) check_arguments_of_ranks(arguments);
+    if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
     Timings timings;
     Clock::time_point start = Clock::now();
     CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
@@ -371,8 +362,8 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     timings.read = spec.read_seconds;
     timings.check = seconds_since(start) - spec.read_seconds;
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
-    const std::unique_ptr<rt::Ranks> ranks = rt::single_rank();
-    const Persistence persistence = open_checkpoints(arguments, *ranks, stencil.program, run_spec, request);
+    require_same_run(ranks, words_of(arguments, request, spec));
+    const Persistence persistence = open_checkpoints(arguments, ranks, stencil.program, run_spec, request);
 
     std::optional<EditedCuda> edited;
     if (!arguments.cuda.empty()) {
@@ -385,9 +376,7 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
 
     start = Clock::now();
     std::string remark;
-    std::unique_ptr<Machine> machine =
-        arguments.devices.empty() ? open_machine(device_of(arguments), remark)
-                                  : open_pieces(arguments.device, arguments.devices, arguments.exchange);
+    std::unique_ptr<Machine> machine = open(arguments, ranks, remark);
     timings.open = seconds_since(start);
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
@@ -423,20 +412,20 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
     const std::set<std::string> kept =
         persistence.from ? saved_fields(stencil.program) : std::set<std::string>();
     say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine, kept), console);
-    if (persistence.from) restore(*ranks, *persistence.from, *engine, stencil.program);
+    if (persistence.from) restore(ranks, *persistence.from, *engine, stencil.program);
     timings.upload = engine->upload_seconds();
     timings.init = seconds_since(start) - timings.upload;
 
     start = Clock::now();
     const std::string unstable =
-        request.steps > 0 ? stability_remark(*engine, stencil.program, request) : std::string();
+        request.steps > 0 ? stability_remark(*engine, stencil.program, request, ranks) : std::string();
     if (!unstable.empty()) console.warning(unstable);
     timings.stability = seconds_since(start);
 
-    Outputs outputs(request, *ranks);
-    Watch watch(request, *engine, *ranks, persistence.steps_before());
+    Outputs outputs(request, ranks);
+    Watch watch(request, *engine, ranks, persistence.steps_before());
     LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,
-                                persistence.to.get(), console);
+                                persistence.to.get(), ranks, console);
     timings.watch = watch.seconds();
     Report report{request,
                   *machine,
@@ -460,9 +449,10 @@ ExitCode run(const RunArguments& arguments, const Console& console) {
         console.result(as_text(report, arguments.timings));
     }
     if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
-        throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable);
+        throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable, ranks);
     if (persistence.to && !persistence.to->trouble().empty())
         throw rt::Error(rt::ErrorCode::io, "the last checkpoint is missing: " + persistence.to->trouble());
+    ranks.barrier();  // while signals are remembered: none is to end a rank before all are done
     if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
     console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
     return ExitCode::interrupted;

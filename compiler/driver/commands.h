@@ -10,6 +10,7 @@
 
 #include "compiler/driver/console.h"
 #include "compiler/driver/exit_code.h"
+#include "runtime/ranks/ranks.h"
 
 namespace halo::driver {
 
@@ -74,8 +75,12 @@ struct RunArguments {
     std::string restart;           // a checkpoint to go on from; empty: from the beginning
     std::string cuda;              // a file of edited kernels to run in place of the spec's; empty: none
     std::optional<std::uint64_t> tolerance_ulps;  // how far those may be from the spec; without it not at all
+    // Of several processes:
+    std::string transport;          // nccl or mpi; empty: chosen
+    std::optional<double> timeout;  // seconds for a rank to answer; none: the usual
 };
-ExitCode run(const RunArguments& arguments, const Console& console);
+// ranks: the processes that share the run. Only the first says something.
+ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console);
 
 struct ExplainOptions {
     std::string file;

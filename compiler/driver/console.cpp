@@ -63,21 +63,24 @@ Console::Console()
       utf8_(locale_is_utf8()) {}
 
 void Console::result(std::string_view text) const {
+    if (silent_) return;
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
         throw CommandError(ExitCode::file, "standard output cannot be written (is the disk full?)");
     }
 }
 
 void Console::message(std::string_view line) const {
-    if (quiet_) return;
+    if (quiet()) return;
     write_all(stderr, std::string(line) + '\n');
 }
 
 void Console::warning(std::string_view line) const {
+    if (silent_) return;
     write_all(stderr, paint("warning:", Tone::warning, error_has_colour_) + ' ' + std::string(line) + '\n');
 }
 
 void Console::error(std::string_view line, std::string_view hint) const {
+    if (silent_) return;
     std::string text = paint("error:", Tone::error, error_has_colour_) + ' ' + std::string(line) + '\n';
     if (!hint.empty()) text += "  " + std::string(hint) + '\n';
     write_all(stderr, text);

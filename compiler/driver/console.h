@@ -15,7 +15,10 @@ public:
     Console();
 
     void set_quiet(bool quiet) { quiet_ = quiet; }
-    bool quiet() const { return quiet_; }
+    bool quiet() const { return quiet_ || silent_; }
+    // No words at all: another process of the same run says them.
+    void set_silent(bool silent) { silent_ = silent; }
+    bool silent() const { return silent_; }
 
     void result(std::string_view text) const;   // to standard output, as it is
     void message(std::string_view line) const;  // a line to standard error; not when quiet
@@ -33,6 +36,7 @@ public:
 
 private:
     bool quiet_ = false;
+    bool silent_ = false;
     bool error_is_terminal_;
     bool error_has_colour_;
     bool output_has_colour_;

@@ -52,6 +52,7 @@ public:
     virtual void set_points(const std::string& points, const std::vector<double>& positions) = 0;
     virtual void set_point_values(const std::string& points, const std::string& name,
                                   const std::vector<double>& values) = 0;
+    // Where several processes share a run: collective, and the first alone is given values.
     virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
     virtual Extent extent() const = 0;
     virtual rt::ElementType type_of(const std::string& field) const = 0;

@@ -86,7 +86,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
     if (init && std::ranges::any_of(init->fields, is_wanted)) {
         LoadTimings timings;
         std::unique_ptr<Engine> maker =
-            machine.load(*init, request.extent, options_of_init(request), timings);
+            machine.load_maker(*init, request.extent, options_of_init(request), timings);
         set_known_arguments(*maker, *init, request);
         maker->run(1, std::nullopt);
         for (const ir::Field& output : init->fields) {

@@ -1,4 +1,5 @@
-// Ctrl-C: the first asks a run to stop after the step it is in; the second ends the process at once.
+// Ctrl-C: the first asks a run to stop after the step it is in; the second ends the process at once. SIGTERM
+// is as the first, however often.
 #pragma once
 
 namespace halo::driver {

@@ -25,6 +25,7 @@ struct LoadTimings {      // seconds
     double context = 0;                  // waiting for the device's context, which is made beside all that
     double load = 0;                     // onto the device, with its arrays
     std::vector<std::string> schedules;  // how each stage runs, and why; empty where there is no choice
+    std::string transport;               // what moves cells between processes; empty where there is one
 };
 
 class Machine {
@@ -43,6 +44,13 @@ public:
     // Throws UnsupportedError (a schedule that does not fit) and rt::Error (no memory …).
     virtual std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent,
                                          const CodeOptions& options, LoadTimings& timings) = 0;
+
+    // The same for a program that makes data: all of its results are needed in this process. Where several
+    // share a run, each runs it by itself.
+    virtual std::unique_ptr<Engine> load_maker(const ir::Program& program, const Extent& extent,
+                                               const CodeOptions& options, LoadTimings& timings) {
+        return load(program, extent, options, timings);
+    }
 };
 
 // Throws CommandError (usage) for a name that is none of the above, rt::Error (no_device) where it is not

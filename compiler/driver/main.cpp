@@ -3,22 +3,24 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
-#include <new>
+#include <memory>
+#include <string_view>
+#include <thread>
 
 #include "compiler/api/bundle_command.h"
-#include "compiler/bench/bench.h"
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/bench_options.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/error_exit.h"
 #include "compiler/driver/manual.h"
-#include "compiler/support/error.h"
-#include "halocline/error.hpp"
 #include "runtime/core/background.h"
-#include "runtime/core/error.h"
+#include "runtime/mpi/mpi_ranks.h"
+#include "runtime/ranks/launch.h"
 
 namespace halo::driver {
 namespace {
@@ -49,15 +51,6 @@ Files are read and written relative to the current directory. Arrays in .npy fil
 fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for that
 field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at once.)";
 
-constexpr const char* kBenchFooter =
-    R"(Every way to run a stencil is verified in the same run, on random data, before it is timed.
-  haloc bench --quick
-  haloc bench --output docs/performance.md --json figures.json
-  haloc bench --filter '3D 7-point' --schedule 'direct threads=32x8x1 cells=4x4x2'
-A page that is there keeps what stands outside of the lines `<!-- haloc bench: begin -->` and `… end -->`. Without a GPU
-small grids are measured on the CPU, and the page says what is missing. Exit codes: 3 where there is neither; 5 where a
-result was wrong (the page is written, and names it).)";
-
 constexpr const char* kTuneFooter =
     R"(  haloc tune heat3d.halo --grid 512,512,512 --budget 120
 What is measured is kept after each schedule: after Ctrl-C, or when the budget is spent, the same command goes on. Each
@@ -80,14 +73,16 @@ constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
 constexpr const char* kExchangeHelp =
-    "with --devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
+    "with several devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
 constexpr const char* kSchemeHelp =
-    "with --devices: synchronous (ghost cells are copied between steps), asynchronous (borders are computed "
+    "with several devices: synchronous (ghost cells are copied between steps), asynchronous (borders are "
+    "computed "
     "first, and copied beside the rest) or direct (kernels store them at the neighbour)";
 
 class CommandLine {
 public:
-    explicit CommandLine(Console& console) : console_(console), app_(kDescription, "haloc") {
+    CommandLine(Console& console, rt::Ranks& ranks)
+        : console_(console), ranks_(ranks), app_(kDescription, "haloc") {
         app_.footer(kFooter);
         app_.require_subcommand(1);
         app_.set_version_flag("--version", "haloc " HALO_VERSION);
@@ -109,7 +104,7 @@ public:
         try {
             app_.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // --help, --version
-            app_.exit(asked);
+            if (!console_.silent()) app_.exit(asked);
             return ExitCode::ok;
         } catch (const CLI::ParseError& mistake) {
             throw_for_unknown_command(argc, argv);
@@ -211,7 +206,15 @@ private:
             "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
         auto* devices = sub->add_option("--devices", run_.devices,
                                         "run on several: how many, such as 4, or which GPUs, such as 0,1,3");
-        exchange(sub, devices, run_.exchange);
+        exchange(sub, ranks_.count() > 1 ? nullptr : devices, run_.exchange);
+        sub->add_option("--transport", run_.transport,
+                        "of several processes: nccl (between GPUs; where it can be) or mpi (over the host)")
+            ->check(CLI::IsMember({"nccl", "mpi"}).description(""))
+            ->option_text("nccl|mpi");
+        sub->add_option(
+               "--timeout", run_.timeout,
+               "of several processes: seconds without an answer after which one is lost, 60 by default")
+            ->check(CLI::PositiveNumber);
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
@@ -244,7 +247,7 @@ private:
                       "say by which schedule each stage runs on a GPU, and why");
         tuned(sub, run_.no_tuned, run_.store);
         sub->add_flag("--json", run_.json, "the result as JSON on standard output");
-        sub->callback([this] { chosen_ = [this] { return run(run_, console_); }; });
+        sub->callback([this] { chosen_ = [this] { return run(run_, ranks_, console_); }; });
     }
     void add_explain() {
         CLI::App* sub = command("explain", "Say how a spec would run on a GPU, and why");
@@ -267,26 +270,8 @@ private:
     void add_bench() {
         CLI::App* sub =
             command("bench", "Measure how fast the code is on this machine, verified in the same run");
-        sub->footer(kBenchFooter);
-        sub->add_flag("--quick", bench_.quick, "smaller grids: a few minutes on a GPU");
-        sub->add_flag(
-            "--choices-alone", bench_.choices_alone,
-            "what the compiler chooses and one cell a thread, no other strategies: a third of the time");
-        sub->add_option("--filter", bench_.filter,
-                        "only what has this in its name, such as '3D 7-point' or f64");
-        sub->add_option(
-            "-o,--output", bench_.output,
-            "Markdown page to write, with its pictures beside it; standard output where it is not given");
-        sub->add_option("--json", bench_.json, "file to write the figures to as JSON, too");
-        sub->add_option("--device", bench_.device,
-                        "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
-        repeatable(sub, "--schedule", bench_.schedules,
-                   "a schedule to measure as well, such as 'stream cells=4x2'");
-        auto* growth = sub->add_flag(
-            "--growth", bench_.growth,
-            "also measure how time grows with the grid, and that of compiling with the program");
-        sub->add_flag("--growth-alone", bench_.growth_alone, "measure that alone")->excludes(growth);
-        sub->callback([this] { chosen_ = [this] { return bench::bench(bench_, console_); }; });
+        add_bench_options(*sub, bench_);
+        sub->callback([this] { chosen_ = [this] { return bench(bench_, console_); }; });
     }
 
     void add_tune() {
@@ -315,13 +300,15 @@ private:
         sub->add_flag("--json", run.json, "the result as JSON on standard output");
         sub->callback([this] { chosen_ = [this] { return tune(tune_, console_); }; });
     }
+    // devices: what these go with; null where there are several in any case.
     static void exchange(CLI::App* sub, CLI::Option* devices, ExchangeArguments& arguments) {
-        sub->add_option("--exchange", arguments.interval, kExchangeHelp)
-            ->needs(devices)
-            ->check(CLI::PositiveNumber);
-        sub->add_option("--exchange-scheme", arguments.scheme, kSchemeHelp)
-            ->needs(devices)
-            ->check(CLI::IsMember({"synchronous", "asynchronous", "direct"}));
+        auto* interval =
+            sub->add_option("--exchange", arguments.interval, kExchangeHelp)->check(CLI::PositiveNumber);
+        auto* scheme = sub->add_option("--exchange-scheme", arguments.scheme, kSchemeHelp)
+                           ->check(CLI::IsMember({"synchronous", "asynchronous", "direct"}));
+        if (devices == nullptr) return;
+        interval->needs(devices);
+        scheme->needs(devices);
     }
     static void tuned(CLI::App* sub, bool& none, std::string& store) {
         auto* no_tuned = sub->add_flag("--no-tuned", none, "leave schedules that haloc tune found alone");
@@ -426,6 +413,7 @@ private:
     }
 
     Console& console_;
+    rt::Ranks& ranks_;
     CLI::App app_;
     std::function<ExitCode()> chosen_;
     bool quiet_ = false;
@@ -434,7 +422,7 @@ private:
     halocline::BundleArguments bundle_;
     RunArguments run_;
     ExplainOptions explain_;
-    bench::BenchOptions bench_;
+    BenchArguments bench_;
     TuneArguments tune_;
     FormatOptions format_;
     LiftOptions lift_;
@@ -453,34 +441,31 @@ private:
                                                {"kernel", EmitTarget::kernel}};
 };
 
-constexpr const char* kReport =
-    "this is a mistake in haloc, not in your spec: please report it with the spec";
+// Processes that share a run know each other before anything can go wrong in one of them.
+std::unique_ptr<rt::Ranks> find_ranks(const rt::Launch& launch, int argc, const char* const* argv) {
+    const bool shares = launch.is_several() && argc > 1 && std::string_view(argv[1]) == "run";
+    return shares ? rt::open_mpi(launch) : rt::single_rank();
+}
 
 ExitCode guarded_main(int argc, const char* const* argv) {
     Console console;
+    std::unique_ptr<rt::Ranks> ranks = rt::single_rank();
+    const rt::Launch launch = rt::find_launch();
     try {
-        return CommandLine(console).main(argc, argv);
-    } catch (const CommandError& trouble) {
-        if (*trouble.what() != '\0')
-            console.error(trouble.what(), trouble.hint());  // mistakes of a spec have been shown
-        return trouble.code();
-    } catch (const UnsupportedError& trouble) {
-        console.error(trouble.what());
-        return ExitCode::usage;
-    } catch (const rt::Error& trouble) {
-        ExitCode code = exit_code(trouble.code());
-        console.error(trouble.what(), code == ExitCode::internal ? kReport : "");
+        ranks = find_ranks(launch, argc, argv);
+    } catch (const std::exception&) {
+        // Nothing brings these processes together: the first speaks for all before the launcher ends it.
+        if (launch.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+        console.set_silent(launch.rank != 0);
+        return end_all(failure_of(std::current_exception()), *ranks, console);
+    }
+    console.set_silent(!ranks->is_first());
+    try {
+        const ExitCode code = CommandLine(console, *ranks).main(argc, argv);
+        ranks.reset();  // where all are done
         return code;
-    } catch (const halocline::Error& trouble) {
-        const ExitCode code = exit_code(trouble.code());
-        console.error(trouble.what(), code == ExitCode::internal ? kReport : "");
-        return code;
-    } catch (const std::bad_alloc&) {
-        console.error("this machine has not enough memory for that", "try a smaller grid");
-        return ExitCode::device;
-    } catch (const std::exception& trouble) {
-        console.error(trouble.what(), kReport);
-        return ExitCode::internal;
+    } catch (const std::exception&) {
+        return end_all(failure_of(std::current_exception()), *ranks, console);
     }
 }
 

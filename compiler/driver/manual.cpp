@@ -100,7 +100,7 @@ Folder for compiled kernels and measured schedules, or \fBoff\fR. Without it ~/.
 Folders to look for modules in, with colons between them.
 .TP
 \fBHALO_NUM_THREADS\fR
-Threads of the CPU back end. Without it one for each core.
+Threads of the CPU back end, in each process. Without it one for each core; processes of a run on one host share them.
 .TP
 \fBCUDA_HOME\fR
 Folder of the CUDA toolkit whose NVRTC is to be used.

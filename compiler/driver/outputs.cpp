@@ -66,7 +66,7 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
         }
         if (last) paths.push_back(output.path);
         for (const std::string& path : paths) {
-            if (was_written(path)) continue;
+            if (!done_.insert(path).second) continue;
             if (output.trace) {
                 write_trace(output, path, engine.trace(output.trace->points, output.trace->trace), done);
             } else if (output.kind == Output::Kind::save) {
@@ -103,24 +103,21 @@ void Outputs::write_picture(Engine& engine, const Output& output, const std::str
     written_.push_back({output.field.name, path, done});
 }
 
+// The first rank has the values.
 void Outputs::write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
                           std::int64_t done) {
-    const std::int64_t points = done > 0 ? static_cast<std::int64_t>(values.size()) / done : 0;
-    if (output.kind == Output::Kind::plot && points == 0) return;  // nothing to draw
+    bool is_written = false;
     rt::together(ranks_, [&] {
         if (!ranks_.is_first()) return;
+        const std::int64_t points = done > 0 ? static_cast<std::int64_t>(values.size()) / done : 0;
+        is_written = output.kind == Output::Kind::save || points > 0;  // else there is nothing to draw
         if (output.kind == Output::Kind::save) {
             rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
-        } else {
+        } else if (points > 0) {
             write_trace_picture(path, request_, output, values, done);
         }
     });
-    written_.push_back({output.field.name, path, done});
-}
-
-bool Outputs::was_written(const std::string& path) const {
-    return std::any_of(written_.begin(), written_.end(),
-                       [&](const WrittenFile& file) { return file.path == path; });
+    if (is_written) written_.push_back({output.field.name, path, done});
 }
 
 void Outputs::note_trouble(const NotFiniteCells& cells, const std::string& field, std::int64_t of,

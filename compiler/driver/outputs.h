@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,6 @@ public:
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
-    bool was_written(const std::string& path) const;
     void write_fields(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
@@ -67,6 +67,7 @@ private:
 
     const RunRequest& request_;
     rt::Ranks& ranks_;
+    std::set<std::string> done_;  // paths
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
 };

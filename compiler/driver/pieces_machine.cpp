@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/driver/agreement.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/gpu_machine.h"
@@ -30,10 +31,17 @@ public:
           interval_(plan.interval),
           pieces_(std::move(plan.cut), sessions_of(engines_),
                   {plan.interval, std::move(plan.carried), plan.scheme}) {
-        for (const ir::Param& param : program.params)
-            params_.emplace_back(param.name, param.default_value);
-        for (const ir::Statement& statement : program.statements)
-            if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) reductions_.push_back(reduce->name);
+        note(program);
+    }
+    // Of one piece, of a rank.
+    PiecesEngine(const ir::Program& program, PiecesPlan plan, std::vector<std::unique_ptr<Engine>> engines,
+                 rt::Ranks& ranks, std::unique_ptr<rt::Transport> transport)
+        : engines_(std::move(engines)),
+          extent_(plan.cut.grid.extent),
+          interval_(plan.interval),
+          pieces_(std::move(plan.cut), *engines_.front()->session(),
+                  {plan.interval, std::move(plan.carried), plan.scheme}, ranks, std::move(transport)) {
+        note(program);
     }
 
     void set_param(const std::string& name, double value) override {
@@ -88,6 +96,12 @@ public:
     }
 
 private:
+    void note(const ir::Program& program) {
+        for (const ir::Param& param : program.params)
+            params_.emplace_back(param.name, param.default_value);
+        for (const ir::Statement& statement : program.statements)
+            if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) reductions_.push_back(reduce->name);
+    }
     static std::vector<rt::Session*> sessions_of(const std::vector<std::unique_ptr<Engine>>& engines) {
         std::vector<rt::Session*> sessions;
         for (const auto& engine : engines)
@@ -139,10 +153,13 @@ private:
 
 class PiecesMachine final : public Machine {
 public:
-    PiecesMachine(std::vector<std::unique_ptr<Machine>> machines, ExchangeArguments exchange)
-        : machines_(std::move(machines)), exchange_(std::move(exchange)) {}
+    PiecesMachine(std::vector<std::unique_ptr<Machine>> machines, ExchangeArguments exchange,
+                  RankShare share = {})
+        : machines_(std::move(machines)), exchange_(std::move(exchange)), share_(std::move(share)) {}
 
     std::string kind() const override {
+        const std::string first = machines_.front()->kind();
+        if (share_.ranks != nullptr) return fmt::format("{} x {}", count(), first.substr(0, first.find(':')));
         std::vector<std::string> kinds;
         for (const auto& machine : machines_)
             kinds.push_back(machine->kind());
@@ -150,48 +167,76 @@ public:
         return is_one_kind ? fmt::format("{} x {}", kinds.size(), kinds.front()) : join(kinds, "+");
     }
     std::string description() const override {
-        return fmt::format("in {} piece{}, the first on {}", machines_.size(),
-                           machines_.size() == 1 ? "" : "s", machines_.front()->description());
+        return fmt::format("in {} piece{}{}, the first on {}", count(), count() == 1 ? "" : "s", share_.hosts,
+                           machines_.front()->description());
     }
 
     std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
                                  LoadTimings& timings) override {
         const auto* gpu = dynamic_cast<const GpuMachine*>(machines_.front().get());
         PiecesRequest request;
-        request.count = static_cast<int>(machines_.size());
+        request.count = count();
         request.interval = exchange_.interval;
         request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
+        request.is_one_machine = share_.ranks == nullptr;
         CodeOptions known = options;
         if (gpu != nullptr) known.target = gpu->target();
-        PiecesPlan plan = plan_pieces(program, extent, request, known);
+        const auto plan_here = [&] { return plan_pieces(program, extent, request, known); };
+        PiecesPlan plan = share_.ranks == nullptr
+                              ? plan_here()
+                              : agree_on_pieces(*share_.ranks, program, extent, plan_here);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         std::vector<std::unique_ptr<Engine>> engines;
         timings.schedules.push_back(describe_pieces(plan, axis_names(program)));
+        const auto first = static_cast<std::size_t>(share_.ranks == nullptr ? 0 : share_.ranks->rank());
         for (std::size_t i = 0; i < machines_.size(); ++i) {
             LoadTimings own;
-            engines.push_back(machines_[i]->load(program_of_piece(program, plan.cut, i),
-                                                 plan.cut.pieces[i].extent(), of_pieces, own));
+            engines.push_back(machines_[i]->load(program_of_piece(program, plan.cut, first + i),
+                                                 plan.cut.pieces[first + i].extent(), of_pieces, own));
             add(own, timings);
         }
         const bool is_exchanged = plan.exchange_bytes > 0;
-        auto engine = std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
+        auto engine = make_engine(program, std::move(plan), std::move(engines), timings);
         if (is_exchanged) {
             check_scheme(request, engine->pieces());
             timings.schedules.push_back(scheme_word(engine->pieces().scheme()) + " exchange");
         }
         return engine;
     }
+    void prepare(const ir::Program& program, const Extent& extent, const CodeOptions& options) override {
+        if (share_.ranks != nullptr) machines_.front()->prepare(program, extent, options);
+    }
+    std::unique_ptr<Engine> load_maker(const ir::Program& program, const Extent& extent,
+                                       const CodeOptions& options, LoadTimings& timings) override {
+        return share_.ranks == nullptr ? load(program, extent, options, timings)
+                                       : machines_.front()->load(program, extent, options, timings);
+    }
 
 private:
+    std::unique_ptr<PiecesEngine> make_engine(const ir::Program& program, PiecesPlan plan,
+                                              std::vector<std::unique_ptr<Engine>> engines,
+                                              LoadTimings& timings) const {
+        if (share_.ranks == nullptr)
+            return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
+        std::unique_ptr<rt::Transport> transport =
+            share_.make_transport(engines.front()->session()->device());
+        timings.transport = transport->name();
+        timings.schedules.front() += ", by " + timings.transport;
+        return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines), *share_.ranks,
+                                              std::move(transport));
+    }
     // What was asked for must be.
     void check_scheme(const PiecesRequest& request, const rt::Pieces& pieces) const {
-        if (!request.scheme || machines_.size() == 1 || pieces.scheme() == *request.scheme) return;
+        if (!request.scheme || count() == 1 || pieces.scheme() == *request.scheme) return;
         std::string why = pieces.why_synchronous();
         if (why.empty()) why = pieces.why_not_direct();
         throw CommandError(
             ExitCode::usage, fmt::format("--exchange-scheme {} cannot be: {}", exchange_.scheme, why),
             fmt::format("leave it out: the exchange is {} then", scheme_word(pieces.scheme())));
+    }
+    int count() const {
+        return share_.ranks == nullptr ? static_cast<int>(machines_.size()) : share_.ranks->count();
     }
     static void add(const LoadTimings& own, LoadTimings& all) {
         if (all.schedules.size() == 1) {  // the first piece's stand for all
@@ -209,6 +254,7 @@ private:
 
     std::vector<std::unique_ptr<Machine>> machines_;
     ExchangeArguments exchange_;
+    RankShare share_;  // nobody's, where all pieces are this process's
 };
 
 [[noreturn]] void refuse_devices(const std::string& devices) {
@@ -217,19 +263,20 @@ private:
                        "for example --devices 4, or --devices 0,1,3");
 }
 
-int parse_number(std::string_view digits, const std::string& devices) {
+int parse_ordinal_of(std::string_view digits, const std::string& devices) {
     int number = -1;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc() || end != digits.data() + digits.size() || number < 0) refuse_devices(devices);
     return number;
 }
 
-// The GPUs' numbers; of a number alone the first so many.
+}  // namespace
+
 std::vector<int> parse_devices(const std::string& devices) {
     std::vector<int> ordinals;
     if (devices.find(',') == std::string::npos) {
         constexpr int kMost = 4096;
-        const int count = parse_number(devices, devices);
+        const int count = parse_ordinal_of(devices, devices);
         if (count < 1 || count > kMost) refuse_devices(devices);
         for (int i = 0; i < count; ++i)
             ordinals.push_back(i);
@@ -237,13 +284,18 @@ std::vector<int> parse_devices(const std::string& devices) {
     }
     for (std::size_t begin = 0; begin <= devices.size();) {
         const std::size_t end = std::min(devices.find(',', begin), devices.size());
-        ordinals.push_back(parse_number(std::string_view(devices).substr(begin, end - begin), devices));
+        ordinals.push_back(parse_ordinal_of(std::string_view(devices).substr(begin, end - begin), devices));
         begin = end + 1;
     }
     return ordinals;
 }
 
-}  // namespace
+std::unique_ptr<Machine> make_rank_machine(std::unique_ptr<Machine> machine, RankShare share,
+                                           const ExchangeArguments& exchange) {
+    std::vector<std::unique_ptr<Machine>> machines;
+    machines.push_back(std::move(machine));
+    return std::make_unique<PiecesMachine>(std::move(machines), exchange, std::move(share));
+}
 
 std::unique_ptr<Machine> open_pieces(const std::string& device, const std::string& devices,
                                      const ExchangeArguments& exchange) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/machine.h"
+#include "runtime/pieces/transport.h"
 
 namespace halo::driver {
 
@@ -16,5 +19,19 @@ namespace halo::driver {
 // exchange that this program cannot have; rt::Error (no_device) where there are not as many.
 std::unique_ptr<Machine> open_pieces(const std::string& device, const std::string& devices,
                                      const ExchangeArguments& exchange);
+
+// One piece of a grid that several ranks share.
+struct RankShare {
+    rt::Ranks* ranks = nullptr;
+    std::string hosts;  // for people: "on 2 hosts"
+    std::function<std::unique_ptr<rt::Transport>(rt::Device& device)> make_transport;
+};
+
+// machine: this rank's. What is loaded is cut into as many pieces as there are ranks.
+std::unique_ptr<Machine> make_rank_machine(std::unique_ptr<Machine> machine, RankShare share,
+                                           const ExchangeArguments& exchange);
+
+// The GPUs of a list like 0,1,3, or of a number alone the first so many. Throws CommandError (usage).
+std::vector<int> parse_devices(const std::string& devices);
 
 }  // namespace halo::driver

@@ -17,19 +17,7 @@ namespace halo::driver {
 namespace {
 
 constexpr std::int64_t kMostInterval = 32;
-constexpr double kBordersFirst = 3;          // what borders cost that come first, against ghosts
 constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
-
-// How pieces reach each other.
-struct Link {
-    double seconds = 0;           // that an exchange takes, however little is exchanged
-    double bytes_per_second = 0;  // to one piece
-    double meeting_seconds = 0;   // that it takes for pieces to wait for each other
-};
-// Of two H200 with NVLink between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB, and
-// events to wait for each other.
-constexpr Link kGpuLink{20e-6, 3.5e11, 10e-6};
-constexpr Link kCpuLink{2e-6, 5e9, 2e-6};
 
 // Kernels for several steps would add up reductions of pieces with their ghosts.
 CodeOptions adding_by_plane(CodeOptions options, int pieces) {
@@ -50,58 +38,50 @@ std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
     return result;
 }
 
-// How one piece does its steps: how many at once, and what a cell and step takes.
-struct Pace {
-    int steps_at_once = 1;
-    double seconds_per_cell = kCpuSecondsPerCell;
+// A piece that does several steps at once does single ones where an interval is no multiple of them.
+struct Paces {
+    Pace single, several;
+    bool has_block = false;  // a kernel for several steps, or for one in their way
+    const Pace& of(std::int64_t interval) const {
+        return interval % several.steps_at_once == 0 ? several : single;
+    }
 };
 
-Pace pace_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
-             const CodeOptions& options) {
-    if (!request.on_gpu) return {};
+Paces paces_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+               const CodeOptions& options) {
+    const auto cells = static_cast<double>(cell_count(extent));
+    Paces paces;
+    paces.single.seconds_per_cell =
+        request.measured.empty() ? kCpuSecondsPerCell : seconds_per_cell(request.measured, cells);
+    paces.several = paces.single;
+    if (!request.on_gpu) return paces;
     CodeOptions of_piece = adding_by_plane(options, request.count);
     of_piece.extent = extent;
     const ir::Program optimized = optimize(program, of_piece);
     const std::vector<StageChoice> stages = choose_schedules(optimized, of_piece);
-    Pace pace;
-    pace.seconds_per_cell = seconds_of_cell(stages, options, extent);
-    const StepsChoice steps = choose_steps(optimized, stages, of_piece);
-    if (steps.temporal.schedule) {
-        pace.steps_at_once = steps.temporal.schedule->steps;
-        pace.seconds_per_cell = steps.temporal.seconds_per_cell;
-    }
-    return pace;
+    const auto [temporal, resident] = choose_steps(optimized, stages, of_piece);
+    paces.has_block = temporal.schedule.has_value();
+    if (temporal.schedule) paces.several.steps_at_once = temporal.schedule->steps;
+    if (!request.measured.empty()) return paces;
+    const double launch = options.target.graph_launch_seconds;
+    paces.single = {1, seconds_of_cell(stages, options, extent), launch * static_cast<double>(stages.size())};
+    if (resident.schedule) paces.single = {1, resident.seconds_per_step / cells, 0};
+    paces.several = paces.single;
+    if (temporal.schedule)
+        paces.several = {temporal.schedule->steps, temporal.seconds_per_cell,
+                         launch / temporal.schedule->steps};
+    return paces;
 }
 
-// Of the busiest piece.
-void predict(PiecesPlan& plan, const Pace& pace, std::int64_t bytes_of_cell, const Link& link) {
-    double own = 0, all = 0, bytes = 0;
-    for (const rt::Piece& piece : plan.cut.pieces) {
-        const auto ghosts = static_cast<double>(piece.ghost_cells());
-        const auto cells = static_cast<double>(piece.own_cells());
-        own = std::max(own, cells);
-        all = std::max(all, cells + ghosts);
-        bytes = std::max(bytes, ghosts * static_cast<double>(bytes_of_cell));
-    }
-    plan.exchange_bytes = static_cast<std::int64_t>(bytes);
-    plan.step_seconds = own * pace.seconds_per_cell;
-    plan.ghost_seconds = (all - own) * pace.seconds_per_cell;
-    if (plan.cut.count() == 1) return;
-    const auto steps = static_cast<double>(plan.interval);
-    const double copying = bytes / link.bytes_per_second;
-    switch (plan.scheme) {
-        case rt::ExchangeScheme::synchronous:
-            plan.exchange_seconds = (link.seconds + copying) / steps;
-            break;
-        case rt::ExchangeScheme::asynchronous:  // beside what is no border
-            plan.exchange_seconds =
-                (link.seconds + std::max(0.0, copying - steps * plan.step_seconds)) / steps;
-            plan.ghost_seconds *= kBordersFirst;
-            break;
-        case rt::ExchangeScheme::direct:
-            plan.exchange_seconds = link.meeting_seconds / steps;
-            break;
-    }
+void predict_plan(PiecesPlan& plan, const CutRules& rules, const Paces& paces, const Network& network) {
+    ExchangePlan exchange{plan.interval, rules.bytes_of_cell(plan.interval), 0, plan.scheme};
+    for (const CutRules::Carried& carried : rules.carried)
+        exchange.copies += static_cast<int>(std::min<std::int64_t>(plan.interval, carried.levels));
+    const Prediction predicted = predict(plan.cut, paces.of(plan.interval), exchange, network);
+    plan.exchange_bytes = predicted.exchange_bytes;
+    plan.step_seconds = predicted.own;
+    plan.ghost_seconds = predicted.ghosts;
+    plan.exchange_seconds = predicted.exchange;
 }
 
 }  // namespace
@@ -161,7 +141,7 @@ double PiecesPlan::efficiency() const {
         all += own;
     }
     const double even = all / static_cast<double>(cut.count()) / largest;
-    return even * step_seconds / (step_seconds + ghost_seconds + exchange_seconds);
+    return even * step_seconds / seconds();
 }
 
 namespace {
@@ -169,10 +149,10 @@ namespace {
 constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
 
 // Those to choose from: all but the first need a kernel for several steps, and a cut along the last axis.
-std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, const Pace& pace) {
-    if (request.scheme && pace.steps_at_once > 1) return {*request.scheme};
+std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool has_block) {
+    if (request.scheme && has_block) return {*request.scheme};
     std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
-    if (pace.steps_at_once == 1) return schemes;
+    if (!has_block) return schemes;
     schemes.push_back(rt::ExchangeScheme::asynchronous);
     if (request.is_one_machine) schemes.push_back(rt::ExchangeScheme::direct);
     return schemes;
@@ -199,7 +179,7 @@ std::string scheme_word(rt::ExchangeScheme scheme) {
 
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options) {
-    const Link& link = request.on_gpu ? kGpuLink : kCpuLink;
+    const Network network = request.network.value_or(request.on_gpu ? gpu_link() : cpu_link());
     const CutRules rules = cut_rules(program, extent);
     const std::vector<std::string> names = axis_names(program);
     const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {
@@ -213,11 +193,11 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     best.interval = request.interval.value_or(1);
     best.cut = rt::choose_decomposition(rules.grid, request.count, rules.ghosts(best.interval), rules.may,
                                         names);  // where it can be cut at all
-    const Pace pace = pace_of(program, best.cut.pieces.front().extent(), request, options);
+    const Paces paces = paces_of(program, best.cut.pieces.front().extent(), request, options);
     std::optional<double> least;
-    for (const rt::ExchangeScheme scheme : schemes_for(request, pace)) {
+    for (const rt::ExchangeScheme scheme : schemes_for(request, paces.has_block)) {
         const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
-        const std::int64_t unit = pace.steps_at_once;
+        const std::int64_t unit = paces.several.steps_at_once;
         const std::int64_t first = request.interval.value_or(unit);
         const std::int64_t longest = is_synchronous ? std::max(unit, kMostInterval / unit * unit) : unit;
         const std::int64_t last = request.interval.value_or(longest);
@@ -230,19 +210,29 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             plan.cut = std::move(*cut);
             plan.scheme = scheme;
             plan.interval = interval;
-            plan.steps_at_once = interval % unit == 0 ? static_cast<int>(unit) : 1;
-            predict(plan, pace, rules.bytes_of_cell(interval), link);
-            const double seconds = plan.step_seconds + plan.ghost_seconds + plan.exchange_seconds;
-            if (least && *least <= seconds) continue;
-            least = seconds;
+            plan.steps_at_once = paces.of(interval).steps_at_once;
+            predict_plan(plan, rules, paces, network);
+            if (least && *least <= plan.seconds()) continue;
+            least = plan.seconds();
             best = std::move(plan);
         }
     }
-    if (!least)  // too thin for several steps at once
-        predict(best, pace, rules.bytes_of_cell(best.interval), link);
+    if (!least) predict_plan(best, rules, paces, network);  // too thin for several steps at once
     best.carried = rules.carried_names();
     best.uncut = rules.why_not;
     return best;
+}
+
+PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
+                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once) {
+    const CutRules rules = cut_rules(program, extent);
+    PiecesPlan plan;
+    plan.cut = rt::decompose(rules.grid, counts, rules.ghosts(interval), axis_names(program));
+    plan.interval = interval;
+    plan.steps_at_once = steps_at_once;
+    plan.carried = rules.carried_names();
+    plan.uncut = rules.why_not;
+    return plan;
 }
 
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t number) {

@@ -1,5 +1,5 @@
 // How a run is shared out to several devices: how its grid is cut, and how often pieces exchange their
-// ghosts. Decided by a model, before any device is asked.
+// ghosts. Decided by a model (pieces_model.h), before any device is asked.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/pieces_model.h"
 #include "compiler/ir/program.h"
 #include "compiler/ir/reach.h"
 #include "runtime/pieces/decomposition.h"
@@ -43,6 +44,9 @@ struct PiecesRequest {
     bool on_gpu = true;                        // false: CPUs, which have no schedules
     std::optional<rt::ExchangeScheme> scheme;  // none: chosen
     bool is_one_machine = true;                // whose devices may write to each other's memory
+    // Of one device with this program, in rising order of cells; empty: what the schedules' own model says.
+    std::vector<MeasuredPace> measured{};
+    std::optional<Network> network{};  // none: two H200 of one machine, or this machine's processor
 };
 
 struct PiecesPlan {
@@ -55,6 +59,7 @@ struct PiecesPlan {
     std::int64_t exchange_bytes = 0;                         // to the piece that is given most
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
+    double seconds() const { return step_seconds + ghost_seconds + exchange_seconds; }  // of a step
     double efficiency() const;  // of that many devices against one: 1 is that many times as fast
 };
 
@@ -66,6 +71,10 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 // cannot be cut into so many pieces.
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options);
+
+// As it was planned by another process of the same run.
+PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
+                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once);
 
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);

@@ -72,7 +72,7 @@ CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& 
 
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
                       const Console& console) {
-    if (diagnostics.empty()) return;
+    if (diagnostics.empty() || console.silent()) return;
     std::string text = render(diagnostics, source, RenderOptions{console.error_has_colour()});
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);

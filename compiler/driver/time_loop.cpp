@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "compiler/driver/agreement.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/progress.h"
 
@@ -52,7 +53,7 @@ void write_checkpoint(Engine& engine, Checkpoints& checkpoints, Watch& watch, Pr
 }  // namespace
 
 LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
-                     Watch& watch, Checkpoints* checkpoints, const Console& console) {
+                     Watch& watch, Checkpoints* checkpoints, rt::Ranks& ranks, const Console& console) {
     LoopResult result;
     result.steps = before;
     if (before > 0 && request.until && engine.holds(*request.until)) result.stop = LoopResult::Stop::until;
@@ -70,18 +71,20 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         double seconds = seconds_since(start);
         result.steps += done.steps;
         result.seconds += seconds;
-        piece = next_piece(count, seconds);
+        const Decision next =
+            agree(ranks, {next_piece(count, seconds), watch.is_due(), InterruptGuard::requested()});
+        piece = next.steps;
 
         if (done.stop == rt::RunResult::Stop::until) {
             result.stop = LoopResult::Stop::until;
         } else if (!reductions_are_finite(engine, request)) {
             result.stop = LoopResult::Stop::not_finite;
-        } else if (InterruptGuard::requested()) {
+        } else if (next.stop) {
             result.stop = LoopResult::Stop::interrupted;
         }
         bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
         if (last) break;
-        watch.look_if_due(result.steps);
+        if (next.look) watch.look(result.steps);
         if (watch.trouble()) {
             result.stop = LoopResult::Stop::not_finite;
             break;

@@ -18,10 +18,10 @@ struct LoopResult {
     double output_seconds = 0;
 };
 
-// Runs, shows how far it is, and writes the files, those of the end too. before: steps that the engine goes
-// on from. checkpoints: null where there are none; the last is written at the end, if all is finite. Must run
-// under an InterruptGuard.
+// Collective. Runs, shows how far it is, and writes the files, those of the end too. before: steps that the
+// engine goes on from. checkpoints: null where there are none; the last is written at the end, if all is
+// finite. Must run under an InterruptGuard.
 LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
-                     Watch& watch, Checkpoints* checkpoints, const Console& console);
+                     Watch& watch, Checkpoints* checkpoints, rt::Ranks& ranks, const Console& console);
 
 }  // namespace halo::driver

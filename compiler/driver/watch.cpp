@@ -54,9 +54,9 @@ Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::i
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void Watch::look_if_due(std::int64_t steps_done) {
+bool Watch::is_due() const {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (!ranks_.broadcast(spent_ <= kShare * elapsed + kAllowance ? "due" : "").empty()) look(steps_done);
+    return spent_ <= kShare * elapsed + kAllowance;
 }
 
 void Watch::look(std::int64_t steps_done) {

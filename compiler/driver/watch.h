@@ -2,7 +2,8 @@
 //
 // From time to time the states are fetched; if all is well they are kept as the last good ones, else the run
 // is to stop. Looks are as frequent as a small part of the run's time allows, so small grids are looked at
-// between all pieces of work and large ones every few seconds, and always at the end.
+// between all pieces of work and large ones every few seconds, and always at the end. Of several ranks each
+// has its part of the states.
 #pragma once
 
 #include <chrono>
@@ -21,10 +22,10 @@ namespace halo::driver {
 class Watch {
 public:
     // Looks at the start, after `done` steps: states that are not finite there are meant so, and are not
-    // watched. Collective, as all here is.
+    // watched. Collective, as look() and save_last_good() are.
     Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done);
 
-    void look_if_due(std::int64_t steps_done);
+    bool is_due() const;  // by this rank's clock
     void look(std::int64_t steps_done);
 
     // The field, the place and the step at which numbers were not finite.

@@ -21,6 +21,7 @@ ErrorCode code_of(halo::rt::ErrorCode code) {
         case halo::rt::ErrorCode::io:
             return ErrorCode::io;
         case halo::rt::ErrorCode::interrupted:
+        case halo::rt::ErrorCode::peer_lost:
         case halo::rt::ErrorCode::internal:
             break;
     }

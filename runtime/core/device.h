@@ -79,6 +79,7 @@ public:
     virtual std::string description()
         const = 0;  // "NVIDIA H200, sm_90, 132 SMs, driver 13.0": one line for people
     virtual MemoryInfo memory() const = 0;
+    virtual bool is_host_memory() const { return false; }               // its memory is the process's own
     virtual RowLayout row_layout() const { return RowLayout::padded; }  // of the arrays it is fast on
 
     // Aligned to 256 bytes or more; contents undefined. bytes >= 1.

@@ -17,6 +17,7 @@ enum class ErrorCode : std::uint8_t {
     launch_failed,   // a kernel could not start, or stopped with an error
     io,              // a file or folder
     interrupted,     // the user asked to stop
+    peer_lost,       // another process of the run has ended or does not answer
     internal         // a broken promise of a driver or a library
 };
 

@@ -41,6 +41,10 @@ CudaStatus cuda_status();  // never throws
 // One of them. Needs no context, which takes the driver a tenth of a second to make. Throws Error: no_device,
 // driver_too_old.
 CudaDeviceInfo cuda_device_info(int ordinal);
+// Whether GPU `ordinal` reaches the memory of GPU `other`, without the host between them. Throws as above.
+bool cuda_reaches(int ordinal, int other);
+// Tells it from every other, whatever number it has in a process: 32 hexadecimal digits. Throws likewise.
+std::string cuda_device_uuid(int ordinal);
 std::string describe(const CudaDeviceInfo& device);  // as Device::description()
 
 // A span of device time between two points in the order of work.
@@ -56,6 +60,8 @@ class CudaDevice : public Device {
 public:
     virtual const CudaDeviceInfo& info() const = 0;
     virtual std::unique_ptr<CudaTimer> make_timer() = 0;
+
+    virtual bool is_idle() = 0;  // whether all that it was asked for is done; does not wait
 
     virtual void* context() const = 0;  // CUcontext and CUstream that work goes to
     virtual void* stream() const = 0;

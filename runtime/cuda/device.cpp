@@ -43,6 +43,13 @@ public:
     void* context() const override { return here_.context; }
     void* stream() const override { return here_.stream; }
 
+    bool is_idle() override {
+        enter();
+        const int result = driver_.StreamQuery(here_.stream);
+        if (result != kNotReady) driver_.check(result, "doing the steps");
+        return result == kSuccess;
+    }
+
     MemoryInfo memory() const override;
     void* allocate(std::int64_t bytes) override;
     void release(void* address) noexcept override;

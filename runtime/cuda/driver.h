@@ -53,6 +53,7 @@ enum Result : int {
     kInvalidPtx = 218,
     kUnsupportedPtxVersion = 222,
     kNotFound = 500,
+    kNotReady = 600,
     kPeerAccessAlreadyEnabled = 704,
     kIllegalAddress = 700,
     kLaunchOutOfResources = 701,

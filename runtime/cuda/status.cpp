@@ -71,6 +71,27 @@ CudaDeviceInfo cuda_device_info(int ordinal) {
     return cuda::read_device_info(driver, ordinal);
 }
 
+bool cuda_reaches(int ordinal, int other) {
+    const cuda::Driver& driver = cuda::Driver::get();
+    int here = 0, there = 0, can = 0;
+    driver.check(driver.DeviceGet(&here, ordinal), fmt::format("looking for GPU {}", ordinal));
+    driver.check(driver.DeviceGet(&there, other), fmt::format("looking for GPU {}", other));
+    driver.check(driver.DeviceCanAccessPeer(&can, here, there), "looking for a way to another GPU");
+    return can != 0;
+}
+
+std::string cuda_device_uuid(int ordinal) {
+    const cuda::Driver& driver = cuda::Driver::get();
+    int device = 0;
+    driver.check(driver.DeviceGet(&device, ordinal), fmt::format("looking for GPU {}", ordinal));
+    std::array<unsigned char, 16> bytes{};
+    driver.check(driver.DeviceGetUuid(bytes.data(), device), "asking a GPU's number");
+    std::string digits;
+    for (const unsigned char byte : bytes)
+        digits += fmt::format("{:02x}", byte);
+    return digits;
+}
+
 std::string describe(const CudaDeviceInfo& device) {
     return fmt::format("{}, {}, {} SMs, driver for CUDA {}", device.name, device.arch(),
                        device.multiprocessors, cuda::version_text(device.driver_version));

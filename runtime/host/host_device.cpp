@@ -101,6 +101,7 @@ public:
                (pool_.threads() == 1 ? " thread" : " threads");
     }
     MemoryInfo memory() const override { return host_memory(); }
+    bool is_host_memory() const override { return true; }
     RowLayout row_layout() const override { return RowLayout::tight; }
     void* allocate(std::int64_t bytes) override { return allocate_host(bytes); }
     void release(void* address) noexcept override { release_host(address); }

@@ -102,6 +102,18 @@ std::vector<int> usable_processors() {
     return chosen;
 }
 
+void use_processors(const std::vector<int>& processors) {
+    const int capacity = 1 + *std::max_element(processors.begin(), processors.end());
+    cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(capacity));
+    if (set == nullptr) return;
+    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(capacity));
+    CPU_ZERO_S(bytes, set);
+    for (const int processor : processors)
+        CPU_SET_S(static_cast<std::size_t>(processor), bytes, set);
+    ::sched_setaffinity(0, bytes, set);
+    CPU_FREE(set);
+}
+
 int default_threads() {
     const char* asked = std::getenv("HALO_NUM_THREADS");
     if (asked == nullptr || *asked == '\0') return static_cast<int>(usable_processors().size());

@@ -11,6 +11,10 @@ namespace halo::rt {
 // core, no more than the control group's quota grants. At least one.
 std::vector<int> usable_processors();
 
+// From now on these alone, for this thread and those that it starts. At least one; where that is not allowed
+// nothing changes.
+void use_processors(const std::vector<int>& processors);
+
 // Threads to run by default: as many as usable processors, or what HALO_NUM_THREADS says (1 … 4096). Throws
 // Error where that is no such number.
 int default_threads();

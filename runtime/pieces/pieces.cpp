@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <thread>
 
@@ -37,17 +38,30 @@ void check_reductions(const Decomposition& cut, const LaunchPlan& plan) {
 }  // namespace
 
 Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options)
+    : Pieces(std::move(cut), std::move(sessions), std::move(options), single_rank(), nullptr, make_copies()) {
+}
+
+Pieces::Pieces(Decomposition cut, Session& session, PiecesOptions options, Ranks& ranks,
+               std::unique_ptr<Transport> transport)
+    : Pieces(std::move(cut), {&session}, std::move(options), nullptr, &ranks, std::move(transport)) {}
+
+Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options,
+               std::unique_ptr<Ranks> alone, Ranks* ranks, std::unique_ptr<Transport> transport)
     : cut_(std::move(cut)),
+      alone_(std::move(alone)),
+      ranks_(ranks != nullptr ? ranks : alone_.get()),
+      first_(static_cast<std::size_t>(ranks_->rank())),
       sessions_(std::move(sessions)),
+      transport_(std::move(transport)),
       options_(std::move(options)),
       good_for_(options_.interval) {
-    if (sessions_.size() != cut_.pieces.size())
+    if (sessions_.size() * static_cast<std::size_t>(ranks_->count()) != cut_.pieces.size())
         throw Error(ErrorCode::bad_argument, "each piece of a grid needs a session");
     for (std::size_t i = 0; i < sessions_.size(); ++i)
-        if (sessions_[i]->geometry().extent != cut_.pieces[i].extent())
+        if (sessions_[i]->geometry().extent != piece(i).extent())
             throw Error(ErrorCode::bad_argument, fmt::format("session {} is not of its piece's extents", i));
     const LaunchPlan& plan = sessions_.front()->plan();
-    if (sessions_.size() > 1) check_reductions(cut_, plan);
+    if (cut_.count() > 1) check_reductions(cut_, plan);
     reads_reductions_ = sessions_.front()->reads_reductions();
     transfers_ = transfers(cut_, plan.halo);
     for (const std::string& name : options_.carried) {
@@ -79,8 +93,10 @@ void Pieces::set_table(const std::string& name, std::span<const double> values) 
 
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
+        ranks_->at_step(done_);
         if (steps_by_block(count)) {
             step_block();
+            done_ += options_.interval;
             count -= options_.interval;
             continue;
         }
@@ -88,6 +104,7 @@ void Pieces::step(std::int64_t count) {
         if (good_for_ < std::min(count, options_.interval)) exchange();
         const std::int64_t steps = std::min(count, good_for_);
         step_each(steps, steps == count);
+        done_ += steps;
         good_for_ -= steps;
         count -= steps;
     }
@@ -96,6 +113,11 @@ void Pieces::step(std::int64_t count) {
 void Pieces::step_each(std::int64_t count, bool with_results) {
     in_step_ = false;
     if (reads_reductions_ && sessions_.size() > 1) return step_together(count);
+    if (reads_reductions_ && is_shared())
+        sessions_.front()->combine_with([this](const std::string& name) {
+            transport_->wait();
+            return combined({sessions_.front()->partial_results(name)});
+        });
     for (Session* session : sessions_)
         session->step(count, with_results);
 }
@@ -133,24 +155,15 @@ void Pieces::step_together(std::int64_t count) {
 }
 
 void Pieces::synchronize() {
+    transport_->wait();
     for (Session* session : sessions_)
         session->synchronize();
 }
 
-// Each piece copies from its neighbours to its own ghosts when they are done with their steps; they go on
-// when their cells have been copied.
 void Pieces::exchange() {
-    for (const std::vector<Transfer>& along : transfers_) {
-        if (along.empty()) continue;
-        wait_for_each_other(along);
-        for (const Transfer& transfer : along) {
-            Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
-            Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
-            for (const BoxCopy& box : boxes(transfer))
-                to.copy_from(from, box);
-        }
-        wait_for_each_other(along);
-    }
+    const std::vector<PieceArrays> pieces = arrays();
+    for (const std::vector<Transfer>& along : transfers_)
+        if (!along.empty()) transport_->exchange(along, pieces);
     good_for_ = options_.interval;
     // Kernels for several steps leave halos as they are, and a piece may be too small for them.
     if (!plan().time_block) return;
@@ -159,7 +172,8 @@ void Pieces::exchange() {
             session->mark_written(field.name);
 }
 
-// Of all pairs before any piece goes on: what one queues next is not what another waits for.
+// Pieces of this process, of all pairs before any goes on: what one queues next is not what another waits
+// for.
 void Pieces::wait_for_each_other(const std::vector<Transfer>& along) {
     for (const Transfer& transfer : along) {
         Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
@@ -170,34 +184,43 @@ void Pieces::wait_for_each_other(const std::vector<Transfer>& along) {
     }
 }
 
-std::vector<BoxCopy> Pieces::boxes(const Transfer& transfer) {
-    const Session& from = *sessions_[static_cast<std::size_t>(transfer.from)];
-    const Session& to = *sessions_[static_cast<std::size_t>(transfer.to)];
-    std::vector<BoxCopy> result;
-    for (const Carried& field : carried_) {
-        const std::vector<void*> sources = from.level_arrays(field.name);
-        const std::vector<void*> targets = to.level_arrays(field.name);
-        for (std::size_t level = 0; level < static_cast<std::size_t>(field.levels); ++level)
-            result.push_back(box_copy(transfer, from.geometry(), sources[level], to.geometry(),
-                                      targets[level], field.element));
+std::vector<PieceArrays> Pieces::arrays() const {
+    std::vector<PieceArrays> pieces(sessions_.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const Session& session = *sessions_[i];
+        pieces[i].number = static_cast<int>(number(i));
+        pieces[i].device = &session.device();
+        pieces[i].geometry = &session.geometry();
+        for (const Carried& field : carried_) {
+            const std::vector<void*> levels = session.level_arrays(field.name);
+            for (std::size_t level = 0; level < static_cast<std::size_t>(field.levels); ++level)
+                pieces[i].levels.push_back({levels[level], field.element});
+        }
     }
-    return result;
+    return pieces;
 }
 
 // Plane by plane along the last axis, in the order of the whole grid; ghosts do not count.
 double Pieces::combined(const std::vector<PartialResults>& parts) const {
-    if (parts.size() == 1) return parts.front().combined();
+    if (cut_.count() == 1) return parts.front().combined();
     const int last = cut_.grid.rank - 1;
     const auto along = static_cast<std::size_t>(last);
     PartialResults all;
     all.op = parts.front().op;
     all.square_root = parts.front().square_root;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        const Piece& piece = cut_.pieces[i];
-        const std::int64_t of_plane = static_cast<std::int64_t>(parts[i].values.size()) / piece.cells(last);
-        const auto begin = parts[i].values.begin() + piece.ghosts[along][0] * of_plane;
-        all.values.insert(all.values.end(), begin, begin + piece.own(last) * of_plane);
+        const std::int64_t of_plane =
+            static_cast<std::int64_t>(parts[i].values.size()) / piece(i).cells(last);
+        const auto begin = parts[i].values.begin() + piece(i).ghosts[along][0] * of_plane;
+        all.values.insert(all.values.end(), begin, begin + piece(i).own(last) * of_plane);
     }
+    if (!is_shared()) return all.combined();
+    const auto* const bytes = reinterpret_cast<const char*>(all.values.data());
+    std::string of_all;
+    for (const std::string& part : ranks_->all_gather({bytes, 8 * all.values.size()}))
+        of_all += part;
+    all.values.resize(of_all.size() / 8);
+    std::memcpy(all.values.data(), of_all.data(), of_all.size());
     return all.combined();
 }
 
@@ -205,12 +228,13 @@ void Pieces::continue_from(const StepsBefore& before) {
     for (Session* session : sessions_)
         session->continue_from(before);
     before_ = before;
+    done_ = before.steps;
 }
 
 double Pieces::reduction(const std::string& name) {
+    transport_->wait();
     const auto known = before_.reductions.find(name);
-    if (known != before_.reductions.end() && sessions_.front()->steps_done() == before_.steps)
-        return known->second;
+    if (known != before_.reductions.end() && done_ == before_.steps) return known->second;
     std::vector<PartialResults> parts;
     for (Session* session : sessions_)
         parts.push_back(session->partial_results(name));

@@ -11,11 +11,16 @@
 // Host arrays are those of the whole grid, dense, x fastest. Each session runs the program of its part, with
 // the piece's extents. Devices work side by side as far as they do not wait for each other: all their work is
 // queued by the calling thread, one thread at a time.
+//
+// A process has all pieces, or is one of several (Ranks) that have one each, the piece of the rank's number.
+// Then every call here is made by all ranks alike: each of those that step, reduce or fetch may be
+// collective.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +29,8 @@
 #include "runtime/core/session.h"
 #include "runtime/pieces/decomposition.h"
 #include "runtime/pieces/exchange.h"
+#include "runtime/pieces/transport.h"
+#include "runtime/ranks/ranks.h"
 
 namespace halo::rt {
 
@@ -48,15 +55,21 @@ public:
     // sessions: by Decomposition::pieces; they must outlive this, and are driven by it alone. Throws Error
     // (bad_argument) where a session's extents are not its piece's, or several reduce by other blocks.
     Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options);
+    // The same for one piece of a rank; all must be cut alike.
+    Pieces(Decomposition cut, Session& session, PiecesOptions options, Ranks& ranks,
+           std::unique_ptr<Transport> transport);
 
-    // Of the first piece: what all have in common.
+    // Of this process's first piece: what all have in common.
     const LaunchPlan& plan() const { return sessions_.front()->plan(); }
     const std::vector<Session*>& sessions() const { return sessions_; }
     ExchangeScheme scheme() const { return scheme_; }
-    std::string why_synchronous() const;  // what the other schemes lack; empty: nothing
-    std::string why_not_direct() const;   // what that one lacks besides
+    // What the other schemes lack; empty: nothing. The same in all ranks.
+    const std::string& why_synchronous() const { return why_synchronous_; }
+    std::string why_not_direct() const;                          // what that one lacks besides
+    bool is_given_values() const { return ranks_->is_first(); }  // by trace()
 
-    // As Session has them, of the whole grid.
+    // As Session has them, of the whole grid. Of several ranks each downloads the cells that it has, and
+    // leaves the others as they are.
     void set_param(const std::string& name, double value);
     void set_coef(const std::string& name, std::span<const double> values);
     void set_table(const std::string& name, std::span<const double> values);
@@ -64,33 +77,43 @@ public:
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
     void upload_box(const std::string& field, int time, const Box& box, const void* elements);
     void download_box(const std::string& field, int time, const Box& box, void* elements);
-    std::vector<Box> own_boxes() const;       // the pieces' own cells
+    std::vector<Box> own_boxes() const;       // this process's pieces' own cells
     std::vector<Box> computed_boxes() const;  // with their ghosts; cells may be in several
     void continue_from(const StepsBefore& before);
     void step(std::int64_t count);
     double reduction(const std::string& name);  // of the last step
     void set_points(const std::string& points, std::span<const double> positions);
     void set_point_values(const std::string& points, const std::string& name, std::span<const double> values);
+    // At the first rank; nothing elsewhere.
     std::vector<double> trace(const std::string& points, const std::string& name);
     void synchronize();
 
 private:
+    Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions options,
+           std::unique_ptr<Ranks> alone, Ranks* ranks, std::unique_ptr<Transport> transport);
+
     std::int64_t cells() const;
+    bool is_shared() const { return ranks_->count() > 1; }
+    // Of this process's session `index`.
+    std::size_t number(std::size_t index) const { return first_ + index; }
+    const Piece& piece(std::size_t index) const { return cut_.pieces[number(index)]; }
     std::int64_t element_bytes(const std::string& field) const;
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
     // pieces_blocks.cpp
     void choose_scheme();
+    std::string what_lacks() const;  // for kernels to take part in the exchange, of this process's pieces
+    std::string what_lacks_anywhere() const;
     bool steps_by_block(std::int64_t count) const;
     void step_block();
     void step_direct();
     void step_borders_first();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
-    double combined(const std::vector<PartialResults>& parts) const;
+    double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
     void wait_for_each_other(const std::vector<Transfer>& transfers);
-    std::vector<BoxCopy> boxes(const Transfer& transfer);
+    std::vector<PieceArrays> arrays() const;
 
     struct Carried {
         std::string name;
@@ -99,16 +122,22 @@ private:
     };
 
     Decomposition cut_;
-    std::vector<Session*> sessions_;
+    std::unique_ptr<Ranks> alone_;  // where this process has all pieces
+    Ranks* ranks_;
+    std::size_t first_ = 0;           // number of this process's first piece
+    std::vector<Session*> sessions_;  // of this process's pieces
+    std::unique_ptr<Transport> transport_;
     PiecesOptions options_;
     std::array<std::vector<Transfer>, kMaxRank> transfers_;
     std::vector<Carried> carried_;
     std::int64_t good_for_ = 0;  // steps that the ghosts are
     ExchangeScheme scheme_ = ExchangeScheme::synchronous;
+    std::string why_synchronous_;
     bool in_step_ = false;  // neighbours have waited for each other since their last work
     bool reads_reductions_ = false;
     std::map<std::string, std::vector<double>> positions_;  // by points
     StepsBefore before_;
+    std::int64_t done_ = 0;  // steps, with those before
 };
 
 }  // namespace halo::rt

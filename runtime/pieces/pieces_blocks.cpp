@@ -28,7 +28,7 @@ private:
 
 }  // namespace
 
-std::string Pieces::why_synchronous() const {
+std::string Pieces::what_lacks() const {
     const LaunchPlan& plan = sessions_.front()->plan();
     const int last = plan.rank - 1;
     for (int axis = 0; axis < last; ++axis)
@@ -45,7 +45,21 @@ std::string Pieces::why_synchronous() const {
     return "";
 }
 
+// Ranks exchange when all others do.
+std::string Pieces::what_lacks_anywhere() const {
+    const std::string own = what_lacks();
+    if (!is_shared()) return own;
+    const bool is_whole = plan().time_block && plan().time_block->is_whole;
+    const std::vector<std::string> all = ranks_->all_gather((is_whole ? 'w' : 's') + own);
+    for (const std::string& each : all) {
+        if (each.size() > 1) return each.substr(1);
+        if (each != all.front()) return "the kernels for several steps are not alike in all ranks";
+    }
+    return "";
+}
+
 std::string Pieces::why_not_direct() const {
+    if (is_shared()) return "the pieces are in several processes";
     for (const Transfer& transfer : transfers_[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
         Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
         Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
@@ -56,8 +70,9 @@ std::string Pieces::why_not_direct() const {
 
 void Pieces::choose_scheme() {
     scheme_ = ExchangeScheme::synchronous;
-    if (options_.scheme == ExchangeScheme::synchronous || sessions_.size() == 1) return;
-    if (!why_synchronous().empty()) return;
+    if (options_.scheme == ExchangeScheme::synchronous || cut_.count() == 1) return;
+    why_synchronous_ = what_lacks_anywhere();
+    if (!why_synchronous_.empty()) return;
     scheme_ = ExchangeScheme::asynchronous;
     if (options_.scheme == ExchangeScheme::asynchronous || !why_not_direct().empty()) return;
     scheme_ = ExchangeScheme::direct;
@@ -108,13 +123,15 @@ void Pieces::step_direct() {
 // The planes that neighbours have as ghosts come first and are copied while the others are computed.
 void Pieces::step_borders_first() {
     const auto last = static_cast<std::size_t>(cut_.grid.rank - 1);
-    std::vector<std::array<std::int64_t, 2>> inner;  // by piece
-    for (const Piece& piece : cut_.pieces) {
-        const std::int64_t begin = piece.ghosts[last][0];
-        inner.push_back({begin, begin + piece.own(static_cast<int>(last))});
+    std::vector<std::array<std::int64_t, 2>> inner;  // by session
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        const std::int64_t begin = piece(i).ghosts[last][0];
+        inner.push_back({begin, begin + piece(i).own(static_cast<int>(last))});
     }
     for (const Transfer& transfer : transfers_[last]) {
-        auto& [begin, end] = inner[static_cast<std::size_t>(transfer.from)];
+        const std::size_t from = static_cast<std::size_t>(transfer.from) - first_;
+        if (from >= inner.size()) continue;  // another rank's
+        auto& [begin, end] = inner[from];
         if (transfer.target[last] == 0) {
             end = std::min(end, transfer.source[last]);
         } else {
@@ -124,9 +141,8 @@ void Pieces::step_borders_first() {
     {
         const InUrgentLane urgent(sessions_);
         for (std::size_t i = 0; i < sessions_.size(); ++i) {
-            const Piece& piece = cut_.pieces[i];
-            const std::int64_t first = piece.ghosts[last][0];
-            const std::int64_t end = first + piece.own(static_cast<int>(last));
+            const std::int64_t first = piece(i).ghosts[last][0];
+            const std::int64_t end = first + piece(i).own(static_cast<int>(last));
             auto& [inner_begin, inner_end] = inner[i];
             inner_end = std::max(inner_begin, inner_end);  // of a thin piece all planes are given
             if (inner_begin > first) sessions_[i]->launch_planes(first, inner_begin, false);

@@ -82,15 +82,15 @@ void Pieces::check_size(const std::string& field, std::int64_t bytes) const {
 
 std::vector<Box> Pieces::own_boxes() const {
     std::vector<Box> boxes;
-    for (const Piece& piece : cut_.pieces)
-        boxes.push_back(own_cells(piece).whole);
+    for (std::size_t i = 0; i < sessions_.size(); ++i)
+        boxes.push_back(own_cells(piece(i)).whole);
     return boxes;
 }
 
 std::vector<Box> Pieces::computed_boxes() const {
     std::vector<Box> boxes;
-    for (const Piece& piece : cut_.pieces)
-        for (const PlacedBox& part : computed(piece, cut_.grid))
+    for (std::size_t i = 0; i < sessions_.size(); ++i)
+        for (const PlacedBox& part : computed(piece(i), cut_.grid))
             boxes.push_back(part.whole);
     return boxes;
 }
@@ -101,7 +101,7 @@ void Pieces::upload_box(const std::string& field, int time, const Box& box, cons
     std::vector<char> rows;
     in_step_ = false;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        for (const PlacedBox& part : computed(cut_.pieces[i], cut_.grid)) {
+        for (const PlacedBox& part : computed(piece(i), cut_.grid)) {
             const PlacedBox cells = common(part, box);
             if (cells.whole.is_empty()) continue;
             if (is_contiguous(cells.whole, box)) {
@@ -124,8 +124,9 @@ void Pieces::download_box(const std::string& field, int time, const Box& box, vo
     const std::int64_t size = element_bytes(field);
     char* const to = static_cast<char*>(elements);
     std::vector<char> rows;
+    transport_->wait();
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const PlacedBox cells = common(own_cells(cut_.pieces[i]), box);
+        const PlacedBox cells = common(own_cells(piece(i)), box);
         if (cells.whole.is_empty()) continue;
         if (is_contiguous(cells.whole, box)) {
             sessions_[i]->download_box(field, time, cells.local, to + box.index(cells.whole.begin) * size);

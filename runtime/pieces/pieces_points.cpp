@@ -2,6 +2,7 @@
 // computes, ghosts too, and a point is sampled by the piece that has it among its own cells.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "runtime/core/points.h"
 #include "runtime/pieces/pieces.h"
@@ -40,16 +41,27 @@ std::vector<std::size_t> Pieces::owners(const std::string& points) const {
     return result;
 }
 
+// Rows of all points; each is taken from the piece that samples it.
 std::vector<double> Pieces::trace(const std::string& points, const std::string& name) {
+    transport_->wait();
     std::vector<double> result = sessions_.front()->trace(points, name);
-    if (sessions_.size() == 1 || result.empty()) return result;
+    if (cut_.count() == 1 || result.empty()) return ranks_->is_first() ? result : std::vector<double>();
     const std::vector<std::size_t> owner = owners(points);
-    for (std::size_t i = 1; i < sessions_.size(); ++i) {
-        const std::vector<double> values = sessions_[i]->trace(points, name);
-        for (std::size_t v = 0; v < values.size(); ++v)
-            if (owner[v % owner.size()] == i) result[v] = values[v];
+    const auto take = [&](std::size_t piece, const double* values) {
+        for (std::size_t v = 0; v < result.size(); ++v)
+            if (owner[v % owner.size()] == piece) result[v] = values[v];
+    };
+    for (std::size_t i = 1; i < sessions_.size(); ++i)
+        take(i, sessions_[i]->trace(points, name).data());
+    if (!is_shared()) return result;
+    const std::vector<std::string> parts =
+        ranks_->gather({reinterpret_cast<const char*>(result.data()), 8 * result.size()});
+    for (std::size_t peer = 1; peer < parts.size(); ++peer) {
+        std::vector<double> values(result.size());
+        std::memcpy(values.data(), parts[peer].data(), 8 * values.size());
+        take(peer, values.data());
     }
-    return result;
+    return ranks_->is_first() ? result : std::vector<double>();
 }
 
 }  // namespace halo::rt

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "runtime/ranks/ranks.h"
 
 namespace halo::rt {
@@ -11,20 +9,20 @@ public:
     int rank() const override { return 0; }
     int count() const override { return 1; }
     const std::string& host(int) const override { return host_; }
-    std::vector<std::string> all_gather(const std::string& part) override { return {part}; }
-    std::vector<std::string> gather(const std::string& part) override { return {part}; }
-    std::string broadcast(const std::string& bytes) override { return bytes; }
+    void exchange(std::span<const Message>, std::span<const Message>) override {}
+    void wait(const std::function<bool()>& done, std::span<const int>) override {
+        while (!done()) {
+        }
+    }
+    void end_all(const Failure& failure, const std::function<void(const Failure&)>& tell) override {
+        tell(failure);
+    }
 
 private:
     std::string host_ = "this machine";
 };
 
 }  // namespace
-
-bool Ranks::any(bool mine) {
-    const std::vector<std::string> all = all_gather(mine ? "1" : "0");
-    return std::ranges::find(all, "1") != all.end();
-}
 
 std::unique_ptr<Ranks> single_rank() {
     return std::make_unique<SingleRank>();

@@ -14,6 +14,10 @@ void together(Ranks& ranks, const std::function<void()>& work) {
     std::exception_ptr own;
     try {
         work();
+    } catch (const RankFailed&) {
+        throw;  // the others know
+    } catch (const PeerLost&) {
+        throw;  // and will never answer
     } catch (const Error& error) {
         own = std::current_exception();
         note(error.code(), error.what());
@@ -26,7 +30,8 @@ void together(Ranks& ranks, const std::function<void()>& work) {
     for (std::size_t rank = 0; rank < all.size(); ++rank)
         if (!all[rank].empty())
             throw Error(static_cast<ErrorCode>(all[rank].front() - 'a'),
-                        "on " + ranks.host(static_cast<int>(rank)) + ": " + all[rank].substr(1));
+                        "rank " + std::to_string(rank) + " on " + ranks.host(static_cast<int>(rank)) + ": " +
+                            all[rank].substr(1));
 }
 
 }  // namespace halo::rt

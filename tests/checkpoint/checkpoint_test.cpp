@@ -15,7 +15,7 @@
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/field_files.h"
 #include "process.h"
-#include "rank_threads.h"
+#include "thread_ranks.h"
 #include "weather.h"
 
 using namespace halo;

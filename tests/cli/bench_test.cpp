@@ -89,3 +89,57 @@ TEST_CASE("what cannot be measured or written is said before anything is measure
     CHECK(contains(outcome.err, "no case has `7D` in its name"));
     CHECK(contains(outcome.err, "2D 5-point f32 1024²"));
 }
+
+TEST_CASE("bench --scaling measures what it is asked for, checked, and writes its page") {
+    Folder folder;
+    const Outcome outcome =
+        folder.haloc({"bench", "--scaling", "--device", "cpu", "--only", "link", "--only", "lengths",
+                      "--lengths", "32,40", "--output", "page.md", "--json", "figures.json"});
+    if (is_without_cpu(outcome)) return;
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(folder.names() == std::vector<std::string>{"figures.json", "page-lengths.png", "page.md"});
+    const std::string page = folder.read("page.md");
+    INFO(page);
+    CHECK(page.starts_with("# Scaling\n\n" + kBegin + "## On 2 pieces of a CPU\n"));
+    CHECK(contains(page, "| length | one device | halos of 2 | halos of 4 | halos of 8 | halos of 16 |\n"));
+    CHECK(contains(page, "](page-lengths.png)"));
+    CHECK(contains(page, "--only link --only lengths --lengths 32,40`"));
+    CHECK_FALSE(contains(page, "### Beyond"));
+    CHECK_FALSE(contains(page, "What is wrong or missing"));
+    const nlohmann::json json = nlohmann::json::parse(folder.read("figures.json"));
+    CHECK(json["lengths"].size() == 4 + 2 * 8);  // and half the least length on one device
+    for (const nlohmann::json& run : json["lengths"]) {
+        CHECK(run["wrong"] == "");
+        CHECK(run["seconds_per_step"] > 0);
+        CHECK((run["devices"] == 1) == (run["checked_on"] == ""));
+        CHECK((run["devices"] == 1) == !run.contains("predicted_seconds_per_step"));
+    }
+    CHECK(json["link"]["pairs"].size() == 2);
+    CHECK(json["strong"].empty());
+}
+
+TEST_CASE("bench --scaling leaves out what is past its budget, and says so") {
+    Folder folder;
+    const Outcome outcome = folder.haloc({"bench", "--scaling", "--device", "cpu", "--only", "lengths",
+                                          "--lengths", "32", "--budget", "1e-9", "-q"});
+    if (is_without_cpu(outcome)) return;
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out, "- Cahn-Hilliard 32² on 2 devices, halos of 16, synchronous: the "));
+    CHECK(contains(outcome.out, "of --budget were spent\n"));
+}
+
+TEST_CASE("what bench --scaling cannot do is said at once") {
+    Folder folder;
+    CHECK(folder.haloc({"bench", "--scaling", "--filter", "f64"}).code == 2);
+    CHECK(folder.haloc({"bench", "--only", "link"}).code == 2);
+    Outcome outcome = folder.haloc({"bench", "--scaling", "--only", "wide"});
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "the parts are link, strong, weak, lengths, beyond"));
+    outcome = folder.haloc({"bench", "--scaling", "--lengths", "20"});
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "the least length is 32"));
+    CHECK(folder.haloc({"bench", "--scaling", "--device", "interpreter"}).code == 2);
+    CHECK(folder.haloc({"bench", "--scaling", "--output", "none/page.md"}).code == 4);
+    CHECK(folder.haloc({"bench", "--scaling", "--device", "cuda", "--devices", "64"}).code == 3);
+}

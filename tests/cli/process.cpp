@@ -55,11 +55,14 @@ Pipe make_terminal() {
         ::setenv(pair.substr(0, equals).c_str(), pair.substr(equals + 1).c_str(), 1);
     }
     static const std::string program = HALO_BINARY_DIR "/bin/haloc";
-    std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+    std::vector<char*> arguments;
+    for (const std::string& word : invocation.launcher)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(const_cast<char*>(program.c_str()));
     for (const std::string& argument : invocation.arguments)
         arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
-    ::execv(program.c_str(), arguments.data());
+    ::execvp(arguments.front(), arguments.data());
     ::_exit(127);
 }
 

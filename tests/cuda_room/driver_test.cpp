@@ -105,6 +105,12 @@ TEST_CASE("a device tells its figures without a context") {
     CHECK(has(message(ErrorCode::no_device, [] { cuda_device_info(7); }), "there is no GPU 7"));
 }
 
+TEST_CASE("a GPU says whether it reaches another's memory") {
+    CHECK(cuda_reaches(0, 0));
+    fake().fail_next["cuDeviceCanAccessPeer"] = 999;
+    CHECK(has(message(ErrorCode::internal, [] { cuda_reaches(0, 0); }), "looking for a way to another GPU"));
+}
+
 TEST_CASE("code that does not load is explained") {
     CudaDevice& device = device_under_test();
     const auto before = held();

@@ -168,6 +168,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
     }
     return kSuccess;
 }
+int cuDeviceGetUuid_v2(void* uuid, int device) {
+    std::memset(uuid, device, 16);
+    return kSuccess;
+}
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
     *bytes = static_cast<std::size_t>(state.total_bytes);
     return kSuccess;
@@ -384,6 +388,10 @@ int cuStreamDestroy_v2(Stream) {
 }
 int cuStreamWaitEvent(Stream, Event, unsigned) {
     return told("cuStreamWaitEvent");
+}
+int cuStreamQuery(Stream) {
+    ENTER(cuStreamQuery);
+    return kSuccess;
 }
 int cuStreamSynchronize(Stream) {
     ENTER(cuStreamSynchronize);

@@ -10,6 +10,8 @@
 #include "compiler/driver/spec.h"
 #include "random_program.h"
 #include "runtime/core/error.h"
+#include "runtime/pieces/messages.h"
+#include "thread_ranks.h"
 
 namespace halo::test {
 
@@ -35,11 +37,20 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
     return std::nullopt;
 }
 
-// Pieces with their sessions.
+// Sessions of pieces, which are driven by one Pieces or by one of each rank.
 struct CutGrid {
+    rt::Decomposition cut;
+    rt::PiecesOptions options;
     std::vector<rt::Session> sessions;
     std::optional<rt::Pieces> pieces;
     std::string description;
+
+    rt::Pieces& join() {
+        std::vector<rt::Session*> pointers;
+        for (rt::Session& session : sessions)
+            pointers.push_back(&session);
+        return pieces.emplace(cut, std::move(pointers), options);
+    }
 };
 
 struct Makers {
@@ -73,11 +84,8 @@ std::unique_ptr<CutGrid> cut_at_random(const ir::Program& program, const Extent&
         grid->sessions.emplace_back(lowered.plan, cut->pieces[i].extent(), device,
                                     makers.load(lowered, device), of_session);
     }
-    std::vector<rt::Session*> pointers;
-    for (rt::Session& session : grid->sessions)
-        pointers.push_back(&session);
-    grid->pieces.emplace(*cut, std::move(pointers), std::move(options));
-    grid->description += ", " + driver::scheme_word(grid->pieces->scheme());
+    grid->cut = *cut;
+    grid->options = std::move(options);
     return grid;
 }
 
@@ -109,6 +117,26 @@ void hand_over(const Reference& reference, rt::Pieces& from, rt::Pieces& to, int
     }
 }
 
+// What the first rank that finds something wrong has found.
+std::string run_as_ranks(CutGrid& grid, const std::function<void(const rt::Pieces& pieces)>& describe,
+                         const std::function<std::string(rt::Pieces& pieces)>& compare) {
+    struct Wrong {
+        std::string text;
+    };
+    try {
+        ThreadRanks(grid.cut.count()).run([&](rt::Ranks& ranks) {
+            rt::Session& own = grid.sessions[static_cast<std::size_t>(ranks.rank())];
+            rt::Pieces pieces(grid.cut, own, grid.options, ranks, rt::make_host_messages(ranks));
+            if (ranks.is_first()) describe(pieces);
+            const std::string wrong = compare(pieces);
+            if (!wrong.empty()) throw Wrong{wrong};  // the others do not wait any more
+        });
+    } catch (const Wrong& found) {
+        return found.text;
+    }
+    return "";
+}
+
 }  // namespace
 
 CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
@@ -121,25 +149,38 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
     if (!grid) return result;
     result.is_cut = true;
     result.description = grid->description;
-    result.scheme = grid->pieces->scheme();
     const int first = random.between(0, reference.steps);
     const int rest = reference.steps - first;
     const std::unique_ptr<CutGrid> others =
         first > 0 && random.chance(50) ? cut_at_random(program, reference.extent, random, makers) : nullptr;
-    if (!others) {
-        result.wrong = difference(
-            reference, *grid->pieces,
+    const bool in_ranks = !others && random.between(0, 2) == 0;
+    const auto compare = [&](rt::Pieces& pieces) {
+        return difference(
+            reference, pieces,
             [&] {
-                grid->pieces->step(first);
-                grid->pieces->step(rest);
+                pieces.step(first);
+                pieces.step(rest);
             },
             0);
+    };
+    const auto describe = [&](const rt::Pieces& pieces) {
+        result.scheme = pieces.scheme();
+        result.description += ", " + driver::scheme_word(result.scheme);
+    };
+    if (in_ranks) {
+        result.description += ", in ranks";
+        result.wrong = run_as_ranks(*grid, describe, compare);
+        return result;
+    }
+    describe(grid->join());
+    if (!others) {
+        result.wrong = compare(*grid->pieces);
         return result;
     }
     result.description += fmt::format(", and after {} steps {}", first, others->description);
     difference(reference, *grid->pieces, [&] { grid->pieces->step(first); }, 0);  // gives it its data
     result.wrong = difference(
-        reference, *others->pieces,
+        reference, others->join(),
         [&] {
             hand_over(reference, *grid->pieces, *others->pieces, first, random);
             others->pieces->step(rest);

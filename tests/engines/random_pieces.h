@@ -22,8 +22,9 @@ struct CutRun {
 
 // Draws how many pieces there are along each axis, how many steps lie between exchanges and their scheme, and
 // runs the reference's steps in two parts; of half of the cases the second is done by other pieces, which go
-// on from what the first have left. Pieces take turns on the devices. All cells start as NaN where nothing is
-// uploaded. steps_at_once: of the kernels; drawn more often than other intervals.
+// on from what the first have left. Some of the others run as ranks of which each has a piece. Pieces take
+// turns on the devices. All cells start as NaN where nothing is uploaded. steps_at_once: of the kernels;
+// drawn more often than other intervals.
 CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std::uint64_t seed,
                      const std::vector<rt::Device*>& devices, const LowerPiece& lower, const Load& load,
                      int steps_at_once = 1);

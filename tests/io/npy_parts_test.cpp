@@ -6,13 +6,13 @@
 #include <numeric>
 
 #include "catch.h"
-#include "rank_threads.h"
 #include "runtime/core/box.h"
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
 #include "runtime/io/npy.h"
 #include "runtime/ranks/together.h"
 #include "temporary_folder.h"
+#include "thread_ranks.h"
 
 using namespace halo::rt;
 using halo::test::as_ranks;

@@ -6,6 +6,7 @@
 #include "compiler/bench/lab.h"
 #include "compiler/bench/measure.h"
 #include "compiler/bench/random_data.h"
+#include "compiler/bench/scaling.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/parse.h"
@@ -33,6 +34,7 @@ TEST_CASE("every spec that is embedded is measured") {
     std::set<std::string> measured;
     for (const bench::Case& each : bench::cases(Scale::full))
         measured.insert(each.spec);
+    measured.insert(bench::scaling_specs().begin(), bench::scaling_specs().end());
     for (const auto& [name, text] : bench::spec_texts()) {
         INFO(name);
         CHECK(measured.contains(name));

@@ -1,0 +1,365 @@
+#include "compiler/bench/scaling_measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/bench/lab.h"
+#include "compiler/bench/random_data.h"
+#include "compiler/bench/scaling_link.h"
+#include "compiler/driver/exit_code.h"
+#include "compiler/driver/progress.h"
+#include "compiler/support/error.h"
+#include "runtime/core/error.h"
+
+namespace halo::bench {
+
+namespace {
+
+using rt::ExchangeScheme;
+
+// Odd, and past any interval twice: ghosts are exchanged, and some steps are done singly.
+constexpr int kCheckedSteps = 69;
+// Cells; a larger grid is checked on fewer planes, until there are so many at most: data go over the host.
+constexpr double kMostChecked = 2.2e9, kCheckedOfMore = 1.1e9;
+constexpr double kRunSeconds = 0.02;
+constexpr int kRepeats = 5;
+constexpr std::uint64_t kSeed = 7;
+
+std::string grid_of(const Extent& extent) {
+    Case named;
+    named.extent = extent;
+    return named.grid();
+}
+
+// A grid that is cut along the same axes.
+Extent checked_extent(Extent extent, int rank) {
+    const auto cells = [&] { return static_cast<double>(driver::cell_count(extent)); };
+    if (cells() <= kMostChecked) return extent;
+    while (cells() > kCheckedOfMore)
+        extent[static_cast<std::size_t>(rank - 1)] /= 2;
+    return extent;
+}
+
+std::vector<driver::MeasuredPace> paces(const std::vector<ScalingRun>& of_one) {
+    std::vector<driver::MeasuredPace> paces;
+    for (const ScalingRun& run : of_one)
+        if (run.devices == 1 && run.seconds > 0) paces.push_back({run.cells(), run.seconds / run.cells()});
+    std::ranges::sort(paces, {}, &driver::MeasuredPace::cells);
+    return paces;
+}
+
+// Fills in seconds and spread.
+void time_steps(driver::Engine& engine, ScalingRun& run) {
+    constexpr std::int64_t kFew = 4;
+    const std::int64_t unit = (kFew + run.interval - 1) / run.interval * run.interval;
+    engine.run(unit, std::nullopt);
+    driver::Stopwatch watch;
+    engine.run(unit, std::nullopt);
+    const double each = watch.lap() / static_cast<double>(unit);
+    const auto wanted = static_cast<std::int64_t>(std::ceil(kRunSeconds / each));
+    const std::int64_t steps = std::max(wanted / unit, std::int64_t{1}) * unit;
+    engine.run(steps, std::nullopt);
+    std::vector<double> times;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+        watch.lap();
+        engine.run(steps, std::nullopt);
+        times.push_back(watch.lap());
+    }
+    const auto [least, most] = std::ranges::minmax_element(times);
+    run.seconds = median(times) / static_cast<double>(steps);
+    run.spread = (*most - *least) / median(times);
+}
+
+}  // namespace
+
+ScalingSizes scaling_sizes(bool is_gpu, bool quick) {
+    if (!is_gpu) return {48, {32, 48, 60, 64}, {2, 4, 8, 16}};
+    if (quick) return {512, {1024, 1536, 2048, 3000, 4096}, {2, 4, 8, 16}};
+    return {1024, {1024, 1536, 2048, 3000, 4096, 6000, 8192, 12000, 16384}, {2, 4, 8, 16}};
+}
+
+ScalingMeasuring::ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes,
+                                   double budget, Report report)
+    : lab_(lab),
+      results_(results),
+      sizes_(std::move(sizes)),
+      budget_(budget),
+      report_(std::move(report)),
+      star_(scaling_program("bench/star3d1")) {
+    // A kernel does all steps to the next exchange at once: the other schemes want it so, and all lengths and
+    // schemes have the same.
+    const ScalingProgram program = scaling_program("cahn_hilliard");
+    const std::int64_t length = sizes_.lengths.back();
+    std::erase_if(sizes_.widths, [&](std::int64_t width) {
+        const auto steps = static_cast<int>(width / program.reach);
+        try {
+            cahn_hilliard_[width] = lab_.with_steps(program, steps, {length, length, 1});
+            return false;
+        } catch (const UnsupportedError& refused) {
+            results_.missing.push_back(
+                fmt::format("Cahn-Hilliard with halos of {}: {}", width, refused.what()));
+            return true;
+        }
+    });
+}
+
+bool ScalingMeasuring::is_spent(const std::string& what) {
+    spent_ += watch_.lap();
+    if (spent_ < budget_) return false;
+    results_.missing.push_back(
+        fmt::format("{}: the {} of --budget were spent", what, driver::format_seconds(budget_)));
+    return true;
+}
+
+const driver::FieldValues& ScalingMeasuring::values(const ScalingProgram& program, const Extent& extent) {
+    if (given_.spec == program.spec && given_.extent == extent) return given_.values;
+    given_ = {program.spec, extent, {}, true};
+    const std::int64_t cells = driver::cell_count(extent);
+    given_.values = driver::FieldValues::zeros(rt::ElementType::f32, cells);
+    fill_random(given_.values.elements.data(), cells, "f32", kSeed);
+    return given_.values;
+}
+
+// What one device makes of them; null where the grid does not fit there.
+const driver::FieldValues* ScalingMeasuring::expected(const Wanted& wanted, const Extent& extent) {
+    if (expected_.spec != wanted.program->spec || expected_.extent != extent) {
+        expected_ = {wanted.program->spec, extent, {}, false};
+        try {
+            const LoadedPieces one =
+                lab_.load(*wanted.program, extent, 1, kCheckedSteps, ExchangeScheme::synchronous);
+            one.engine->upload(wanted.program->field, 0, values(*wanted.program, extent));
+            one.engine->run(kCheckedSteps, std::nullopt);
+            expected_.values = one.engine->download(wanted.program->field);
+            expected_.is_there = true;
+        } catch (const rt::Error& error) {
+            if (error.code() != rt::ErrorCode::out_of_memory) throw;
+        }
+    }
+    return expected_.is_there ? &expected_.values : nullptr;
+}
+
+std::string ScalingMeasuring::check(const Wanted& wanted, driver::Engine& engine, const Extent& extent) {
+    engine.upload(wanted.program->field, 0, values(*wanted.program, extent));
+    engine.run(kCheckedSteps, std::nullopt);
+    const driver::FieldValues got = engine.download(wanted.program->field);
+    const driver::FieldValues& one = *expected(wanted, extent);
+    const std::int64_t at = first_difference(got.elements.data(), one.elements.data(), got.bytes());
+    if (at < 0) return "";
+    return fmt::format("after {} steps of {} cells, {} differs from one device's at cell {}", kCheckedSteps,
+                       grid_of(extent), wanted.program->field, at / rt::size_of(got.type));
+}
+
+driver::PiecesPlan ScalingMeasuring::plan(const Wanted& wanted, const std::vector<ScalingRun>& of_one) const {
+    driver::PiecesRequest request;
+    request.count = wanted.devices;
+    request.interval = wanted.interval;
+    request.on_gpu = lab_.is_gpu();
+    request.scheme = wanted.scheme;
+    request.measured = paces(of_one);
+    // Without a rate that was measured it is the plan of what is built in.
+    if (!of_one.empty()) request.network = link_of(results_.link, wanted.devices, lab_.is_gpu());
+    const driver::PiecesPlan plan = lab_.plan(*wanted.program, wanted.extent, request);
+    if (wanted.devices > 1 && plan.scheme != wanted.scheme)
+        throw UnsupportedError(fmt::format("the exchange there is {}", driver::scheme_word(plan.scheme)));
+    return plan;
+}
+
+// Checks the grid, and times it.
+void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
+    const Extent checked = checked_extent(wanted.extent, wanted.program->program.rank());
+    const auto load = [&](const Extent& extent) {
+        return lab_.load(*wanted.program, extent, wanted.devices, wanted.interval, wanted.scheme);
+    };
+    // One device is what the others are held against, so it is not checked by itself.
+    const bool is_checked = wanted.devices > 1 && expected(wanted, checked) != nullptr;
+    if (is_checked && checked != wanted.extent) run.wrong = check(wanted, *load(checked).engine, checked);
+    const LoadedPieces loaded = load(wanted.extent);
+    run.pieces = loaded.words;
+    if (is_checked && checked == wanted.extent)
+        run.wrong = check(wanted, *loaded.engine, checked);
+    else
+        loaded.engine->upload(wanted.program->field, 0, values(*wanted.program, wanted.extent));
+    if (is_checked) run.checked = grid_of(checked);
+    if (run.wrong.empty()) time_steps(*loaded.engine, run);
+}
+
+bool ScalingMeasuring::measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one,
+                               ScalingRun& result) {
+    result.devices = wanted.devices;
+    result.extent = wanted.extent;
+    result.scheme = wanted.scheme;
+    result.interval = wanted.interval.value_or(1);
+    result.width = result.interval * wanted.program->reach;
+    std::string why;
+    try {
+        if (wanted.devices > 1) {
+            const double seconds = plan(wanted, of_one).seconds();
+            if (!of_one.empty()) result.predicted = seconds;
+        }
+        run(wanted, result);
+        return true;
+    } catch (const UnsupportedError& refused) {
+        why = refused.what();
+    } catch (const driver::CommandError& refused) {  // an exchange that cannot be
+        why = refused.what();
+    } catch (const rt::Error& error) {
+        const bool is_refused =
+            error.code() == rt::ErrorCode::out_of_memory || error.code() == rt::ErrorCode::bad_argument;
+        if (!is_refused) throw;
+        why = error.what();
+    }
+    results_.missing.push_back(wanted.name + ": " + why);
+    return false;
+}
+
+// Within the devices that are there by what was measured; past them between nodes by what is assumed.
+driver::Network ScalingMeasuring::network(int devices) const {
+    const driver::Link within = link_of(results_.link, std::min(devices, lab_.devices()), lab_.is_gpu());
+    const driver::Link between{within.wait_seconds, results_.network_seconds,
+                               results_.network_bytes_per_second, within.meeting_seconds};
+    return {within, between, results_.node_devices};
+}
+
+void ScalingMeasuring::add(std::vector<ScalingRun>& runs, const Wanted& wanted,
+                           const std::vector<ScalingRun>& of_one) {
+    if (is_spent(wanted.name)) return;
+    ScalingRun run;
+    if (!measure(wanted, of_one, run)) return;
+    report_(run.wrong.empty() ? fmt::format("{}: {}", wanted.name, driver::format_rate(run.rate()))
+                              : fmt::format("{}: WRONG: {}", wanted.name, run.wrong));
+    runs.push_back(std::move(run));
+}
+
+void ScalingMeasuring::link() {
+    results_.link = measure_link(lab_);
+    for (const DevicePair& pair : results_.link.pairs)
+        report_(fmt::format("copies from {} to {}: {} the least, {}/s the largest", pair.from, pair.to,
+                            driver::format_step_time(pair.least_seconds()),
+                            driver::format_bytes(pair.bytes_per_second())));
+}
+
+// As deep an interval as any: the steps are done one after the other as pieces do them.
+void ScalingMeasuring::rates() {
+    constexpr std::int64_t kInterval = 32, kLeastSide = 12, kCubes = 5;
+    std::int64_t side = sizes_.side;
+    for (int cube = 0; cube < kCubes && side >= kLeastSide; ++cube, side /= 2) {
+        const Extent extent{side, side, side};
+        add(results_.rates,
+            {&star_, extent, 1, kInterval, ExchangeScheme::synchronous,
+             fmt::format("{} on one device", grid_of(extent))},
+            {});
+    }
+}
+
+// The interval is what `haloc run --devices` chooses, of what is built in.
+void ScalingMeasuring::strong() {
+    if (results_.rates.empty()) return;
+    const std::int64_t side = sizes_.side;
+    results_.strong.push_back(results_.rates.front());
+    for (const int count : lab_.counts()) {
+        if (count == 1) continue;
+        add_planned(results_.strong, {side, side, side}, count);
+    }
+}
+
+void ScalingMeasuring::weak() {
+    if (results_.rates.empty()) return;
+    const std::int64_t side = sizes_.side;
+    results_.weak.push_back(results_.rates.front());
+    for (const int count : lab_.counts())
+        if (count > 1) add_planned(results_.weak, {side, side, side * count}, count);
+}
+
+void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices) {
+    for (const ExchangeScheme scheme : results_.schemes) {
+        Wanted wanted{
+            &star_,
+            extent,
+            devices,
+            std::nullopt,
+            scheme,
+            fmt::format("{} on {} devices, {}", grid_of(extent), devices, driver::scheme_word(scheme))};
+        try {
+            const driver::PiecesPlan built_in = plan(wanted, {});
+            wanted.interval = built_in.interval;
+            const std::size_t before = runs.size();
+            add(runs, wanted, results_.rates);
+            if (runs.size() > before) runs.back().explained = built_in.efficiency() * devices;
+        } catch (const UnsupportedError& refused) {
+            results_.missing.push_back(wanted.name + ": " + refused.what());
+        }
+    }
+}
+
+ScalingMeasuring::Wanted ScalingMeasuring::wanted_length(std::int64_t length, int devices, std::int64_t width,
+                                                         ExchangeScheme scheme) const {
+    const Extent extent{length, length, 1};
+    const ScalingProgram& program = cahn_hilliard_.at(width);
+    const std::string by = devices == 1 ? fmt::format("one device, as with halos of {}", width)
+                                        : fmt::format("{} devices, halos of {}, {}", devices, width,
+                                                      driver::scheme_word(scheme));
+    return {&program, extent,
+            devices,  width / program.reach,
+            scheme,   fmt::format("Cahn-Hilliard {} on {}", grid_of(extent), by)};
+}
+
+void ScalingMeasuring::length_on_one(std::int64_t length) {
+    for (const std::int64_t width : sizes_.widths) {
+        const bool is_there = std::ranges::any_of(results_.lengths, [&](const ScalingRun& run) {
+            return run.devices == 1 && run.extent[0] == length && run.width == width;
+        });
+        if (!is_there)
+            add(results_.lengths, wanted_length(length, 1, width, ExchangeScheme::synchronous), {});
+    }
+}
+
+// On one device also a grid of half the least length: pieces are smaller than the grids that they are of.
+void ScalingMeasuring::lengths(int devices) {
+    length_on_one(sizes_.lengths.front() / 2);
+    for (const std::int64_t length : sizes_.lengths) {
+        length_on_one(length);
+        for (const std::int64_t width : sizes_.widths) {
+            std::vector<ScalingRun> of_one;
+            for (const ScalingRun& run : results_.lengths)
+                if (run.devices == 1 && run.width == width) of_one.push_back(run);
+            for (const ExchangeScheme scheme : results_.schemes)
+                add(results_.lengths, wanted_length(length, devices, width, scheme), of_one);
+        }
+    }
+}
+
+void ScalingMeasuring::beyond() {
+    for (const bool is_weak : {false, true})
+        for (const ExchangeScheme scheme : results_.schemes)
+            add_beyond(is_weak, scheme);
+}
+
+void ScalingMeasuring::add_beyond(bool is_weak, ExchangeScheme scheme) {
+    constexpr int kMostDevices = 1024;
+    const std::int64_t side = sizes_.side;
+    for (int count = 1; count <= kMostDevices; count *= 2) {
+        const Extent extent{side, side, is_weak ? side * count : side};
+        driver::PiecesRequest request;
+        request.count = count;
+        request.on_gpu = lab_.is_gpu();
+        request.is_one_machine = count <= results_.node_devices;
+        if (count > 1) request.scheme = scheme;
+        request.measured = paces(results_.rates);
+        request.network = network(count);
+        try {
+            const driver::PiecesPlan plan = lab_.plan(star_, extent, request);
+            // Kernels cannot store to another node's memory; and thin pieces have no scheme but the first.
+            const bool is_direct_between = scheme == ExchangeScheme::direct && !request.is_one_machine;
+            if (count > 1 && (plan.scheme != scheme || is_direct_between)) return;
+            results_.beyond.push_back({count, is_weak, scheme, plan.interval,
+                                       static_cast<double>(driver::cell_count(extent)), plan.seconds(),
+                                       plan.cut.counts});
+        } catch (const rt::Error&) {
+            return;  // pieces would be thinner than their ghosts
+        }
+    }
+}
+
+}  // namespace halo::bench

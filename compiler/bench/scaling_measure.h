@@ -1,0 +1,80 @@
+// The parts of `haloc bench --scaling`. Every grid is checked, bit by bit, against one device; then timed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "compiler/bench/growth.h"
+#include "compiler/bench/scaling_lab.h"
+#include "compiler/bench/scaling_results.h"
+#include "compiler/driver/stopwatch.h"
+
+namespace halo::bench {
+
+struct ScalingSizes {
+    std::int64_t side = 1024;  // of the cube
+    std::vector<std::int64_t> lengths;
+    std::vector<std::int64_t> widths;
+};
+ScalingSizes scaling_sizes(bool is_gpu, bool quick);
+
+class ScalingMeasuring {
+public:
+    // budget: seconds from now, after which the parts leave out what is left, and results.missing says so.
+    ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes, double budget,
+                     Report report);
+
+    void link();
+    void rates();  // of one device: what the model is fed with
+    void strong();
+    void weak();
+    void lengths(int devices);
+    void beyond();
+
+private:
+    struct Wanted {
+        const ScalingProgram* program = nullptr;
+        Extent extent{1, 1, 1};
+        int devices = 1;
+        std::optional<std::int64_t> interval;
+        rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
+        std::string name;  // for messages
+    };
+    Wanted wanted_length(std::int64_t length, int devices, std::int64_t width,
+                         rt::ExchangeScheme scheme) const;
+    void add_length(std::int64_t length, int devices, std::int64_t width, rt::ExchangeScheme scheme);
+    void length_on_one(std::int64_t length);
+    bool is_spent(const std::string& what);
+    // False, with the reason among what is missing, where the run cannot be.
+    bool measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one, ScalingRun& run);
+    // Throws UnsupportedError where the scheme cannot be.
+    driver::PiecesPlan plan(const Wanted& wanted, const std::vector<ScalingRun>& of_one) const;
+    void run(const Wanted& wanted, ScalingRun& run);
+    std::string check(const Wanted& wanted, driver::Engine& engine, const Extent& extent);
+    const driver::FieldValues& values(const ScalingProgram& program, const Extent& extent);
+    const driver::FieldValues* expected(const Wanted& wanted, const Extent& extent);
+    driver::Network network(int devices) const;
+    void add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices);
+    void add_beyond(bool is_weak, rt::ExchangeScheme scheme);
+    void add(std::vector<ScalingRun>& runs, const Wanted& wanted, const std::vector<ScalingRun>& of_one);
+
+    ScalingLab& lab_;
+    ScalingResults& results_;
+    ScalingSizes sizes_;
+    double budget_, spent_ = 0;
+    driver::Stopwatch watch_;
+    Report report_;
+    ScalingProgram star_;
+    std::map<std::int64_t, ScalingProgram> cahn_hilliard_;  // by width of the halos
+    // Of one grid, the last that was asked for: they are large.
+    struct Kept {
+        std::string spec;
+        Extent extent{};
+        driver::FieldValues values;
+        bool is_there = false;
+    };
+    Kept given_, expected_;
+};
+
+}  // namespace halo::bench

@@ -1,0 +1,105 @@
+#include "compiler/driver/pieces_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halo::driver {
+
+namespace {
+
+// What a piece is given from one side: through the ghosts of the other axes, so that corners arrive.
+double cells_of_side(const rt::Piece& piece, std::size_t axis, std::size_t side) {
+    auto cells = static_cast<double>(piece.ghosts[axis][side]);
+    for (std::size_t other = 0; other < rt::kMaxRank; ++other)
+        if (other != axis) cells *= static_cast<double>(piece.cells(static_cast<int>(other)));
+    return cells;
+}
+
+struct Given {
+    double waiting = 0, meeting = 0, copying = 0;  // seconds
+    double bytes = 0;
+};
+
+// Axis after axis; a piece makes its copies one after the other.
+Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exchange,
+               const Network& network) {
+    Given given;
+    const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
+    for (int axis = 0; axis < cut.grid.rank; ++axis) {
+        double waiting = 0, meeting = 0;
+        for (int side = 0; side < 2; ++side) {
+            const double cells =
+                cells_of_side(piece, static_cast<std::size_t>(axis), static_cast<std::size_t>(side));
+            if (cells == 0) continue;
+            const Link& link = network.link(number, cut.beside(number, axis, side));
+            const double bytes = cells * static_cast<double>(exchange.bytes_of_cell);
+            given.bytes += bytes;
+            given.copying += exchange.copies * link.copy_seconds + bytes / link.bytes_per_second;
+            waiting = std::max(waiting, link.wait_seconds);
+            meeting = std::max(meeting, link.meeting_seconds);
+        }
+        given.waiting += waiting;
+        given.meeting += meeting;
+    }
+    return given;
+}
+
+constexpr double kBordersFirst = 3;  // what borders cost that come first, against ghosts
+
+Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, const ExchangePlan& exchange,
+                    const Given& given) {
+    const auto interval = static_cast<double>(exchange.interval);
+    const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
+    Prediction result;
+    result.own = static_cast<double>(piece.own_cells()) * pace.seconds_per_cell + pace.seconds_per_step;
+    result.ghosts = static_cast<double>(piece.ghost_cells()) * pace.seconds_per_cell;
+    switch (exchange.scheme) {
+        case rt::ExchangeScheme::synchronous:
+            result.exchange = (given.waiting + given.copying) / interval;
+            break;
+        case rt::ExchangeScheme::asynchronous:  // beside what is no border
+            result.exchange =
+                (given.waiting + std::max(0.0, given.copying - interval * result.own)) / interval;
+            result.ghosts *= kBordersFirst;
+            break;
+        case rt::ExchangeScheme::direct:
+            result.exchange = given.meeting / interval;
+            break;
+    }
+    return result;
+}
+
+}  // namespace
+
+Link gpu_link() {
+    return {11e-6, 9e-6, 3.9e11, 10e-6};
+}
+Link cpu_link() {
+    return {1e-6, 1e-6, 5e9, 2e-6};
+}
+
+double seconds_per_cell(const std::vector<MeasuredPace>& measured, double cells) {
+    const auto above = std::find_if(measured.begin(), measured.end(),
+                                    [&](const MeasuredPace& pace) { return pace.cells >= cells; });
+    if (above == measured.end()) return measured.back().seconds_per_cell;
+    if (above == measured.begin()) return above->seconds_per_cell * above->cells / cells;
+    const MeasuredPace& below = *std::prev(above);
+    const double part = std::log(cells / below.cells) / std::log(above->cells / below.cells);
+    return std::exp(std::lerp(std::log(below.seconds_per_cell), std::log(above->seconds_per_cell), part));
+}
+
+Prediction predict(const rt::Decomposition& cut, const Pace& pace, const ExchangePlan& exchange,
+                   const Network& network) {
+    Prediction busiest;
+    double most_bytes = 0;
+    for (int i = 0; i < cut.count(); ++i) {
+        const Given given = given_to(cut, i, exchange, network);
+        const Prediction predicted = of_piece(cut, i, pace, exchange, given);
+        most_bytes = std::max(most_bytes, given.bytes);
+        if (i == 0 || predicted.seconds() > busiest.seconds()) busiest = predicted;
+    }
+    busiest.exchange_bytes = static_cast<std::int64_t>(most_bytes);
+    return busiest;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,115 @@
+#include "runtime/pieces/messages.h"
+
+#include <algorithm>
+
+namespace halo::rt {
+
+namespace {
+
+std::int64_t cells_of(const Transfer& transfer) {
+    return transfer.count[0] * transfer.count[1] * transfer.count[2];
+}
+
+std::int64_t bytes_of(const Transfer& transfer, const PieceArrays& piece) {
+    std::int64_t element = 0;
+    for (const PieceArrays::Level& level : piece.levels)
+        element += level.element;
+    return element * cells_of(transfer);
+}
+
+// Calls copy(box) for each level, between its cells from `first` on and their place in the parcel.
+template <class Copy>
+void for_levels(const Transfer& transfer, const Cells& first, const PieceArrays& piece, void* parcel,
+                bool is_packed, const Copy& copy) {
+    const Geometry& geometry = *piece.geometry;
+    char* packed = static_cast<char*>(parcel);
+    for (const PieceArrays::Level& level : piece.levels) {
+        const std::int64_t element = level.element;
+        char* const cells =
+            static_cast<char*>(level.array) +
+            (geometry.origin + first[0] + first[1] * geometry.pitch + first[2] * geometry.slice) * element;
+        BoxCopy box;
+        box.row_bytes = transfer.count[0] * element;
+        box.rows = transfer.count[1];
+        box.planes = transfer.count[2];
+        box.from = is_packed ? packed : cells;
+        box.to = is_packed ? cells : packed;
+        const std::int64_t row = box.row_bytes, plane = row * box.rows;
+        box.from_pitch = is_packed ? row : geometry.pitch * element;
+        box.from_slice = is_packed ? plane : geometry.slice * element;
+        box.to_pitch = is_packed ? geometry.pitch * element : row;
+        box.to_slice = is_packed ? geometry.slice * element : plane;
+        copy(box);
+        packed += plane * box.planes;
+    }
+}
+
+class HostMessages final : public Messages {
+public:
+    using Messages::Messages;
+    std::string name() const override { return "MPI over the host"; }
+
+private:
+    void move(Device& device, const Parcels& receives, const Parcels& sends) override {
+        if (device.is_host_memory()) return ranks().exchange(receives, sends);
+        Parcels here = receives, there = sends;
+        std::size_t number = 0;
+        const auto stage = [&](Ranks::Message& parcel) {
+            if (stages_.size() <= number) stages_.emplace_back();
+            std::vector<char>& bytes = stages_[number++];
+            if (bytes.size() < static_cast<std::size_t>(parcel.count))
+                bytes.resize(static_cast<std::size_t>(parcel.count));
+            parcel.bytes = bytes.data();
+        };
+        for (std::size_t i = 0; i < there.size(); ++i) {
+            stage(there[i]);
+            device.copy_to_host(there[i].bytes, sends[i].bytes, sends[i].count);
+        }
+        std::ranges::for_each(here, stage);
+        ranks().exchange(here, there);
+        for (std::size_t i = 0; i < here.size(); ++i)
+            device.copy_to_device(receives[i].bytes, here[i].bytes, here[i].count);
+    }
+
+    std::vector<std::vector<char>> stages_;
+};
+
+}  // namespace
+
+void* Messages::room(Device& device, std::size_t number, std::int64_t bytes) {
+    if (rooms_.size() <= number) rooms_.resize(number + 1);
+    if (rooms_[number].bytes() < bytes) rooms_[number] = DeviceMemory(device, bytes);
+    return rooms_[number].address();
+}
+
+void Messages::exchange(const std::vector<Transfer>& along, const std::vector<PieceArrays>& pieces) {
+    const PieceArrays& piece = pieces.front();
+    if (piece.levels.empty()) return;  // nothing is carried from step to step
+    Device& device = *piece.device;
+    Parcels receives, sends;
+    std::size_t number = 0;
+    for (const Transfer& transfer : along) {
+        if (transfer.from != piece.number && transfer.to != piece.number) continue;
+        const bool is_sent = transfer.from == piece.number;
+        Ranks::Message parcel{is_sent ? transfer.to : transfer.from, nullptr, bytes_of(transfer, piece)};
+        parcel.bytes = room(device, number++, parcel.count);
+        if (is_sent)
+            for_levels(transfer, transfer.source, piece, parcel.bytes, false,
+                       [&](const BoxCopy& box) { device.copy_from(device, box); });
+        (is_sent ? sends : receives).push_back(parcel);
+    }
+    if (receives.empty() && sends.empty()) return;
+    move(device, receives, sends);
+    number = 0;
+    for (const Transfer& transfer : along) {
+        if (transfer.to != piece.number) continue;
+        for_levels(transfer, transfer.target, piece, receives[number++].bytes, true,
+                   [&](const BoxCopy& box) { device.copy_from(device, box); });
+    }
+}
+
+std::unique_ptr<Transport> make_host_messages(Ranks& ranks) {
+    return std::make_unique<HostMessages>(ranks);
+}
+
+}  // namespace halo::rt

@@ -1,0 +1,102 @@
+// Every example as several processes: each cell, trace and reduction as of one.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+#include "mpirun.h"
+
+using namespace halo::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const std::string kExamples = HALO_SOURCE_DIR "/dsl_examples";
+
+// Small, so that starting processes is most of the work. Others are small enough, or have points in places.
+const std::map<std::string, std::string> kGrids{
+    {"coulomb", "17,13,20"},         {"derivative_x", "24,20,28"}, {"derivative_y", "24,20,28"},
+    {"derivative_z", "24,20,28"},    {"gradient", "24,20,28"},     {"heat3d", "24,20,28"},
+    {"heat3d_capacity", "24,20,32"}, {"heat3d_until", "24,20,28"}, {"mri_fhd", "20,16,8"},
+    {"gray_scott", "50,60"},         {"cahn_hilliard", "40,48"},   {"elastic2d", "50,60"}};
+
+struct Example {
+    std::string name;
+    std::vector<std::string> fields;  // and traces
+};
+
+Outcome haloc(const Folder& folder, int count, std::vector<std::string> arguments) {
+    Invocation invocation;
+    if (count > 1) invocation.launcher = mpirun(count);
+    invocation.arguments = std::move(arguments);
+    invocation.folder = kExamples;
+    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache", "HALO_NUM_THREADS=1"};
+    return run_haloc(invocation);
+}
+
+std::vector<Example> examples(const Folder& folder) {
+    std::vector<Example> all;
+    for (const auto& entry : std::filesystem::directory_iterator(kExamples)) {
+        const std::string name = entry.path().stem();
+        if (entry.path().extension() != ".halo" || name == "fin") continue;  // one axis that reduces
+        const Outcome plan = haloc(folder, 1, {"emit", name + ".halo", "--target", "plan"});
+        INFO(name << "\n" << plan.err);
+        REQUIRE(plan.code == 0);
+        Example example{name, {}};
+        const Json json = Json::parse(plan.out);
+        for (const Json& field : json.at("fields")) {
+            const std::string role = field.at("role");
+            if (role == "state" || role == "output") example.fields.push_back(field.at("name"));
+        }
+        if (name == "shot3d") example.fields.push_back("phones.trace");
+        all.push_back(std::move(example));
+    }
+    std::ranges::sort(all, {}, &Example::name);
+    return all;
+}
+
+struct Run {
+    Outcome outcome;
+    std::vector<std::string> files;
+    Json reductions;
+};
+
+Run run(const Folder& folder, const Example& example, int count) {
+    std::vector<std::string> arguments{"run", example.name + ".halo", "--device",
+                                       "cpu", "--no-files",           "--steps",
+                                       "13",  "--no-watch",           "--json"};
+    if (const auto grid = kGrids.find(example.name); grid != kGrids.end())
+        arguments.insert(arguments.end(), {"--grid", grid->second});
+    for (const std::string& field : example.fields)
+        arguments.insert(arguments.end(), {"--save", field + "=" + folder.path() + "/" + field + ".npy"});
+    Run result{haloc(folder, count, arguments), {}, {}};
+    INFO(example.name << " on " << count << "\n" << result.outcome.err);
+    REQUIRE(result.outcome.code == 0);
+    for (const std::string& field : example.fields)
+        result.files.push_back(folder.read(field + ".npy"));
+    result.reductions = Json::parse(result.outcome.out).at("reductions");
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("examples on several ranks give the bits of one", "[examples]") {
+    Folder folder;
+    int compared = 0;
+    for (const Example& example : examples(folder)) {
+        const Run one = run(folder, example, 1);
+        for (const int count : {2, 3, 4}) {
+            const Run several = run(folder, example, count);
+            INFO(example.name << " on " << count);
+            for (std::size_t i = 0; i < one.files.size(); ++i) {
+                INFO(example.fields[i]);
+                CHECK((several.files[i] == one.files[i]));
+            }
+            CHECK(several.reductions == one.reductions);
+            ++compared;
+        }
+    }
+    CHECK(compared > 90);
+}

@@ -1,0 +1,130 @@
+// What the model says that a run in pieces takes, term by term.
+#include "compiler/driver/pieces_model.h"
+
+#include "analyzed.h"
+#include "catch.h"
+#include "compiler/driver/pieces_plan.h"
+
+using namespace halo;
+using namespace halo::driver;
+
+namespace {
+
+constexpr double kCell = 1e-12;
+
+const std::vector<std::string> kAxes{"x", "y", "z"};
+
+// 64 x 64 x 64 cells in so many pieces, with two ghosts a side.
+rt::Decomposition cut_into(const std::array<int, 3>& counts) {
+    rt::Depths ghosts{};
+    for (auto& of_axis : ghosts)
+        of_axis = {2, 2};
+    return rt::decompose({3, {64, 64, 64}, {}}, counts, ghosts, kAxes);
+}
+
+// Two levels of four bytes each, exchanged every other step.
+constexpr ExchangePlan kExchange{2, 8, 2};
+
+}  // namespace
+
+TEST_CASE("one piece waits for nobody") {
+    const Prediction one = predict(cut_into({1, 1, 1}), {4, kCell, 1e-6}, kExchange, gpu_link());
+    CHECK(one.own == Approx(64 * 64 * 64 * kCell + 1e-6));
+    CHECK(one.ghosts == 0);
+    CHECK(one.exchange == 0);
+    CHECK(one.exchange_bytes == 0);
+}
+
+TEST_CASE("an exchange is a copy of each level from each side, and waits once for each axis") {
+    const Link link{10e-6, 3e-6, 1e9};
+    const double face = 2 * 64 * 64 * 8;  // bytes
+    const Prediction two = predict(cut_into({1, 1, 2}), {1, kCell}, kExchange, link);
+    CHECK(two.own == Approx(64 * 64 * 32 * kCell));
+    CHECK(two.ghosts == Approx(64 * 64 * 2 * kCell));
+    CHECK(static_cast<double>(two.exchange_bytes) == face);
+    CHECK(two.exchange == Approx((10e-6 + 2 * 3e-6 + face / 1e9) / 2));
+    // Of four in a row those between have two neighbours.
+    const Prediction four = predict(cut_into({1, 1, 4}), {1, kCell}, kExchange, link);
+    CHECK(four.exchange == Approx((10e-6 + 2 * (2 * 3e-6 + face / 1e9)) / 2));
+    // Along two axes each is waited for, and a face goes through the other axis' ghosts.
+    const Prediction square = predict(cut_into({1, 2, 2}), {1, kCell}, kExchange, link);
+    const double side = 2 * 64 * (32 + 2) * 8;
+    CHECK(square.exchange == Approx((2 * 10e-6 + 2 * (2 * 3e-6 + side / 1e9)) / 2));
+    CHECK(static_cast<double>(square.exchange_bytes) == 2 * side);
+}
+
+TEST_CASE("between nodes the slower link counts, for the pieces at their ends") {
+    const Link within{1e-6, 1e-6, 1e12}, between{1e-6, 5e-6, 1e9};
+    const double face = 2 * 64 * 64 * 8;
+    const rt::Decomposition cut = cut_into({1, 1, 4});
+    const auto exchange = [&](int node) {
+        return predict(cut, {1, kCell}, kExchange, Network{within, between, node}).exchange;
+    };
+    CHECK(exchange(0) == exchange(4));
+    CHECK(exchange(2) == Approx((1e-6 + 2 * (1e-6 + 5e-6) + face / 1e9 + face / 1e12) / 2));
+    CHECK(exchange(1) == Approx((1e-6 + 2 * 2 * 5e-6 + 2 * face / 1e9) / 2));
+}
+
+TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
+    const Link link{10e-6, 3e-6, 1e9, 7e-6};
+    ExchangePlan exchange = kExchange;
+    exchange.scheme = rt::ExchangeScheme::asynchronous;
+    const rt::Decomposition cut = cut_into({1, 1, 2});
+    const Prediction apart = predict(cut, {1, kCell}, kExchange, link);
+    const Prediction beside = predict(cut, {1, kCell}, exchange, link);
+    CHECK(beside.exchange == Approx(apart.exchange - beside.own));
+    CHECK(beside.ghosts == Approx(3 * apart.ghosts));  // borders are kernels of their own
+    CHECK(predict(cut, {1, 1000 * kCell}, exchange, link).exchange == Approx(10e-6 / 2));
+    exchange.scheme = rt::ExchangeScheme::direct;
+    CHECK(predict(cut, {1, kCell}, exchange, link).exchange == Approx(7e-6 / 2));
+}
+
+TEST_CASE("between two grids that were measured the rate is on the line through them") {
+    const std::vector<MeasuredPace> measured{{1e3, 8e-9}, {1e5, 2e-9}, {1e6, 1e-9}};
+    CHECK(seconds_per_cell(measured, 1e3) == Approx(8e-9));
+    CHECK(seconds_per_cell(measured, 1e4) == Approx(4e-9));
+    CHECK(seconds_per_cell(measured, 1e9) == Approx(1e-9));
+    CHECK(seconds_per_cell(measured, 10) == Approx(8e-7));  // the step takes no less than the smallest's
+}
+
+TEST_CASE("a plan takes what was measured, and single steps where an interval parts several at once") {
+    const ir::Program heat = test::analyze_text(R"(stencil heat(x, y, z) {
+        field u: f32 { boundary fixed 0 }
+        u[t+1] = u + 0.1 * laplacian(u)
+    }
+    )");
+    PiecesRequest request;
+    request.count = 2;
+    const PiecesPlan built_in = plan_pieces(heat, {1024, 1024, 1024}, request, {});
+    request.interval = built_in.steps_at_once + 1;
+    const PiecesPlan parted = plan_pieces(heat, {1024, 1024, 1024}, request, {});
+    CHECK(parted.steps_at_once == 1);
+    CHECK(parted.step_seconds > 1.2 * built_in.step_seconds);
+    request.measured = {{1e9, kCell}};
+    const PiecesPlan fed = plan_pieces(heat, {1024, 1024, 1024}, request, {});
+    const auto deep = static_cast<double>(*request.interval);
+    CHECK(fed.step_seconds == Approx(1e9 * kCell * 512 / (512 + deep)));  // its ghosts are the rest
+    CHECK(fed.interval == *request.interval);
+}
+
+TEST_CASE("a kernel in the way of several steps that does one at a time has all schemes, too") {
+    const ir::Program heat = test::analyze_text(R"(stencil heat(x, y) {
+        field u: f32 { boundary periodic }
+        u[t+1] = u + 0.1 * laplacian(u)
+    }
+    )");
+    CodeOptions options;
+    options.schedules = {"temporal steps=1"};
+    PiecesRequest request;
+    request.count = 2;
+    for (const rt::ExchangeScheme scheme :
+         {rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous, rt::ExchangeScheme::direct}) {
+        request.scheme = scheme;
+        const PiecesPlan plan = plan_pieces(heat, {2048, 2048, 1}, request, options);
+        CHECK(plan.scheme == scheme);
+        CHECK(options_of_pieces(options, plan).blocks_of_pieces ==
+              (scheme != rt::ExchangeScheme::synchronous));
+    }
+    options.schedules = {"direct"};
+    CHECK(plan_pieces(heat, {2048, 2048, 1}, request, options).scheme == rt::ExchangeScheme::synchronous);
+}
