@@ -183,14 +183,15 @@ Manifest read_manifest(const std::string& text, const std::string& path) {
 void check_files(rt::Ranks& ranks, const Checkpoint& checkpoint) {
     for (const Manifest::File& file : checkpoint.manifest.files) {
         const std::string path = checkpoint.folder + "/" + file.name;
-        rt::together(ranks, [&] {
-            std::error_code error;
-            const auto bytes = fs::file_size(path, error);
-            if (error) refuse(fmt::format("the checkpoint is damaged: {} is missing", path));
-            if (static_cast<std::int64_t>(bytes) != file.bytes)
-                refuse(fmt::format("the checkpoint is damaged: {} has {} bytes, and was written with {}",
-                                   path, bytes, file.bytes));
-        });
+        std::error_code error;
+        const auto bytes = fs::file_size(path, error);
+        std::string trouble;
+        if (error)
+            trouble = fmt::format("{} is missing", path);
+        else if (static_cast<std::int64_t>(bytes) != file.bytes)
+            trouble = fmt::format("{} has {} bytes, and was written with {}", path, bytes, file.bytes);
+        for (const std::string& found : ranks.all_gather(trouble))
+            if (!found.empty()) refuse("the checkpoint is damaged: " + found);
         if (file_digest(ranks, path) != file.digest)
             refuse(fmt::format("the checkpoint is damaged: {} is not what was written", path));
     }
