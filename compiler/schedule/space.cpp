@@ -56,16 +56,24 @@ public:
                 if (!(candidate.schedule == chosen.schedule)) all.push_back(std::move(candidate));
             }
         }
-        std::stable_sort(all.begin() + 1, all.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+        by_rank(all, 1);
         return all;
     }
 
 private:
-    void sort_found() {
-        std::stable_sort(found_.begin(), found_.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+    // From the candidate `first` on; those of one rank stay in their order. Not by std::stable_sort, of which
+    // g++ 12 believes that it moves candidates that were never made.
+    static void by_rank(std::vector<Candidate>& candidates, std::ptrdiff_t first) {
+        std::vector<std::pair<double, std::size_t>> order;
+        for (std::size_t i = static_cast<std::size_t>(first); i < candidates.size(); ++i)
+            order.emplace_back(candidates[i].rank, i);
+        std::ranges::sort(order);
+        std::vector<Candidate> sorted;
+        for (const auto& [rank, index] : order)
+            sorted.push_back(std::move(candidates[index]));
+        std::ranges::move(sorted, candidates.begin() + first);
     }
+    void sort_found() { by_rank(found_, 0); }
 
     std::vector<Strategy> strategies() const {
         if (pins_.strategy) return {*pins_.strategy};

@@ -25,9 +25,9 @@ struct TemporalSchedule {
     int unroll = 1;                  // turns of the walk at a time
     int min_blocks = 1;              // blocks an SM that registers are limited for
     int blocks = 132;                // that share the grid
+    bool of_pieces = false;          // of a grid, cut along the last axis: as rt::TimeBlock has it
     // Found at every step, for who looks at them; others are those of the last step.
     std::vector<std::string> reductions{};
-    bool of_pieces = false;  // of a grid, cut along the last axis: as rt::TimeBlock has it
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
 };
 

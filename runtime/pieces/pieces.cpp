@@ -165,6 +165,7 @@ void Pieces::exchange() {
     for (const std::vector<Transfer>& along : transfers_)
         if (!along.empty()) transport_->exchange(along, pieces);
     good_for_ = options_.interval;
+    in_step_ = false;
     // Kernels for several steps leave halos as they are, and a piece may be too small for them.
     if (!plan().time_block) return;
     for (Session* session : sessions_)

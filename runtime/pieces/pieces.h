@@ -108,6 +108,7 @@ private:
     void step_block();
     void step_direct();
     void step_borders_first();
+    void join_lanes();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
     double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces
@@ -133,7 +134,7 @@ private:
     std::int64_t good_for_ = 0;  // steps that the ghosts are
     ExchangeScheme scheme_ = ExchangeScheme::synchronous;
     std::string why_synchronous_;
-    bool in_step_ = false;  // neighbours have waited for each other since their last work
+    bool in_step_ = false;  // nothing was asked for since the last block that is not waited for
     bool reads_reductions_ = false;
     std::map<std::string, std::vector<double>> positions_;  // by points
     StepsBefore before_;

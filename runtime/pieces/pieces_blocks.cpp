@@ -122,6 +122,7 @@ void Pieces::step_direct() {
 
 // The planes that neighbours have as ghosts come first and are copied while the others are computed.
 void Pieces::step_borders_first() {
+    if (!in_step_) join_lanes();
     const auto last = static_cast<std::size_t>(cut_.grid.rank - 1);
     std::vector<std::array<std::int64_t, 2>> inner;  // by session
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
@@ -157,6 +158,11 @@ void Pieces::step_borders_first() {
         const InUrgentLane urgent(sessions_);
         exchange();
     }
+    join_lanes();
+    in_step_ = true;
+}
+
+void Pieces::join_lanes() {
     for (Session* session : sessions_)
         session->device().join_lanes();
 }

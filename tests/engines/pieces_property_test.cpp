@@ -119,6 +119,77 @@ TEST_CASE("pieces whose reductions are not of single planes are refused before a
     CHECK_THROWS_AS(made_with(4), rt::Error);
 }
 
+namespace {
+
+// A device on which work in the urgent lane begins as early as it may: before all of the main lane's that it
+// was not joined with.
+class EagerDevice : public emulator::EmulatedDevice {
+public:
+    void use_lane(Lane lane) override { lane_ = lane; }
+    void join_lanes() override {
+        main_first_ = false;
+        begun_ = false;
+    }
+    void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        note();
+        EmulatedDevice::launch(kernel, blocks, arguments);
+    }
+    void copy_from(rt::Device& other, const rt::BoxCopy& box) override {
+        note();
+        EmulatedDevice::copy_from(other, box);
+    }
+    bool overtook() const { return overtook_; }
+
+private:
+    void note() {
+        if (!begun_) main_first_ = lane_ == Lane::main;
+        begun_ = true;
+        overtook_ = overtook_ || (lane_ == Lane::urgent && main_first_);
+    }
+    Lane lane_ = Lane::main;
+    bool begun_ = false, main_first_ = false, overtook_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("borders come after all that was asked for before") {
+    const ir::Program program = load_program(R"(stencil heat(x, y) {
+        field u: f32 { boundary clamp }
+        u[t+1] = 1/2*u + 1/8*u[x-1] + 1/8*u[x+1] + 1/8*u[y-1] + 1/8*u[y+1]
+    }
+    )");
+    schedule::TemporalSchedule temporal;
+    temporal.steps = 2;
+    temporal.warps = 1;
+    temporal.cells = {1, 1};
+    temporal.of_pieces = true;
+    const Reference reference(program, {40, 25, 1}, 11, 5);
+    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
+    const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
+    EagerDevice one, other;
+    std::vector<rt::Session> sessions;
+    std::vector<rt::Session*> pointers;
+    sessions.reserve(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const lower::Lowered lowered =
+            lower::lower_cuda(driver::program_of_piece(program, cut, i), {schedule::Schedule{}}, temporal);
+        EagerDevice& device = i == 0 ? one : other;
+        sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device));
+        pointers.push_back(&sessions.back());
+    }
+    rt::Pieces pieces(cut, pointers, {2, rules.carried_names(), rt::ExchangeScheme::asynchronous});
+    REQUIRE(pieces.scheme() == rt::ExchangeScheme::asynchronous);
+    CHECK(difference(
+              reference, pieces,
+              [&] {
+                  pieces.step(1);
+                  pieces.step(10);
+              },
+              0) == "");
+    CHECK_FALSE(one.overtook());
+    CHECK_FALSE(other.overtook());
+}
+
 TEST_CASE("pieces of which one is too small for several steps at once") {
     const ir::Program program = load_program(R"(stencil heat(x, y) {
         field u: f32 { boundary clamp }
