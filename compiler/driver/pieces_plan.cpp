@@ -287,11 +287,24 @@ std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::strin
                        plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval));
 }
 
+static std::string scheme_words(rt::ExchangeScheme scheme) {
+    switch (scheme) {
+        case rt::ExchangeScheme::synchronous:
+            return "synchronous: copies, between steps";
+        case rt::ExchangeScheme::asynchronous:
+            return "asynchronous: borders are computed first, and copied beside the rest";
+        case rt::ExchangeScheme::direct:
+            break;
+    }
+    return "direct: kernels store ghosts at the neighbour, too";
+}
+
 std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {
     std::string text = fmt::format("  {:<12}{}\n", "pieces", describe_pieces(plan, axes));
     for (const std::string& why : plan.uncut)
         text += fmt::format("  {:<12}{}\n", "not cut", why);
     if (plan.cut.count() == 1) return text;
+    if (plan.exchange_bytes > 0) text += fmt::format("  {:<12}{}\n", "exchange", scheme_words(plan.scheme));
     return text + fmt::format(
                       "  {:<12}{:.1f} times as fast as one device, {:.1f} % of {}: a step takes {} for a "
                       "piece's own cells, {} for its ghosts and {} for the exchange\n",
@@ -305,6 +318,7 @@ nlohmann::ordered_json pieces_json(const PiecesPlan& plan) {
     json["counts"] = std::vector<int>(plan.cut.counts.begin(), plan.cut.counts.begin() + plan.cut.grid.rank);
     json["steps_between_exchanges"] = plan.interval;
     json["exchange_bytes"] = plan.exchange_bytes;
+    json["exchange_scheme"] = scheme_word(plan.scheme);
     json["predicted_efficiency"] = plan.efficiency();
     json["predicted_seconds"] = {{"own_cells", plan.step_seconds},
                                  {"ghosts", plan.ghost_seconds},
