@@ -56,24 +56,12 @@ public:
                 if (!(candidate.schedule == chosen.schedule)) all.push_back(std::move(candidate));
             }
         }
-        by_rank(all, 1);
+        sort_by_rank(all, 1);
         return all;
     }
 
 private:
-    // From the candidate `first` on; those of one rank stay in their order. Not by std::stable_sort, of which
-    // g++ 12 believes that it moves candidates that were never made.
-    static void by_rank(std::vector<Candidate>& candidates, std::ptrdiff_t first) {
-        std::vector<std::pair<double, std::size_t>> order;
-        for (std::size_t i = static_cast<std::size_t>(first); i < candidates.size(); ++i)
-            order.emplace_back(candidates[i].rank, i);
-        std::ranges::sort(order);
-        std::vector<Candidate> sorted;
-        for (const auto& [rank, index] : order)
-            sorted.push_back(std::move(candidates[index]));
-        std::ranges::move(sorted, candidates.begin() + first);
-    }
-    void sort_found() { by_rank(found_, 0); }
+    void sort_found() { sort_by_rank(found_); }
 
     std::vector<Strategy> strategies() const {
         if (pins_.strategy) return {*pins_.strategy};
@@ -241,6 +229,18 @@ double sum_of_differences(const std::vector<double>& a, const std::vector<double
 }
 
 }  // namespace
+
+// Not by std::stable_sort, of which g++ 12 believes that it moves candidates that were never made.
+void sort_by_rank(std::vector<Candidate>& candidates, std::size_t first) {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = first; i < candidates.size(); ++i)
+        order.emplace_back(candidates[i].rank, i);
+    std::ranges::sort(order);
+    std::vector<Candidate> sorted;
+    for (const auto& [rank, index] : order)
+        sorted.push_back(std::move(candidates[index]));
+    std::ranges::move(sorted, candidates.begin() + static_cast<std::ptrdiff_t>(first));
+}
 
 std::vector<Candidate> list_candidates(const Footprint& footprint, const Target& target, const Extent& extent,
                                        const Pins& pins, int most) {

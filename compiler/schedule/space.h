@@ -27,6 +27,9 @@ struct Candidate {
     std::optional<ResidentSchedule> resident = std::nullopt;
 };
 
+// From the candidate `first` on; those of one rank stay in their order.
+void sort_by_rank(std::vector<Candidate>& candidates, std::size_t first = 0);
+
 // Legal schedules without repetition. First what choose() gives, then the rest by rank, of each strategy
 // `most` at most. Empty where there is nothing to choose: a stage at points, or that changes a field in
 // place. What is pinned stays as it is.

@@ -270,8 +270,7 @@ public:
         list_shapes();
         for (const Usual& usual : shapes_)
             vary(usual);
-        std::stable_sort(found_.begin(), found_.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+        sort_by_rank(found_);
         return std::move(found_);
     }
 
