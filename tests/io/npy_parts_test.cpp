@@ -110,7 +110,13 @@ TEST_CASE("a part of an array is read as the elements that are wanted") {
                 CHECK(decode(elements.data() + i * size_of(type), type) == static_cast<double>(24 + i));
         }
     }
-    CHECK_THROWS_WITH(NpyReader(path, {5, 7, 6}, "field u"), Catch::Contains("opposite order"));
+    std::string refused;
+    try {
+        NpyReader(path, {5, 7, 6}, "field u");
+    } catch (const Error& error) {
+        refused = error.what();
+    }
+    CHECK(refused.find("opposite order") != std::string::npos);
 
     const std::int64_t large = (std::int64_t{1} << 60) + 1;  // no double holds it
     write_npy(path, {1}, &large, sizeof large, ElementType::i64);
