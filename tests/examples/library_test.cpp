@@ -85,8 +85,10 @@ TEST_CASE("a module is found where -I or HALO_PATH say, or beside the spec") {
         invocation.unset = {"HALO_PATH"};
         if (way == "-I") invocation.arguments.insert(invocation.arguments.end(), {"-I", library});
         if (way == "HALO_PATH") invocation.set = {"HALO_PATH=/nowhere:" + library};
-        const Outcome alone =
-            run_haloc({{"check", "profiles.halo"}, folder.path(), {}, {"HALO_PATH"}, {}, false, {}});
+        Invocation without = invocation;
+        without.arguments = {"check", "profiles.halo"};
+        without.set.clear();
+        const Outcome alone = run_haloc(without);
         CHECK(alone.code == 1);
         CHECK(alone.err.find("there is no module `my_operators.halo`") != std::string::npos);
         if (way == "beside") folder.write("my_operators.halo", module_text.str());
