@@ -37,8 +37,7 @@ std::vector<Candidate> space() {
             }
         }
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+    schedule::sort_by_rank(all);
     return all;
 }
 
@@ -264,8 +263,7 @@ std::vector<Candidate> several_steps() {
             all.push_back(candidate);
         }
     }
-    std::stable_sort(all.begin() + 1, all.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+    schedule::sort_by_rank(all, 1);
     return all;
 }
 
