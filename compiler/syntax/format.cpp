@@ -325,7 +325,9 @@ private:
         if (left.kind == TokenKind::right_brace)  // of a sum's block, perhaps within brackets
             return !is_closer(right.kind) && right.kind != TokenKind::comma;
         if (!blocks_.empty() && blocks_.back().is_schedule) return right.space_before;
-        if (left.kind == TokenKind::number && right.kind == TokenKind::dot) return true;  // `4.` is a number
+        // `4.` is a number, and so is `.5`.
+        if (left.kind == TokenKind::number && right.kind == TokenKind::dot) return true;
+        if (left.kind == TokenKind::dot && right.kind == TokenKind::number) return true;
         if (is_tight(left) || is_tight(right)) return false;
         if (is_opener(left.kind) || is_closer(right.kind)) return false;
         if (right.kind == TokenKind::comma || right.kind == TokenKind::colon) return false;
