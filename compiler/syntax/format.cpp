@@ -325,9 +325,11 @@ private:
         if (left.kind == TokenKind::right_brace)  // of a sum's block, perhaps within brackets
             return !is_closer(right.kind) && right.kind != TokenKind::comma;
         if (!blocks_.empty() && blocks_.back().is_schedule) return right.space_before;
-        // `4.` is a number, and so is `.5`.
+        // `4.` is a number, and so is `.5` where it follows one; in `f.3` it is not.
         if (left.kind == TokenKind::number && right.kind == TokenKind::dot) return true;
-        if (left.kind == TokenKind::dot && right.kind == TokenKind::number) return true;
+        if (left.kind == TokenKind::dot && right.kind == TokenKind::number && i >= 2 &&
+            tokens_.tokens[i - 2].kind == TokenKind::number)
+            return true;
         if (is_tight(left) || is_tight(right)) return false;
         if (is_opener(left.kind) || is_closer(right.kind)) return false;
         if (right.kind == TokenKind::comma || right.kind == TokenKind::colon) return false;
