@@ -131,6 +131,8 @@ private:
         planes_ = extent();
         if (!frame_.schedule.of_pieces) return;
         given_begin_ = context().planes(rt::PlanesPart::begin, "given_begin");
+        frame_.below_end = context().planes(rt::PlanesPart::below_end, "below_end");
+        frame_.above_begin = context().planes(rt::PlanesPart::above_begin, "above_begin");
         declare("given", context().planes(rt::PlanesPart::end, "given_end") - given_begin_);
         planes_ = variable("given");
     }
@@ -288,7 +290,8 @@ private:
         tile.push_back(kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
     }
 
-    // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either.
+    // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either. What
+    // pieces beside this one are given counts as a face.
     void declare_turns(Block& tile) {
         const schedule::Pipeline& pipeline = frame_.pipeline;
         const int lead = pipeline.lead(), tail = pipeline.tail();
@@ -314,8 +317,14 @@ private:
         const Expr turns = local("turns", frame_.out_end - frame_.out_begin + (lead + tail));
         // Plane k of turn 0 is out_begin - lead.
         const Expr first = frame_.out_begin - lead;
-        Expr begin = kernel::min(kernel::max(Expr(pipeline.last_lag() + low) - first, 0), turns);
-        Expr end = extent() - std::max(high, ahead) - first;
+        Expr first_inner = low, last_inner = extent() - std::max(high, ahead);
+        if (frame_.schedule.of_pieces) {
+            const int lag = stages_.least_stored_lag();
+            first_inner = kernel::max(first_inner, frame_.below_end);
+            last_inner = kernel::min(last_inner - lag, frame_.above_begin) + lag;
+        }
+        const Expr begin = kernel::min(kernel::max(first_inner + pipeline.last_lag() - first, 0), turns);
+        const Expr end = last_inner - first;
         const Expr inner = local("inner_begin", begin);
         const Expr inner_end = local("inner_end", kernel::max(inner, kernel::min(end, turns)));
         local("plain_begin", inside_ ? kernel::select(inside_, inner, inner_end) : inner);

@@ -62,6 +62,8 @@ struct TemporalFrame {
     kernel::Expr oldest;              // slot of the ring; empty where it is the first
     kernel::Expr at;                  // offset of plane k
     kernel::Expr near_face;           // false where no face of the walked axis is within reach
+    kernel::Expr below_end;           // of a piece: planes before it are stored at the piece below, too
+    kernel::Expr above_begin;         // and those from it on at the piece above
     kernel::Expr near_side;           // false where the tile is at no face of another axis, and aligned
     kernel::Expr out_begin, out_end;  // planes that come out
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out

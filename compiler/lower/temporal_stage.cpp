@@ -267,25 +267,42 @@ void TemporalStages::share_rows(const Queue& queue, Block& body) {
     }
 }
 
+int TemporalStages::stored_levels(const Queue& queue) const {
+    return std::min(levels_, frame_.context.program()[queue.field].history + 1);
+}
+
+int TemporalStages::stored_lag(const Queue& queue, int back) const {
+    const int of_stage = frame_.pipeline.stages[static_cast<std::size_t>(queue.writer)].lag;
+    return of_stage + (frame_.steps - 1 - back) * frame_.pipeline.period;
+}
+
+int TemporalStages::least_stored_lag() const {
+    int least = frame_.pipeline.last_lag();
+    for (const Queue& queue : frame_.pipeline.queues)
+        if (queue.role == ir::Role::state)
+            least = std::min(least, stored_lag(queue, stored_levels(queue) - 1));
+    return least;
+}
+
 void TemporalStages::store(const Queue& queue, const Expr& plane, const RegisterArray& fresh, Block& body) {
-    const int stage_lag = frame_.pipeline.stages[static_cast<std::size_t>(queue.writer)].lag;
     Context& context = frame_.context;
-    const int stored = std::min(levels_, context.program()[queue.field].history + 1);
-    for (int back = 0; back < stored; ++back) {
+    for (int back = 0; back < stored_levels(queue); ++back) {
         const Level level{queue.field, levels_ - back};
-        const int lag = stage_lag + (frame_.steps - 1 - back) * frame_.pipeline.period;
+        const int lag = stored_lag(queue, back);
         Expr due = plane >= frame_.out_begin;
         if (lag < frame_.pipeline.last_lag()) due = due && plane < frame_.out_end;
         if (frame_.steps > 1) due = step() == frame_.steps - 1 - back && due;
         Block rows = stored_rows(context.array(level), lag, fresh);
         if (frame_.schedule.of_pieces) {
-            const Expr below = context.planes(rt::PlanesPart::below_end, "below_end");
-            const Expr above = context.planes(rt::PlanesPart::above_begin, "above_begin");
+            Block given;
+            const auto give = [&](const Expr& is_given, int side) {
+                given.push_back(
+                    kernel::If{is_given, stored_rows(context.neighbour(level, side), lag, fresh), {}});
+            };
+            give(plane < frame_.below_end, 0);
+            give(plane >= frame_.above_begin, 1);
             rows.push_back(kernel::Comment{"Ghosts of the pieces beside this one."});
-            rows.push_back(
-                kernel::If{plane < below, stored_rows(context.neighbour(level, 0), lag, fresh), {}});
-            rows.push_back(
-                kernel::If{plane >= above, stored_rows(context.neighbour(level, 1), lag, fresh), {}});
+            rows.push_back(kernel::If{frame_.near_face, std::move(given), {}});
         }
         body.push_back(kernel::If{due, std::move(rows), {}});
     }

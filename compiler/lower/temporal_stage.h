@@ -26,6 +26,9 @@ public:
     std::vector<Level> arriving() const;
     std::string ring(const Level& level) const;
 
+    // Planes between the one that arrives in a turn and the first of those that are stored in it.
+    int least_stored_lag() const;
+
 private:
     using Queue = schedule::Pipeline::Queue;
     using Use = schedule::Pipeline::Use;
@@ -73,6 +76,8 @@ private:
     void share_rows(const Queue& queue, kernel::Block& body);
     void store(const Queue& queue, const kernel::Expr& plane, const RegisterArray& fresh,
                kernel::Block& body);
+    int stored_levels(const Queue& queue) const;  // the newest
+    int stored_lag(const Queue& queue, int back) const;
     kernel::Block stored_rows(const std::string& array, int lag, const RegisterArray& fresh) const;
     void shift(kernel::Block& body);
 
