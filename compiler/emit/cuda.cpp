@@ -168,6 +168,7 @@ constexpr const char* kSections[] = {"f16",
                                      "copy2 int",
                                      "copy4 int",
                                      "copy2 long long",
+                                     "shared_address",
                                      "copy_async float",
                                      "copy2_async float",
                                      "copy4_async float",
@@ -245,6 +246,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (const auto* copy = std::get_if<CopyAsync>(&statement.kind)) {
                 const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
+                used.insert("shared_address");
             }
             if (const auto* call = std::get_if<CallStatement>(&statement.kind)) {
                 used.insert(call->function);

@@ -287,116 +287,124 @@ __device__ __forceinline__ void copy4(int* to, const int* from) {
 __device__ __forceinline__ void copy2(long long* to, const long long* from) {
     *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
 }
-// [copy_async float]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(float* to, const float* from) {
+// [shared_address]
+// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+template <typename T>
+__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
+}
+#endif
+// [copy_async float]
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+#ifdef __CUDACC__
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 #else
-    *to = *from;
+    shared[place] = *from;
 #endif
 }
 // [copy2_async float]
-// Copies two elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy2_async(float* to, const float* from) {
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(float* shared, int place, const float* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<float2*>(to) = *reinterpret_cast<const float2*>(from);
+    *reinterpret_cast<float2*>(shared + place) = *reinterpret_cast<const float2*>(from);
 #endif
 }
 // [copy4_async float]
-// Copies four elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
 #endif
 }
 // [copy_async double]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(double* to, const double* from) {
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 #else
-    *to = *from;
+    shared[place] = *from;
 #endif
 }
 // [copy2_async double]
-// Copies two elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy2_async(double* to, const double* from) {
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(double* shared, int place, const double* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
 #endif
 }
 // [copy4_async double]
-// Copies four elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy4_async(double* to, const double* from) {
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(double* shared, int place, const double* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place + 16), "l"(from + 2) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 16), "l"(from + 2) : "memory");
 #else
-    *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
-    *reinterpret_cast<double2*>(to + 2) = *reinterpret_cast<const double2*>(from + 2);
+    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
+    *reinterpret_cast<double2*>(shared + place + 2) = *reinterpret_cast<const double2*>(from + 2);
 #endif
 }
 // [copy_async int]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(int* to, const int* from) {
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(int* shared, int place, const int* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 #else
-    *to = *from;
+    shared[place] = *from;
 #endif
 }
 // [copy2_async int]
-// Copies two elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy2_async(int* to, const int* from) {
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(int* shared, int place, const int* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<int2*>(to) = *reinterpret_cast<const int2*>(from);
+    *reinterpret_cast<int2*>(shared + place) = *reinterpret_cast<const int2*>(from);
 #endif
 }
 // [copy4_async int]
-// Copies four elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy4_async(int* to, const int* from) {
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(int* shared, int place, const int* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<int4*>(to) = *reinterpret_cast<const int4*>(from);
+    *reinterpret_cast<int4*>(shared + place) = *reinterpret_cast<const int4*>(from);
 #endif
 }
 // [copy_async long long]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(long long* to, const long long* from) {
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(long long* shared, int place, const long long* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 #else
-    *to = *from;
+    shared[place] = *from;
 #endif
 }
 // [copy2_async long long]
-// Copies two elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy2_async(long long* to, const long long* from) {
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
+    *reinterpret_cast<longlong2*>(shared + place) = *reinterpret_cast<const longlong2*>(from);
 #endif
 }
 // [commit_copies]

@@ -358,8 +358,9 @@ void Printer::statement(const Statement& statement, int depth) {
             },
             [&](const CopyAsync& copy) {
                 const std::string width = copy.width == 1 ? "" : std::to_string(copy.width);
-                line(depth,
-                     fmt::format("copy{}_async({}, {});", width, pointer_to(copy.to), expression(copy.from)));
+                const auto& to = std::get<Element>(copy.to->kind);
+                line(depth, fmt::format("copy{}_async({}, {}, {});", width, to.array,
+                                        expression(to.indices.front()), expression(copy.from)));
             },
             [&](const CommitCopies&) { line(depth, "commit_copies();"); },
             [&](const AwaitCopies& await) { line(depth, fmt::format("await_copies<{}>();", await.pending)); },

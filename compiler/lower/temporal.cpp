@@ -290,8 +290,8 @@ private:
         tile.push_back(kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
     }
 
-    // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either. What
-    // pieces beside this one are given counts as a face.
+    // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either.
+    // What pieces beside this one are given counts as a face.
     void declare_turns(Block& tile) {
         const schedule::Pipeline& pipeline = frame_.pipeline;
         const int lead = pipeline.lead(), tail = pipeline.tail();

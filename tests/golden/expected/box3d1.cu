@@ -24,13 +24,21 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
 #endif
 }
 
-// Copies four elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+template <typename T>
+__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
+}
+#endif
+
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+#ifdef __CUDACC__
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
 #endif
 }
 
@@ -134,18 +142,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int u_into = 0;
 #pragma unroll
         for (int n = 0; n < 4; ++n) {
-            copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+            copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
         }
         if (u_copy_row < 2) {
-            copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+            copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
         }
         if (thread < 68) {
-            copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
     }
     commit_copies();
@@ -156,18 +164,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const int u_into = early * 5472;
 #pragma unroll
             for (int n = 0; n < 4; ++n) {
-                copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
             }
             if (u_copy_row < 2) {
-                copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
             }
             if (thread < 68) {
-                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
             }
         }
         commit_copies();
@@ -183,18 +191,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const int u_into = (u_slot < 1 ? u_slot + 3 : u_slot - 1) * 5472;
 #pragma unroll
             for (int n = 0; n < 4; ++n) {
-                copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
             }
             if (u_copy_row < 2) {
-                copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
             }
             if (thread < 68) {
-                copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
             }
         }
         commit_copies();

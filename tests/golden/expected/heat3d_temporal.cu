@@ -28,23 +28,31 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(float* to, const float* from) {
+// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+template <typename T>
+__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
+}
+#endif
+
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+#ifdef __CUDACC__
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 #else
-    *to = *from;
+    shared[place] = *from;
 #endif
 }
 
-// Copies four elements between aligned places, to shared memory, in the background.
-__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
 #ifdef __CUDACC__
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
 #endif
 }
 
@@ -246,14 +254,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 if (!aligned) {
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
-                        copy_async(&u_ring[((plane - 1) * 32 + warp * kCellsY + y) * kRingRow + into_line +
-                                           lane * kCellsX + x],
-                                   u + source + first_row + y * pitch + i + x);
+                        copy_async(u_ring,
+                                   ((plane - 1) * 32 + warp * kCellsY + y) * kRingRow + into_line +
+                                   lane * kCellsX + x, u + source + first_row + y * pitch + i + x);
                     }
                 } else {
-                    copy4_async(&u_ring[((plane - 1) * 32 + warp * kCellsY + y) * kRingRow + into_line +
-                                        lane * kCellsX],
-                                u + source + first_row + y * pitch + i);
+                    copy4_async(u_ring,
+                                ((plane - 1) * 32 + warp * kCellsY + y) * kRingRow + into_line +
+                                lane * kCellsX, u + source + first_row + y * pitch + i);
                 }
             }
             commit_copies();
@@ -289,14 +297,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                         if (near_side && !aligned) {
 #pragma unroll
                             for (int x = 0; x < kCellsX; ++x) {
-                                copy_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 :
-                                                     oldest - kRing + 4) * 32 + warp * kCellsY +
-                                                    y) * kRingRow + into_line + lane * kCellsX + x],
+                                copy_async(u_ring,
+                                           ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
+                                            warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX + x,
                                            u + source + first_row + y * pitch + i + x);
                             }
                         } else {
-                            copy4_async(&u_ring[((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
-                                                 warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX],
+                            copy4_async(u_ring,
+                                        ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
+                                         warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX,
                                         u + source + first_row + y * pitch + i);
                         }
                     }
