@@ -152,11 +152,9 @@ constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "di
 std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool has_block) {
     if (request.scheme && has_block) return {*request.scheme};
     std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
-    // Of several processes only where it is asked for: borders first by NCCL are still to be compared on
-    // GPUs.
-    if (!has_block || !request.is_one_machine) return schemes;
+    if (!has_block) return schemes;
     schemes.push_back(rt::ExchangeScheme::asynchronous);
-    schemes.push_back(rt::ExchangeScheme::direct);
+    if (request.is_one_machine) schemes.push_back(rt::ExchangeScheme::direct);
     return schemes;
 }
 
