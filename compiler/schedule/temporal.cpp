@@ -270,7 +270,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     constexpr double kWordsToMeet = 128;      // where all warps of an SM hold so many words a lane
     constexpr double kIssueOfAlone = 0.84, kWarpsToHalfIssue = 1.6, kOverlap = 0.29;  // where none meet
     // By which equal shares differ in time, where there is one wave of them: those of warps, and of blocks.
-    constexpr double kUneven = 0.1, kUnevenBlocks = 0.05;
+    constexpr double kUneven = 0.1, kUnevenBlocks = 0.2;
     constexpr double kOutOfStep = 0.01;    // of its walk a tile is before or behind its neighbours
     constexpr double kMissedBeside = 0.1;  // of what they read again: in step,
     constexpr double kMissedApart = 0.3;   // and more where they are so far out of it that the cache is full
@@ -290,7 +290,8 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const auto tiles = static_cast<double>(tiles_of(pipeline, shape, extent));
     const double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
     // With one block an SM nothing is done while the first planes are on their way.
-    const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? shape.ring_planes : 0;
+    constexpr double kTurnsToArrive = 2;
+    const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? kTurnsToArrive : 0;
     const double starts = std::max(workers, tiles) * (pipeline.lead() + pipeline.tail() + waited);
     const double computed = (tiles * walk + starts) * shape.tile[0] * shape.tile[1];
     const double all =

@@ -141,7 +141,7 @@ public:
         }
         if (!why.empty()) return std::nullopt;
         // Of more and shorter walks of planes the model knows less than of what they save.
-        const double clearly = pipeline.rank == 3 ? 0.98 : 1;
+        const double clearly = pipeline.rank == 3 ? 0.99 : 1;
         for (const int blocks : blocks_of(pipeline, settled.shape, schedule)) {
             TemporalSchedule shared = schedule;
             shared.blocks = blocks;
