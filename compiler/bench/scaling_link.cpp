@@ -65,10 +65,9 @@ ExchangeTime measure_exchange(ScalingLab& lab, const Buffers& buffers, int devic
         }
     };
     const auto wait_for_each_other = [&] {
-        for_neighbours([&](int from, int to) {
-            lab.device(to).wait_for(lab.device(from));
-            lab.device(from).wait_for(lab.device(to));
-        });
+        for (int number = 0; number < devices; ++number)
+            lab.device(number).mark();
+        for_neighbours([&](int from, int to) { lab.device(to).wait_for_mark(lab.device(from)); });
     };
     const auto exchange = [&] {
         wait_for_each_other();

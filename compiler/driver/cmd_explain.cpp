@@ -410,10 +410,11 @@ std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Prog
     if (!code_options.extent)
         throw CommandError(ExitCode::usage, "--devices: how a grid is cut depends on the grid",
                            "give one, such as --grid 1024,1024,1024");
+    CodeOptions of_pieces = code_options;
+    of_pieces.tuned = nullptr;  // as `run` does: what was found for the whole grid is not for its pieces
     return plan_pieces(
         program, *code_options.extent,
-        {options.devices, options.exchange.interval, true, parse_scheme(options.exchange.scheme)},
-        code_options);
+        {options.devices, options.exchange.interval, true, parse_scheme(options.exchange.scheme)}, of_pieces);
 }
 
 }  // namespace

@@ -108,9 +108,11 @@ public:
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
     virtual void synchronize() = 0;
 
-    // Between devices. What this one is asked for from now on begins when all is done that `other` has been
-    // asked for.
-    virtual void wait_for(Device& other) { other.synchronize(); }
+    // Between devices. What this one is asked for after wait_for_mark(other) begins when all is done that
+    // `other` was asked for before its last mark(). Devices that wait for each other all mark before the
+    // first of them waits: else one's mark would come after its own waiting.
+    virtual void mark() {}
+    virtual void wait_for_mark(Device& other) { other.synchronize(); }
     // Whether kernels of this device may write to memory of `other`; they may from then on.
     virtual bool can_write_to(Device& other) { return this == &other; }
     // Work that is asked for while a device is in another lane may be done beside that of the main one, and

@@ -29,7 +29,7 @@ public:
           info_(std::move(info)),
           here_(driver, options),
           own_(driver, here_.context, here_.stream, info_),
-          done_(driver, here_.context),
+          mark_(driver, here_.context),
           main_done_(driver, here_.context),
           urgent_done_(driver, here_.context) {}
 
@@ -101,7 +101,11 @@ public:
     std::optional<CellComparison> compare_cells(const void* first, const void* second,
                                                 const Geometry& geometry, ElementType type) override;
 
-    void wait_for(Device& other) override;
+    void mark() override {
+        enter();
+        mark_.record(here_.stream);
+    }
+    void wait_for_mark(Device& other) override;
     void copy_from(Device& other, const BoxCopy& box) override;
     bool can_write_to(Device& other) override;
     void use_lane(Lane lane) override;
@@ -128,7 +132,7 @@ private:
     CudaDeviceInfo info_;
     ContextAndStream here_;
     OwnKernels own_;
-    StreamEvent done_;                     // what others wait for
+    StreamEvent mark_;
     std::map<Context, bool> neighbours_;   // whether this context can reach their memory
     StreamEvent main_done_, urgent_done_;  // in join_lanes()
     Lane lane_ = Lane::main;
@@ -260,13 +264,11 @@ std::optional<CellComparison> DriverDevice::compare_cells(const void* first, con
     return CellComparison{counts[0], counts[1]};
 }
 
-void DriverDevice::wait_for(Device& other) {
+void DriverDevice::wait_for_mark(Device& other) {
     auto* const gpu = dynamic_cast<DriverDevice*>(&other);
-    if (gpu == nullptr) return Device::wait_for(other);
-    gpu->enter();
-    gpu->done_.record(gpu->here_.stream);
+    if (gpu == nullptr) return Device::wait_for_mark(other);
     enter();
-    driver_.check(driver_.StreamWaitEvent(here_.stream, gpu->done_.get(), 0), "waiting for another GPU");
+    driver_.check(driver_.StreamWaitEvent(here_.stream, gpu->mark_.get(), 0), "waiting for another GPU");
 }
 
 // Without a way of its own the driver takes copies over the host.

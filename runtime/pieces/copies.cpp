@@ -16,9 +16,13 @@ public:
                 work(transfer, pieces[static_cast<std::size_t>(transfer.from)],
                      pieces[static_cast<std::size_t>(transfer.to)]);
         };
-        // Of all pairs before the first copy: what a piece is asked for next is not what another waits for.
+        const auto mark_all = [&] {
+            for (const PieceArrays& piece : pieces)
+                piece.device->mark();
+        };
+        mark_all();
         each([](const Transfer&, const PieceArrays& from, const PieceArrays& to) {
-            if (from.device != to.device) to.device->wait_for(*from.device);
+            if (from.device != to.device) to.device->wait_for_mark(*from.device);
         });
         each([](const Transfer& transfer, const PieceArrays& from, const PieceArrays& to) {
             for (std::size_t i = 0; i < from.levels.size(); ++i)
@@ -26,8 +30,9 @@ public:
                                      box_copy(transfer, *from.geometry, from.levels[i].array, *to.geometry,
                                               to.levels[i].array, from.levels[i].element));
         });
+        mark_all();
         each([](const Transfer&, const PieceArrays& from, const PieceArrays& to) {
-            if (from.device != to.device) from.device->wait_for(*to.device);
+            if (from.device != to.device) from.device->wait_for_mark(*to.device);
         });
     }
 };

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "runtime/core/error.h"
 #include "runtime/pieces/rendezvous.h"
@@ -173,15 +175,19 @@ void Pieces::exchange() {
             session->mark_written(field.name);
 }
 
-// Pieces of this process, of all pairs before any goes on: what one queues next is not what another waits
-// for.
+// Pieces of this process.
 void Pieces::wait_for_each_other(const std::vector<Transfer>& along) {
+    for (Session* session : sessions_)
+        session->device().mark();
+    std::set<std::pair<Device*, Device*>> waiting;  // the first for the second
+    const auto wait = [&](Device& device, Device& other) {
+        if (&device != &other && waiting.emplace(&device, &other).second) device.wait_for_mark(other);
+    };
     for (const Transfer& transfer : along) {
         Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
         Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
-        if (&from == &to) continue;
-        to.wait_for(from);
-        from.wait_for(to);
+        wait(to, from);
+        wait(from, to);
     }
 }
 

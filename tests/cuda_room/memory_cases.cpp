@@ -284,9 +284,11 @@ TEST_CASE("boxes of cells are copied between devices, in the order of their work
     box.from_slice = small.slice * 4;
     box.to_pitch = large.pitch * 4;
     box.to_slice = large.slice * 4;
-    other->wait_for(one);
+    one.mark();
+    other->wait_for_mark(one);
     other->copy_from(one, box);
-    one.wait_for(*other);
+    other->mark();
+    one.wait_for_mark(*other);
     one.set_bytes(from.address(), 0, from.bytes());  // after the copy, though of another stream
 
     std::vector<float> cells(40 * 6 * 9);
