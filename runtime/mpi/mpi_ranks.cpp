@@ -216,13 +216,15 @@ void MpiRanks::wait(const std::function<bool()>& done, std::span<const int> peer
 
 void MpiRanks::poll(const std::function<bool()>& done, const std::function<std::vector<int>()>& pending) {
     Patience patience;
-    const Clock::time_point since = Clock::now();
-    Clock::time_point looked = since;
+    const Clock::time_point begun = Clock::now();
+    Clock::time_point since = begun, looked = begun;
     while (!done()) {
         take_notes();
         const Clock::time_point now = Clock::now();
-        if (failure_ && now - since > kOwnFailure) throw RankFailed(*failure_);
+        if (failure_ && now - begun > kOwnFailure) throw RankFailed(*failure_);
         if (now - looked > kLook) {
+            // A process that was stopped itself for a while (kill -STOP, a suspended job) heard nobody then.
+            if (now - looked > Seconds(timeout()) / 2) since = now;
             looked = now;
             look_after(pending(), since);
         }
