@@ -1,11 +1,13 @@
 #include "compiler/driver/initial_data.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "compiler/driver/field_files.h"
 #include "compiler/driver/groups.h"
 #include "compiler/lower/storage.h"
+#include "compiler/passes/part.h"
 #include "runtime/io/photo.h"
 
 namespace halo::driver {
@@ -19,12 +21,30 @@ std::vector<int> times_of(const ir::Field& field) {
     return times;
 }
 
-void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker) {
-    for (const rt::Box& part : in_parts(engine.computed_boxes(), rt::size_of(engine.type_of(field.name)))) {
-        const FieldValues values = maker.download_box(field.name, 0, part);
+// The maker has the cells of `made`, and counts from its first.
+void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, const rt::Box& made) {
+    Extent to_maker{};
+    std::ranges::transform(made.begin, to_maker.begin(), std::negate<>());
+    std::vector<rt::Box> wanted;
+    for (const rt::Box& box : engine.computed_boxes())
+        wanted.push_back(intersection(box, made));
+    for (const rt::Box& part : in_parts(wanted, rt::size_of(engine.type_of(field.name)))) {
+        const FieldValues values = maker.download_box(field.name, 0, shifted(part, to_maker));
         for (const int time : times_of(field))
             engine.upload_box(field.name, time, part, values);
     }
+}
+
+// What `init` gives the cells of the box.
+ir::Program program_of_box(const ir::Program& init, const Extent& whole, const rt::Box& box) {
+    if (box == rt::whole_box(whole)) return init;
+    passes::Part part;
+    part.whole = whole;
+    part.first = box.begin;
+    part.extent = box.extent();
+    for (std::size_t axis = 0; axis < whole.size(); ++axis)
+        part.cut[axis] = part.extent[axis] != whole[axis];
+    return passes::program_of_part(init, part);
 }
 
 const ir::Field* find_field(const ir::Program& program, const std::string& name) {
@@ -84,16 +104,22 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
                !kept.contains(field->name);
     };
     if (init && std::ranges::any_of(init->fields, is_wanted)) {
-        LoadTimings timings;
-        std::unique_ptr<Engine> maker =
-            machine.load_maker(*init, request.extent, options_of_init(request), timings);
-        set_known_arguments(*maker, *init, request);
-        maker->run(1, std::nullopt);
-        for (const ir::Field& output : init->fields) {
-            if (!is_wanted(output)) continue;
-            const ir::Field* field = find_field(program, output.name);
-            copy_to_all_levels(engine, *field, *maker);
-            filled.insert(field->name);
+        // Where processes share the grid it may be larger than what one device holds.
+        const std::vector<rt::Box> boxes = machine.is_shared()
+                                               ? engine.computed_boxes()
+                                               : std::vector<rt::Box>{rt::whole_box(request.extent)};
+        for (const rt::Box& box : boxes) {
+            const ir::Program of_box = program_of_box(*init, request.extent, box);
+            LoadTimings timings;
+            std::unique_ptr<Engine> maker =
+                machine.load_maker(of_box, box.extent(), options_of_init(request), timings);
+            set_known_arguments(*maker, of_box, request);
+            maker->run(1, std::nullopt);
+            for (const ir::Field& output : init->fields) {
+                if (!is_wanted(output)) continue;
+                copy_to_all_levels(engine, *find_field(program, output.name), *maker, box);
+                filled.insert(output.name);
+            }
         }
     }
     for (const Load& load : request.loads) {

@@ -51,6 +51,8 @@ public:
                                                const CodeOptions& options, LoadTimings& timings) {
         return load(program, extent, options, timings);
     }
+    // Whether other processes have the other cells of what load() gives.
+    virtual bool is_shared() const { return false; }
 };
 
 // Throws CommandError (usage) for a name that is none of the above, rt::Error (no_device) where it is not

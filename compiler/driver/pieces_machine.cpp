@@ -204,9 +204,7 @@ public:
         }
         return engine;
     }
-    void prepare(const ir::Program& program, const Extent& extent, const CodeOptions& options) override {
-        if (share_.ranks != nullptr) machines_.front()->prepare(program, extent, options);
-    }
+    bool is_shared() const override { return share_.ranks != nullptr; }
     std::unique_ptr<Engine> load_maker(const ir::Program& program, const Extent& extent,
                                        const CodeOptions& options, LoadTimings& timings) override {
         return share_.ranks == nullptr ? load(program, extent, options, timings)

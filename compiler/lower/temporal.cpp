@@ -131,9 +131,10 @@ private:
         planes_ = extent();
         if (!frame_.schedule.of_pieces) return;
         given_begin_ = context().planes(rt::PlanesPart::begin, "given_begin");
+        const Expr given_end = context().planes(rt::PlanesPart::end, "given_end");
         frame_.below_end = context().planes(rt::PlanesPart::below_end, "below_end");
         frame_.above_begin = context().planes(rt::PlanesPart::above_begin, "above_begin");
-        declare("given", context().planes(rt::PlanesPart::end, "given_end") - given_begin_);
+        declare("given", given_end - given_begin_);
         planes_ = variable("given");
     }
 
