@@ -1,5 +1,5 @@
-// Ranks on several hosts. They are this machine under other names, which a stand-in for ssh gives the processes
-// that mpirun starts "there"; what ranks say to each other goes over the network's own ways (TCP).
+// Ranks on several hosts. They are this machine under other names, which a stand-in for ssh gives the
+// processes that mpirun starts "there"; what ranks say to each other goes over the network's own ways (TCP).
 #include <signal.h>
 
 #include <cstdlib>
@@ -24,9 +24,24 @@ name=$1
 shift
 exec unshare --uts sh -c "hostname $name; $*"
 )");
-    return {HALO_MPIRUN, "--allow-run-as-root", "--bind-to", "none", "--quiet", "--mca", "plm_rsh_agent",
-            "sh " + folder.path() + "/ssh.sh", "--mca", "btl", "self,tcp", "--mca", "pml", "ob1",
-            "--host", "alpha:2,beta:2", "-n", "4"};
+    return {HALO_MPIRUN,
+            "--allow-run-as-root",
+            "--bind-to",
+            "none",
+            "--quiet",
+            "--mca",
+            "plm_rsh_agent",
+            "sh " + folder.path() + "/ssh.sh",
+            "--mca",
+            "btl",
+            "self,tcp",
+            "--mca",
+            "pml",
+            "ob1",
+            "--host",
+            "alpha:2,beta:2",
+            "-n",
+            "4"};
 }
 
 }  // namespace
@@ -36,8 +51,11 @@ TEST_CASE("ranks on two hosts compute the bits of one device") {
     Invocation invocation;
     invocation.launcher = on_two_hosts(folder);
     invocation.folder = folder.path();
-    const std::vector<std::string> arguments{"run", HALO_SOURCE_DIR "/dsl_examples/heat3d.halo", "--device", "cpu",
-                                             "--no-files", "--grid", "23,19,31", "--steps", "13", "--save"};
+    const std::vector<std::string> arguments{"run",        HALO_SOURCE_DIR "/dsl_examples/heat3d.halo",
+                                             "--device",   "cpu",
+                                             "--no-files", "--grid",
+                                             "23,19,31",   "--steps",
+                                             "13",         "--save"};
     invocation.arguments = arguments;
     invocation.arguments.emplace_back("u=four.npy");
     const Outcome four = run_haloc(invocation);
