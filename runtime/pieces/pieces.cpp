@@ -16,12 +16,6 @@ namespace halo::rt {
 
 namespace {
 
-const FieldPlan* find_field(const LaunchPlan& plan, const std::string& name) {
-    for (const FieldPlan& field : plan.fields)
-        if (field.name == name) return &field;
-    return nullptr;
-}
-
 void check_reductions(const Decomposition& cut, const LaunchPlan& plan) {
     const int last = cut.grid.rank - 1;
     for (const ReductionPlan& reduction : plan.reductions) {
@@ -67,7 +61,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     reads_reductions_ = sessions_.front()->reads_reductions();
     transfers_ = transfers(cut_, plan.halo);
     for (const std::string& name : options_.carried) {
-        const FieldPlan* field = find_field(plan, name);
+        const FieldPlan* field = find_field(name);
         if (field == nullptr || field->component > 0) continue;  // it lies in another's array
         Carried carried;
         carried.name = name;
@@ -76,6 +70,11 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         carried_.push_back(carried);
     }
     choose_scheme();
+}
+
+const FieldPlan* Pieces::find_field(const std::string& name) const {
+    const auto found = std::ranges::find(plan().fields, name, &FieldPlan::name);
+    return found == plan().fields.end() ? nullptr : &*found;
 }
 
 void Pieces::set_param(const std::string& name, double value) {

@@ -61,7 +61,6 @@ public:
 
     // Of this process's first piece: what all have in common.
     const LaunchPlan& plan() const { return sessions_.front()->plan(); }
-    const std::vector<Session*>& sessions() const { return sessions_; }
     ExchangeScheme scheme() const { return scheme_; }
     // What the other schemes lack; empty: nothing. The same in all ranks.
     const std::string& why_synchronous() const { return why_synchronous_; }
@@ -97,6 +96,7 @@ private:
     // Of this process's session `index`.
     std::size_t number(std::size_t index) const { return first_ + index; }
     const Piece& piece(std::size_t index) const { return cut_.pieces[number(index)]; }
+    const FieldPlan* find_field(const std::string& name) const;  // null where none has an array
     std::int64_t element_bytes(const std::string& field) const;
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();

@@ -39,9 +39,8 @@ std::string Pieces::what_lacks() const {
         return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
                            options_.interval, plan.time_block->steps);
     for (const Carried& carried : carried_)
-        for (const FieldPlan& field : plan.fields)
-            if (field.name == carried.name && field.role != Role::state)
-                return fmt::format("'{}' is exchanged, too, and is no state", field.name);
+        if (find_field(carried.name)->role != Role::state)
+            return fmt::format("'{}' is exchanged, too, and is no state", carried.name);
     return "";
 }
 

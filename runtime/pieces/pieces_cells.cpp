@@ -67,10 +67,10 @@ std::int64_t Pieces::cells() const {
 }
 
 std::int64_t Pieces::element_bytes(const std::string& field) const {
-    for (const FieldPlan& plan : sessions_.front()->plan().fields)
-        if (plan.name == field) return size_of(plan.type);
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("'{}' has no field '{}'", sessions_.front()->plan().name, field));
+    const FieldPlan* const found = find_field(field);
+    if (found == nullptr)
+        throw Error(ErrorCode::bad_argument, fmt::format("'{}' has no field '{}'", plan().name, field));
+    return size_of(found->type);
 }
 
 void Pieces::check_size(const std::string& field, std::int64_t bytes) const {
