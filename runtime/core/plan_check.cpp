@@ -132,6 +132,13 @@ bool is_of_pieces(const Argument& argument) {
     return argument.kind == Argument::Kind::planes || argument.kind == Argument::Kind::neighbour;
 }
 
+// Of an argument that is_of_pieces().
+int parts_of_pieces(const Argument& argument) {
+    constexpr int kSides = 2;
+    return argument.kind == Argument::Kind::neighbour ? kSides
+                                                      : static_cast<int>(PlanesPart::above_begin) + 1;
+}
+
 void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     require(block.steps >= 1 && block.levels >= 1 && (block.is_resident || block.levels <= block.steps),
             "its time block does {} steps and leaves {} levels", block.steps, block.levels);
@@ -157,7 +164,7 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
                 "kernel '{}' takes the partial results of reduction {}, which it does not give",
                 block.kernel.name, argument.index);
         if (is_of_pieces(argument))
-            require(block.is_of_pieces && argument.part >= 0 && argument.part <= 3,
+            require(block.is_of_pieces && argument.part >= 0 && argument.part < parts_of_pieces(argument),
                     "kernel '{}' takes part {} of what pieces of a grid give each other", block.kernel.name,
                     argument.part);
         if (!is_of_resident(argument)) continue;
