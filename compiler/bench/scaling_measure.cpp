@@ -344,14 +344,14 @@ void ScalingMeasuring::add_beyond(bool is_weak, ExchangeScheme scheme) {
         driver::PiecesRequest request;
         request.count = count;
         request.on_gpu = lab_.is_gpu();
-        request.is_one_machine = count <= results_.node_devices;
+        request.is_one_process = count <= results_.node_devices;
         if (count > 1) request.scheme = scheme;
         request.measured = paces(results_.rates);
         request.network = network(count);
         try {
             const driver::PiecesPlan plan = lab_.plan(star_, extent, request);
             // Kernels cannot store to another node's memory; and thin pieces have no scheme but the first.
-            const bool is_direct_between = scheme == ExchangeScheme::direct && !request.is_one_machine;
+            const bool is_direct_between = scheme == ExchangeScheme::direct && !request.is_one_process;
             if (count > 1 && (plan.scheme != scheme || is_direct_between)) return;
             results_.beyond.push_back({count, is_weak, scheme, plan.interval,
                                        static_cast<double>(driver::cell_count(extent)), plan.seconds(),

@@ -179,7 +179,7 @@ public:
         request.interval = exchange_.interval;
         request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
-        request.is_one_machine = share_.ranks == nullptr;
+        request.is_one_process = share_.ranks == nullptr;
         CodeOptions known = options;
         if (gpu != nullptr) known.target = gpu->target();
         const auto plan_here = [&] { return plan_pieces(program, extent, request, known); };

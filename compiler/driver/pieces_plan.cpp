@@ -154,7 +154,7 @@ std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool h
     std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
     if (!has_block) return schemes;
     schemes.push_back(rt::ExchangeScheme::asynchronous);
-    if (request.is_one_machine) schemes.push_back(rt::ExchangeScheme::direct);
+    if (request.is_one_process) schemes.push_back(rt::ExchangeScheme::direct);
     return schemes;
 }
 

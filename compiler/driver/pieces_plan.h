@@ -43,7 +43,7 @@ struct PiecesRequest {
     std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
     bool on_gpu = true;                        // false: CPUs, which have no schedules
     std::optional<rt::ExchangeScheme> scheme;  // none: chosen
-    bool is_one_machine = true;                // whose devices may write to each other's memory
+    bool is_one_process = true;                // whose devices may write to each other's memory
     // Of one device with this program, in rising order of cells; empty: what the schedules' own model says.
     std::vector<MeasuredPace> measured{};
     std::optional<Network> network{};  // none: two H200 of one machine, or this machine's processor
