@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostInterval = 32;
 constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
+constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
 
 // Kernels for several steps would add up reductions of pieces with their ghosts.
 CodeOptions adding_by_plane(CodeOptions options, int pieces) {
@@ -84,6 +85,35 @@ void predict_plan(PiecesPlan& plan, const CutRules& rules, const Paces& paces, c
     plan.exchange_seconds = predicted.exchange;
 }
 
+// Those to choose from: all but the first need a kernel for several steps, and a cut along the last axis.
+std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool has_block) {
+    if (request.scheme && has_block) return {*request.scheme};
+    std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
+    if (!has_block) return schemes;
+    schemes.push_back(rt::ExchangeScheme::asynchronous);
+    if (request.is_one_process) schemes.push_back(rt::ExchangeScheme::direct);
+    return schemes;
+}
+
+std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
+    std::array<bool, rt::kMaxRank> may{};
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    may[last] = rules.may[last];
+    return may;
+}
+
+std::string scheme_words(rt::ExchangeScheme scheme) {
+    switch (scheme) {
+        case rt::ExchangeScheme::synchronous:
+            return "synchronous: copies, between steps";
+        case rt::ExchangeScheme::asynchronous:
+            return "asynchronous: borders are computed first, and copied beside the rest";
+        case rt::ExchangeScheme::direct:
+            break;
+    }
+    return "direct: kernels store ghosts at the neighbour, too";
+}
+
 }  // namespace
 
 // The last step's results may need more than its states.
@@ -143,29 +173,6 @@ double PiecesPlan::efficiency() const {
     const double even = all / static_cast<double>(cut.count()) / largest;
     return even * step_seconds / seconds();
 }
-
-namespace {
-
-constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
-
-// Those to choose from: all but the first need a kernel for several steps, and a cut along the last axis.
-std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool has_block) {
-    if (request.scheme && has_block) return {*request.scheme};
-    std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
-    if (!has_block) return schemes;
-    schemes.push_back(rt::ExchangeScheme::asynchronous);
-    if (request.is_one_process) schemes.push_back(rt::ExchangeScheme::direct);
-    return schemes;
-}
-
-std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
-    std::array<bool, rt::kMaxRank> may{};
-    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
-    may[last] = rules.may[last];
-    return may;
-}
-
-}  // namespace
 
 std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word) {
     const auto found = std::ranges::find(kSchemes, word);
@@ -247,17 +254,11 @@ ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition
     return passes::program_of_part(program, part);
 }
 
-static bool is_cut_along_last_alone(const rt::Decomposition& cut) {
-    for (int axis = 0; axis < cut.grid.rank - 1; ++axis)
-        if (cut.is_cut(axis)) return false;
-    return true;
-}
-
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options = adding_by_plane(std::move(options), plan.cut.count());
     options.wait_for_time_block = true;  // pieces must not go on in different ways
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
-                               plan.interval == plan.steps_at_once && is_cut_along_last_alone(plan.cut);
+                               plan.interval == plan.steps_at_once && !plan.cut.axis_cut_besides_last();
     if (plan.steps_at_once > 1 && !pins_temporal(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
     return options;
@@ -285,18 +286,6 @@ std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::strin
     return fmt::format("{} and {} ghosts a side; {} exchanged every {}", cells, join(ghosts, " and "),
                        format_bytes(static_cast<double>(plan.exchange_bytes)),
                        plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval));
-}
-
-static std::string scheme_words(rt::ExchangeScheme scheme) {
-    switch (scheme) {
-        case rt::ExchangeScheme::synchronous:
-            return "synchronous: copies, between steps";
-        case rt::ExchangeScheme::asynchronous:
-            return "asynchronous: borders are computed first, and copied beside the rest";
-        case rt::ExchangeScheme::direct:
-            break;
-    }
-    return "direct: kernels store ghosts at the neighbour, too";
 }
 
 std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {

@@ -75,6 +75,12 @@ double cost_of(const Decomposition& cut) {
 
 }  // namespace
 
+std::optional<int> Decomposition::axis_cut_besides_last() const {
+    for (int axis = 0; axis < grid.rank - 1; ++axis)
+        if (is_cut(axis)) return axis;
+    return std::nullopt;
+}
+
 int Decomposition::beside(int piece, int axis, int side) const {
     const auto along = static_cast<std::size_t>(axis);
     std::array<int, kMaxRank> place = pieces[static_cast<std::size_t>(piece)].place;

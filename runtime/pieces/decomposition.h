@@ -45,6 +45,8 @@ struct Decomposition {
 
     int count() const { return static_cast<int>(pieces.size()); }
     bool is_cut(int axis) const { return counts[static_cast<std::size_t>(axis)] > 1; }
+    // The first axis but the last along which it is cut; none where it is cut along the last alone.
+    std::optional<int> axis_cut_besides_last() const;
     // The number of the piece beside `piece`; -1 where there is none.
     int beside(int piece, int axis, int side) const;
 };

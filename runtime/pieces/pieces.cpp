@@ -20,10 +20,7 @@ void check_reductions(const Decomposition& cut, const LaunchPlan& plan) {
     const int last = cut.grid.rank - 1;
     for (const ReductionPlan& reduction : plan.reductions) {
         const KernelPlan& kernel = plan.kernels[static_cast<std::size_t>(reduction.kernel)];
-        bool by_plane = kernel.tile[static_cast<std::size_t>(last)] == 1;
-        for (int axis = 0; axis < last; ++axis)
-            by_plane = by_plane && !cut.is_cut(axis);
-        if (by_plane) continue;
+        if (kernel.tile[static_cast<std::size_t>(last)] == 1 && !cut.axis_cut_besides_last()) continue;
         throw Error(ErrorCode::bad_argument,
                     fmt::format("'{}' is not added up plane by plane, as pieces of a grid need; leave the "
                                 "schedule of its stage to be chosen",

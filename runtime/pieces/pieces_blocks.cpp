@@ -29,15 +29,13 @@ private:
 }  // namespace
 
 std::string Pieces::what_lacks() const {
-    const LaunchPlan& plan = sessions_.front()->plan();
-    const int last = plan.rank - 1;
-    for (int axis = 0; axis < last; ++axis)
-        if (cut_.is_cut(axis)) return fmt::format("the grid is cut along {}, too", plan.axes[axis]);
+    if (const std::optional<int> axis = cut_.axis_cut_besides_last())
+        return fmt::format("the grid is cut along {}, too", plan().axes[*axis]);
     for (const Session* session : sessions_)
         if (!session->gives_planes()) return "no kernel does several steps at once";
-    if (options_.interval != plan.time_block->steps)
+    if (options_.interval != plan().time_block->steps)
         return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
-                           options_.interval, plan.time_block->steps);
+                           options_.interval, plan().time_block->steps);
     for (const Carried& carried : carried_)
         if (find_field(carried.name)->role != Role::state)
             return fmt::format("'{}' is exchanged, too, and is no state", carried.name);
