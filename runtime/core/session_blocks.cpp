@@ -120,6 +120,8 @@ const void* Session::State::block_partials_of_step(int place) const {
 }
 
 void Session::State::launch_block(std::int64_t phase, std::int64_t number) {
+    if (plan.time_block->is_of_pieces)  // which give no reductions
+        return launch_planes(phase, 0, geometry.extent[plan.rank - 1], false);
     const KernelPlan& kernel = plan.time_block->kernel;
     PreparedLaunch& launch = block_launches[static_cast<std::size_t>(modulo(phase, cycle))];
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -128,7 +130,6 @@ void Session::State::launch_block(std::int64_t phase, std::int64_t number) {
         launch.values[i].address = static_cast<double*>(block_partials[place].address()) +
                                    number * plan.time_block->steps * kernel.blocks;
     }
-    if (plan.time_block->is_of_pieces) set_planes(launch, 0, geometry.extent[plan.rank - 1], false);
     device->launch(*block_kernel, {kernel.blocks, 1, 1}, launch.pointers.data());
 }
 

@@ -15,18 +15,20 @@ void* Session::State::neighbour_cell(const Argument& argument, std::int64_t phas
            neighbour.given.shift * plane * size_of(plan.fields[argument.field].type);
 }
 
-void Session::State::set_planes(PreparedLaunch& launch, std::int64_t begin, std::int64_t end,
-                                bool to_neighbours) const {
+void Session::State::launch_planes(std::int64_t phase, std::int64_t begin, std::int64_t end,
+                                   bool to_neighbours) {
     const bool below = to_neighbours && neighbours[0].state != nullptr;
     const bool above = to_neighbours && neighbours[1].state != nullptr;
     const std::array<std::int64_t, 4> values{
         begin, end, below ? neighbours[0].given.end : 0,
         above ? neighbours[1].given.begin : std::numeric_limits<std::int32_t>::max()};
-    const std::vector<Argument>& arguments = plan.time_block->kernel.arguments;
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-        if (arguments[i].kind == Argument::Kind::planes)
+    const KernelPlan& kernel = plan.time_block->kernel;
+    PreparedLaunch& launch = block_launches[static_cast<std::size_t>(modulo(phase, cycle))];
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+        if (kernel.arguments[i].kind == Argument::Kind::planes)
             launch.values[i].i32 =
-                static_cast<std::int32_t>(values[static_cast<std::size_t>(arguments[i].part)]);
+                static_cast<std::int32_t>(values[static_cast<std::size_t>(kernel.arguments[i].part)]);
+    device->launch(*block_kernel, {kernel.blocks, 1, 1}, launch.pointers.data());
 }
 
 bool Session::gives_planes() const {
@@ -39,11 +41,8 @@ void Session::set_neighbour(int side, Session& other, const GivenPlanes& given) 
 }
 
 void Session::launch_planes(std::int64_t begin, std::int64_t end, bool to_neighbours) {
-    State& s = *state_;
-    s.prepare();
-    PreparedLaunch& launch = s.block_launches[static_cast<std::size_t>(modulo(s.phase(), s.cycle))];
-    s.set_planes(launch, begin, end, to_neighbours);
-    s.device->launch(*s.block_kernel, {s.plan.time_block->kernel.blocks, 1, 1}, launch.pointers.data());
+    state_->prepare();
+    state_->launch_planes(state_->phase(), begin, end, to_neighbours);
 }
 
 void Session::finish_block() {

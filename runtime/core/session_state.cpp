@@ -287,7 +287,7 @@ PreparedLaunch::Value Session::State::argument_value(const Argument& argument, s
         case Argument::Kind::sent:
             break;  // step_resident() says them at each launch
         case Argument::Kind::planes:
-            break;  // launch_block() does
+            break;  // launch_planes() does
         case Argument::Kind::neighbour:
             value.address = neighbour_cell(argument, phase);
             break;
