@@ -1,5 +1,8 @@
 // Random programs on grids that are cut into pieces: the interpreter's results on the whole grid, bit by bit.
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
 
 #include "catch.h"
 #include "compiler/driver/pieces_plan.h"
@@ -150,81 +153,74 @@ private:
     bool begun_ = false, main_first_ = false, overtook_ = false;
 };
 
-}  // namespace
+// Heat in two pieces, one above the other, by an emulated kernel for two steps at once.
+class HeatInTwo {
+public:
+    using Change = std::function<void(lower::Lowered& code, std::size_t piece)>;
+    // change: of a piece's code, before it is loaded.
+    HeatInTwo(const std::array<rt::Device*, 2>& devices, bool of_pieces, rt::ExchangeScheme scheme,
+              const Change& change = {}) {
+        schedule::TemporalSchedule temporal;
+        temporal.steps = 2;
+        temporal.warps = 1;
+        temporal.cells = {1, 1};
+        temporal.of_pieces = of_pieces;
+        const driver::CutRules rules = driver::cut_rules(program_, reference_.extent);
+        const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
+        std::vector<rt::Session*> pointers;
+        sessions_.reserve(2);
+        for (std::size_t i = 0; i < 2; ++i) {
+            lower::Lowered code = lower::lower_cuda(driver::program_of_piece(program_, cut, i),
+                                                    {schedule::Schedule{}}, temporal);
+            if (change) change(code, i);
+            sessions_.emplace_back(code.plan, cut.pieces[i].extent(), *devices[i],
+                                   load_cuda(code, *devices[i]), rt::SessionOptions{.poison = true});
+            pointers.push_back(&sessions_.back());
+        }
+        pieces_.emplace(cut, pointers, rt::PiecesOptions{2, rules.carried_names(), scheme});
+    }
+    rt::ExchangeScheme scheme() const { return pieces_->scheme(); }
+    // As of all pieces, where so many of the reference's steps are asked for first.
+    std::string difference(std::int64_t first) {
+        return test::difference(
+            reference_, *pieces_,
+            [&] {
+                pieces_->step(first);
+                pieces_->step(reference_.steps - first);
+            },
+            0);
+    }
 
-TEST_CASE("borders come after all that was asked for before") {
-    const ir::Program program = load_program(R"(stencil heat(x, y) {
+private:
+    const ir::Program program_ = load_program(R"(stencil heat(x, y) {
         field u: f32 { boundary clamp }
         u[t+1] = 1/2*u + 1/8*u[x-1] + 1/8*u[x+1] + 1/8*u[y-1] + 1/8*u[y+1]
     }
     )");
-    schedule::TemporalSchedule temporal;
-    temporal.steps = 2;
-    temporal.warps = 1;
-    temporal.cells = {1, 1};
-    temporal.of_pieces = true;
-    const Reference reference(program, {40, 25, 1}, 11, 5);
-    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
-    const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
+    const Reference reference_{program_, {40, 25, 1}, 11, 5};
+    std::vector<rt::Session> sessions_;
+    std::optional<rt::Pieces> pieces_;
+};
+
+}  // namespace
+
+TEST_CASE("borders come after all that was asked for before") {
     EagerDevice one, other;
-    std::vector<rt::Session> sessions;
-    std::vector<rt::Session*> pointers;
-    sessions.reserve(2);
-    for (std::size_t i = 0; i < 2; ++i) {
-        const lower::Lowered lowered =
-            lower::lower_cuda(driver::program_of_piece(program, cut, i), {schedule::Schedule{}}, temporal);
-        EagerDevice& device = i == 0 ? one : other;
-        sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device));
-        pointers.push_back(&sessions.back());
-    }
-    rt::Pieces pieces(cut, pointers, {2, rules.carried_names(), rt::ExchangeScheme::asynchronous});
-    REQUIRE(pieces.scheme() == rt::ExchangeScheme::asynchronous);
-    CHECK(difference(
-              reference, pieces,
-              [&] {
-                  pieces.step(1);
-                  pieces.step(10);
-              },
-              0) == "");
+    HeatInTwo heat({&one, &other}, true, rt::ExchangeScheme::asynchronous);
+    REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
+    CHECK(heat.difference(1) == "");
     CHECK_FALSE(one.overtook());
     CHECK_FALSE(other.overtook());
 }
 
 TEST_CASE("pieces of which one is too small for several steps at once") {
-    const ir::Program program = load_program(R"(stencil heat(x, y) {
-        field u: f32 { boundary clamp }
-        u[t+1] = 1/2*u + 1/8*u[x-1] + 1/8*u[x+1] + 1/8*u[y-1] + 1/8*u[y+1]
-    }
-    )");
-    const std::vector<schedule::Schedule> singles(1);
-    schedule::TemporalSchedule temporal;
-    temporal.steps = 2;
-    temporal.warps = 1;
-    temporal.cells = {1, 1};
-    const Reference reference(program, {40, 25, 1}, 11, 5);
-    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
-    const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
     emulator::EmulatedDevice device;
-    std::vector<rt::Session> sessions;
-    std::vector<rt::Session*> pointers;
-    sessions.reserve(2);
-    for (std::size_t i = 0; i < 2; ++i) {
-        lower::Lowered lowered =
-            lower::lower_cuda(driver::program_of_piece(program, cut, i), singles, temporal);
-        if (i == 1) lowered.plan.time_block->least_extent[1] = cut.pieces[i].extent()[1] + 1;
-        sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device),
-                              rt::SessionOptions{.poison = true});
-        pointers.push_back(&sessions.back());
-    }
-    rt::Pieces pieces(cut, pointers, {2, rules.carried_names()});
-    CHECK(pieces.scheme() == rt::ExchangeScheme::synchronous);
-    CHECK(difference(
-              reference, pieces,
-              [&] {
-                  pieces.step(2);
-                  pieces.step(9);
-              },
-              0) == "");
+    HeatInTwo heat({&device, &device}, false, rt::ExchangeScheme::direct,
+                   [](lower::Lowered& code, std::size_t piece) {
+                       if (piece == 1) code.plan.time_block->least_extent[1] = 26;  // the grid has 25
+                   });
+    CHECK(heat.scheme() == rt::ExchangeScheme::synchronous);
+    CHECK(heat.difference(2) == "");
 }
 
 TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once") {
