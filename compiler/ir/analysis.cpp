@@ -16,6 +16,10 @@ bool is_let(const Program& program, const Statement& statement) {
     return assign && program[assign->target].role == Role::intermediate;
 }
 
+bool is_reduction(const Statement& statement) {
+    return std::holds_alternative<Reduce>(statement);
+}
+
 // The accesses of one root after the other. A root costs what it reaches and no more, so programs of many
 // statements stay linear.
 class AccessWalk {
@@ -147,12 +151,10 @@ std::vector<std::vector<int>> reductions_read(const Program& program) {
     const auto is_reference = [](const Expr& expr) {
         return std::holds_alternative<ReductionRef>(expr.node);
     };
-    if (std::none_of(program.exprs.begin(), program.exprs.end(), is_reference)) return result;
+    if (std::ranges::none_of(program.exprs, is_reference)) return result;
     std::vector<int> statement_of;
-    for (std::size_t i = 0; i < program.statements.size(); ++i) {
-        if (std::holds_alternative<Reduce>(program.statements[i]))
-            statement_of.push_back(static_cast<int>(i));
-    }
+    for (std::size_t i = 0; i < program.statements.size(); ++i)
+        if (is_reduction(program.statements[i])) statement_of.push_back(static_cast<int>(i));
     for (std::size_t i = 0; i < program.statements.size(); ++i) {
         const std::vector<bool> needed = reachable_exprs(program, roots_of(program.statements[i]));
         for (std::size_t e = 0; e < needed.size(); ++e) {
@@ -204,8 +206,7 @@ private:
         // A reduction runs no earlier than what reads its last value.
         for (int earlier = 0; earlier < i; ++earlier) {
             const std::vector<int>& read = reductions_read_[earlier];
-            if (std::find(read.begin(), read.end(), i) != read.end())
-                found_.push_back({i, earlier, false, false});
+            if (std::ranges::find(read, i) != read.end()) found_.push_back({i, earlier, false, false});
         }
         if (alone_[i]) {
             // All that is neither a let nor later comes first: nothing else is in its stage.
@@ -243,13 +244,11 @@ std::vector<Dependence> find_dependences(const Program& program) {
 // Statements that a result needs: all but lets that no such statement reads.
 std::vector<bool> live_statements(const Program& program, const std::vector<Dependence>& dependences) {
     std::vector<bool> live(program.statements.size());
-    for (std::size_t i = 0; i < live.size(); ++i) {
+    for (std::size_t i = 0; i < live.size(); ++i)
         live[i] = !is_let(program, program.statements[i]);
-    }
     // Dependences come sorted by reader, and readers after what they read.
-    for (std::size_t i = dependences.size(); i-- > 0;) {
+    for (std::size_t i = dependences.size(); i-- > 0;)
         if (dependences[i].is_read && live[dependences[i].reader]) live[dependences[i].writer] = true;
-    }
     return live;
 }
 
@@ -277,8 +276,8 @@ std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage
     }
     std::vector<Stage> result;
     for (Stage& stage : stages) {
-        const bool has_its_cells = std::any_of(stage.statements.begin(), stage.statements.end(),
-                                               [&](int statement) { return alone[statement]; });
+        const bool has_its_cells =
+            std::ranges::any_of(stage.statements, [&](int statement) { return alone[statement]; });
         Stage before;
         if (has_its_cells) {
             for (const int statement : stage.statements)
@@ -315,19 +314,17 @@ std::vector<bool> uniform_exprs(const Program& program) {
 }
 
 bool reduces(const Program& program) {
-    return std::any_of(program.statements.begin(), program.statements.end(),
-                       [](const Statement& statement) { return std::holds_alternative<Reduce>(statement); });
+    return std::ranges::any_of(program.statements, is_reduction);
 }
 
 bool reduces(const Program& program, const Stage& stage) {
-    return std::any_of(stage.statements.begin(), stage.statements.end(), [&](int statement) {
-        return std::holds_alternative<Reduce>(program.statements[static_cast<std::size_t>(statement)]);
-    });
+    return std::ranges::any_of(stage.statements,
+                               [&](int statement) { return is_reduction(program.statements[statement]); });
 }
 
 std::size_t given_columns(const Table& table) {
-    const auto computed = std::find_if(table.columns.begin(), table.columns.end(),
-                                       [](const Table::Column& column) { return column.value.has_value(); });
+    const auto computed = std::ranges::find_if(
+        table.columns, [](const Table::Column& column) { return column.value.has_value(); });
     return static_cast<std::size_t>(computed - table.columns.begin());
 }
 
@@ -486,9 +483,8 @@ std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>
             stage_of[statement] = static_cast<int>(stage);
     }
     std::vector<bool> stored(program.fields.size());
-    for (std::size_t i = 0; i < program.fields.size(); ++i) {
+    for (std::size_t i = 0; i < program.fields.size(); ++i)
         stored[i] = program.fields[i].role != Role::intermediate;
-    }
     for (const Dependence& dependence : find_dependences(program)) {
         if (!dependence.is_read || stage_of[dependence.reader] < 0 ||
             stage_of[dependence.reader] == stage_of[dependence.writer])
