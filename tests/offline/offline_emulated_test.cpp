@@ -42,9 +42,9 @@ std::string rewrite_launches(std::string text) {
 
 std::string build_on_host(const std::string& name) {
     return "mv " + name +
-           ".cu offline.cpp && " HALO_CXX " -std=c++20 -O1 -ffp-contract=off -w -pthread -I " HALO_SOURCE_DIR
+           ".cu offline.cpp && " HALO_CXX " -std=c++20 -O1 -ffp-contract=off -w -I " HALO_SOURCE_DIR
            "/tests/offline/host_cuda -c offline.cpp && " HALO_CXX
-           " -O1 -w -pthread -x c main.c -x none offline.o -o program -lstdc++ -lm";
+           " -O1 -w -x c main.c -x none offline.o -o program -lstdc++ -lm";
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 // The part of the CUDA runtime that the offline launcher uses, on the CPU, for tests: "device" memory is the
-// host's, a block's threads are threads, and blocks run one after the other. Texts that include it have their
+// host's, a block's threads take turns, and blocks run one after the other. Texts that include it have their
 // launches and dynamic shared memory rewritten (offline_emulated_test.cpp).
 #pragma once
 
-#include <barrier>
+#include <ucontext.h>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #define __device__
@@ -79,21 +79,45 @@ inline float __int_as_float(int bits) {
 // ---- one launch
 // ------------------------------------------------------------------------------------------------
 
-inline thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+// Of threads that take turns: one that waits lets the others go on.
+class HostBarrier {
+public:
+    explicit HostBarrier(int threads) : threads_(threads) {}
+    void arrive_and_wait();
+
+private:
+    int threads_, arrived_ = 0;
+    unsigned turn_ = 0;
+};
 
 struct HostWarp {
-    std::barrier<> together{32};
+    HostBarrier together{32};
     double values[32];
 };
+// One after the other, each until it waits; a context of its own is cheaper than a thread of the system.
 struct HostBlock {
     explicit HostBlock(int threads)
-        : together(threads), end(threads), warps(static_cast<std::size_t>(threads + 31) / 32) {}
-    std::barrier<> together, end;
+        : together(threads), warps(static_cast<std::size_t>(threads + 31) / 32), contexts(threads) {}
+    HostBarrier together;
     std::vector<HostWarp> warps;
+    std::vector<ucontext_t> contexts;  // by thread
+    ucontext_t scheduler;
 };
 inline HostBlock* host_block = nullptr;
-inline thread_local int host_thread = 0;
+inline int host_thread = 0;
 alignas(16) inline double host_shared_memory[29056];
+
+inline void HostBarrier::arrive_and_wait() {
+    const unsigned turn = turn_;
+    if (++arrived_ == threads_) {
+        arrived_ = 0;
+        ++turn_;
+    }
+    while (turn_ == turn)
+        swapcontext(&host_block->contexts[host_thread], &host_block->scheduler);
+}
 
 inline void __syncthreads() {
     host_block->together.arrive_and_wait();
@@ -111,28 +135,48 @@ T __shfl_down_sync(unsigned, T value, int lanes) {
     return result;
 }
 
+inline void (*host_kernel)(void*) = nullptr;
+inline void* host_arguments = nullptr;
+inline std::vector<bool> host_ended;  // by thread
+
+// What a thread's context runs.
+inline void host_run_thread() {
+    host_kernel(host_arguments);
+    host_ended[host_thread] = true;
+}
+
 template <class Kernel>
 void host_launch(dim3 blocks, dim3 threads, Kernel kernel) {
+    constexpr std::size_t kStack = 64 << 10;
     const int count = static_cast<int>(threads.x * threads.y * threads.z);
     HostBlock block(count);
     host_block = &block;
-    const auto run = [&](int thread) {
-        host_thread = thread;
-        const unsigned t = static_cast<unsigned>(thread);
-        threadIdx = dim3(t % threads.x, t / threads.x % threads.y, t / (threads.x * threads.y));
-        blockDim = threads;
-        gridDim = blocks;
-        for (unsigned b = 0; b < blocks.x * blocks.y * blocks.z; ++b) {
-            blockIdx = dim3(b % blocks.x, b / blocks.x % blocks.y, b / (blocks.x * blocks.y));
-            kernel();
-            block.end.arrive_and_wait();
+    host_kernel = [](void* arguments) { (*static_cast<Kernel*>(arguments))(); };
+    host_arguments = &kernel;
+    blockDim = threads;
+    gridDim = blocks;
+    const std::unique_ptr<char[]> stacks(new char[kStack * count]);
+    for (unsigned b = 0; b < blocks.x * blocks.y * blocks.z; ++b) {
+        blockIdx = dim3(b % blocks.x, b / blocks.x % blocks.y, b / (blocks.x * blocks.y));
+        for (int thread = 0; thread < count; ++thread) {
+            ucontext_t& context = block.contexts[thread];
+            getcontext(&context);
+            context.uc_stack.ss_sp = stacks.get() + kStack * thread;
+            context.uc_stack.ss_size = kStack;
+            context.uc_link = &block.scheduler;
+            makecontext(&context, host_run_thread, 0);
         }
-    };
-    std::vector<std::thread> workers;
-    for (int thread = 0; thread < count; ++thread)
-        workers.emplace_back(run, thread);
-    for (std::thread& worker : workers)
-        worker.join();
+        host_ended.assign(count, false);
+        for (int left = count; left > 0;) {
+            for (host_thread = 0; host_thread < count; ++host_thread) {
+                if (host_ended[host_thread]) continue;
+                const unsigned t = static_cast<unsigned>(host_thread);
+                threadIdx = dim3(t % threads.x, t / threads.x % threads.y, t / (threads.x * threads.y));
+                swapcontext(&block.scheduler, &block.contexts[host_thread]);
+                if (host_ended[host_thread]) --left;
+            }
+        }
+    }
 }
 using cudaStream_t = struct HostStream*;
 template <class Kernel>
