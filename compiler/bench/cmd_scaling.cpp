@@ -85,6 +85,7 @@ ScalingResults about(const ScalingLab& lab, const ScalingOptions& options) {
     results.commit = commit();
     results.command = command_of(options);
     results.schemes = schemes_of(lab.is_gpu());
+    results.budget = options.budget;
     if (!lab.why_no_gpu().empty()) results.missing.push_back("no GPU was measured: " + lab.why_no_gpu());
     results.node_devices = options.node_devices > 0 ? options.node_devices : lab.devices();
     results.network_bytes_per_second = options.network_gigabytes * 1e9;
@@ -112,14 +113,12 @@ ExitCode scaling(const ScalingOptions& options, const Console& console) {
     ScalingSizes sizes = scaling_sizes(lab.is_gpu(), options.quick);
     if (!options.lengths.empty()) sizes.lengths = options.lengths;
     std::ranges::sort(sizes.lengths);
-    ScalingMeasuring measuring(lab, results, sizes, options.budget,
-                               [&](const std::string& line) { console.message(line); });
+    ScalingMeasuring measuring(lab, results, sizes, [&](const std::string& line) { console.message(line); });
     if (wants(options, "link")) measuring.link();
     if (wants(options, "strong") || wants(options, "weak") || wants(options, "beyond")) measuring.rates();
     if (wants(options, "strong")) measuring.strong();
-    if (wants(options, "lengths")) measuring.lengths(2);
     if (wants(options, "weak")) measuring.weak();
-    if (wants(options, "lengths") && lab.devices() > 2) measuring.lengths(lab.devices());
+    if (wants(options, "lengths")) measuring.lengths();
     if (wants(options, "beyond") && !results.rates.empty()) measuring.beyond();
     write(results, options, console);
     if (results.is_right()) return ExitCode::ok;

@@ -77,6 +77,11 @@ std::string scaling_json(const ScalingResults& results) {
                                            {"seconds_per_step", point.seconds},
                                            {"rate_per_s", point.rate()}});
     json["missing"] = results.missing;
+    json["budget_seconds"] = results.budget;
+    json["measurements"] = Json::array();
+    for (const MeasuredKind& kind : results.kinds)
+        json["measurements"].push_back(
+            {{"kind", kind.name}, {"wanted", kind.wanted}, {"left_out", kind.left_out}});
     return json.dump(2) + '\n';
 }
 

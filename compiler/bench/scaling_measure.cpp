@@ -23,7 +23,11 @@ using rt::ExchangeScheme;
 constexpr int kCheckedSteps = 69;
 // Cells; a larger grid is checked on fewer planes, until there are so many at most: data go over the host.
 constexpr double kMostChecked = 2.2e9, kCheckedOfMore = 1.1e9;
-constexpr double kRunSeconds = 0.02;
+// Of Cahn and Hilliard's equation on a larger grid, halos between the narrowest and the widest are not
+// checked.
+constexpr double kMostOfAllWidths = 1e8;
+// Of each repeated run. Where the device computes for most of a step, its clock has to settle.
+constexpr double kRunSeconds = 0.02, kLongRunSeconds = 0.1, kLongStep = 50e-6;
 constexpr int kRepeats = 5;
 constexpr std::uint64_t kSeed = 7;
 
@@ -58,7 +62,8 @@ void time_steps(driver::Engine& engine, ScalingRun& run) {
     driver::Stopwatch watch;
     engine.run(unit, std::nullopt);
     const double each = watch.lap() / static_cast<double>(unit);
-    const auto wanted = static_cast<std::int64_t>(std::ceil(kRunSeconds / each));
+    const auto wanted =
+        static_cast<std::int64_t>(std::ceil((each < kLongStep ? kRunSeconds : kLongRunSeconds) / each));
     const std::int64_t steps = std::max(wanted / unit, std::int64_t{1}) * unit;
     engine.run(steps, std::nullopt);
     std::vector<double> times;
@@ -81,11 +86,10 @@ ScalingSizes scaling_sizes(bool is_gpu, bool quick) {
 }
 
 ScalingMeasuring::ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes,
-                                   double budget, Report report)
+                                   Report report)
     : lab_(lab),
       results_(results),
       sizes_(std::move(sizes)),
-      budget_(budget),
       report_(std::move(report)),
       star_(scaling_program("bench/star3d1")) {
     // A kernel does all steps to the next exchange at once: the other schemes want it so, and all lengths and
@@ -105,12 +109,9 @@ ScalingMeasuring::ScalingMeasuring(ScalingLab& lab, ScalingResults& results, Sca
     });
 }
 
-bool ScalingMeasuring::is_spent(const std::string& what) {
+bool ScalingMeasuring::is_spent() {
     spent_ += watch_.lap();
-    if (spent_ < budget_) return false;
-    results_.missing.push_back(
-        fmt::format("{}: the {} of --budget were spent", what, driver::format_seconds(budget_)));
-    return true;
+    return spent_ >= results_.budget;
 }
 
 const driver::FieldValues& ScalingMeasuring::values(const ScalingProgram& program, const Extent& extent) {
@@ -173,7 +174,7 @@ void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
         return lab_.load(*wanted.program, extent, wanted.devices, wanted.interval, wanted.scheme);
     };
     // One device is what the others are held against, so it is not checked by itself.
-    const bool is_checked = wanted.devices > 1 && expected(wanted, checked) != nullptr;
+    const bool is_checked = wanted.devices > 1 && wanted.is_checked && expected(wanted, checked) != nullptr;
     if (is_checked && checked != wanted.extent) run.wrong = check(wanted, *load(checked).engine, checked);
     const LoadedPieces loaded = load(wanted.extent);
     run.pieces = loaded.words;
@@ -224,7 +225,14 @@ driver::Network ScalingMeasuring::network(int devices) const {
 
 void ScalingMeasuring::add(std::vector<ScalingRun>& runs, const Wanted& wanted,
                            const std::vector<ScalingRun>& of_one) {
-    if (is_spent(wanted.name)) return;
+    auto kind = std::ranges::find(results_.kinds, wanted.kind, &MeasuredKind::name);
+    if (kind == results_.kinds.end())
+        kind = results_.kinds.insert(results_.kinds.end(), MeasuredKind{wanted.kind, 0, 0});
+    ++kind->wanted;
+    if (is_spent()) {
+        ++kind->left_out;
+        return;
+    }
     ScalingRun run;
     if (!measure(wanted, of_one, run)) return;
     report_(run.wrong.empty() ? fmt::format("{}: {}", wanted.name, driver::format_rate(run.rate()))
@@ -248,7 +256,7 @@ void ScalingMeasuring::rates() {
         const Extent extent{side, side, side};
         add(results_.rates,
             {&star_, extent, 1, kInterval, ExchangeScheme::synchronous,
-             fmt::format("{} on one device", grid_of(extent))},
+             fmt::format("{} on one device", grid_of(extent)), "cubes on one device"},
             {});
     }
 }
@@ -260,7 +268,7 @@ void ScalingMeasuring::strong() {
     results_.strong.push_back(results_.rates.front());
     for (const int count : lab_.counts()) {
         if (count == 1) continue;
-        add_planned(results_.strong, {side, side, side}, count);
+        add_planned(results_.strong, {side, side, side}, count, "one cube");
     }
 }
 
@@ -269,10 +277,11 @@ void ScalingMeasuring::weak() {
     const std::int64_t side = sizes_.side;
     results_.weak.push_back(results_.rates.front());
     for (const int count : lab_.counts())
-        if (count > 1) add_planned(results_.weak, {side, side, side * count}, count);
+        if (count > 1) add_planned(results_.weak, {side, side, side * count}, count, "a cube each");
 }
 
-void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices) {
+void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices,
+                                   const std::string& kind) {
     for (const ExchangeScheme scheme : results_.schemes) {
         Wanted wanted{
             &star_,
@@ -280,7 +289,8 @@ void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& 
             devices,
             std::nullopt,
             scheme,
-            fmt::format("{} on {} devices, {}", grid_of(extent), devices, driver::scheme_word(scheme))};
+            fmt::format("{} on {} devices, {}", grid_of(extent), devices, driver::scheme_word(scheme)),
+            fmt::format("{} on {} devices", kind, devices)};
         try {
             const driver::PiecesPlan built_in = plan(wanted, {});
             wanted.interval = built_in.interval;
@@ -295,39 +305,58 @@ void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& 
 
 ScalingMeasuring::Wanted ScalingMeasuring::wanted_length(std::int64_t length, int devices, std::int64_t width,
                                                          ExchangeScheme scheme) const {
-    const Extent extent{length, length, 1};
     const ScalingProgram& program = cahn_hilliard_.at(width);
-    const std::string by = devices == 1 ? fmt::format("one device, as with halos of {}", width)
-                                        : fmt::format("{} devices, halos of {}, {}", devices, width,
-                                                      driver::scheme_word(scheme));
-    return {&program, extent,
-            devices,  width / program.reach,
-            scheme,   fmt::format("Cahn-Hilliard {} on {}", grid_of(extent), by)};
+    Wanted wanted;
+    wanted.program = &program;
+    wanted.extent = {length, length, 1};
+    wanted.devices = devices;
+    wanted.interval = width / program.reach;
+    wanted.scheme = scheme;
+    wanted.kind =
+        devices == 1 ? "Cahn-Hilliard on one device" : fmt::format("Cahn-Hilliard on {} devices", devices);
+    wanted.name = fmt::format("{}, {}, halos of {}{}", wanted.kind, grid_of(wanted.extent), width,
+                              devices == 1 ? "" : ", " + driver::scheme_word(scheme));
+    const bool is_outermost =
+        width == cahn_hilliard_.begin()->first || width == cahn_hilliard_.rbegin()->first;
+    wanted.is_checked =
+        is_outermost || static_cast<double>(driver::cell_count(wanted.extent)) <= kMostOfAllWidths;
+    return wanted;
 }
 
+// By the kernels of each width.
 void ScalingMeasuring::length_on_one(std::int64_t length) {
-    for (const std::int64_t width : sizes_.widths) {
-        const bool is_there = std::ranges::any_of(results_.lengths, [&](const ScalingRun& run) {
-            return run.devices == 1 && run.extent[0] == length && run.width == width;
-        });
-        if (!is_there)
-            add(results_.lengths, wanted_length(length, 1, width, ExchangeScheme::synchronous), {});
-    }
+    if (!on_one_.insert(length).second) return;
+    for (const std::int64_t width : sizes_.widths)
+        add(results_.lengths, wanted_length(length, 1, width, ExchangeScheme::synchronous), {});
 }
 
-// On one device also a grid of half the least length: pieces are smaller than the grids that they are of.
-void ScalingMeasuring::lengths(int devices) {
-    length_on_one(sizes_.lengths.front() / 2);
+void ScalingMeasuring::lengths_on(const std::vector<int>& devices,
+                                  const std::vector<ExchangeScheme>& schemes) {
     for (const std::int64_t length : sizes_.lengths) {
         length_on_one(length);
         for (const std::int64_t width : sizes_.widths) {
             std::vector<ScalingRun> of_one;
             for (const ScalingRun& run : results_.lengths)
                 if (run.devices == 1 && run.width == width) of_one.push_back(run);
-            for (const ExchangeScheme scheme : results_.schemes)
-                add(results_.lengths, wanted_length(length, devices, width, scheme), of_one);
+            for (const int count : devices)
+                for (const ExchangeScheme scheme : schemes)
+                    add(results_.lengths, wanted_length(length, count, width, scheme), of_one);
         }
     }
+}
+
+// What tells most comes first, should the time not be enough: all devices before two, and the simplest scheme
+// and the fastest before the one between them. On one device also a grid of half the least length: pieces are
+// smaller than the grids that they are of.
+void ScalingMeasuring::lengths() {
+    length_on_one(sizes_.lengths.front() / 2);
+    std::vector<int> devices{lab_.devices()};
+    if (lab_.devices() > 2) devices.push_back(2);
+    std::vector<ExchangeScheme> schemes = results_.schemes;
+    const bool has_between = std::erase(schemes, ExchangeScheme::asynchronous) > 0;
+    for (const int count : devices)
+        lengths_on({count}, schemes);
+    if (has_between) lengths_on(devices, {ExchangeScheme::asynchronous});
 }
 
 void ScalingMeasuring::beyond() {

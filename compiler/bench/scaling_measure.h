@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/bench/growth.h"
@@ -21,15 +22,15 @@ ScalingSizes scaling_sizes(bool is_gpu, bool quick);
 
 class ScalingMeasuring {
 public:
-    // budget: seconds from now, after which the parts leave out what is left, and results.missing says so.
-    ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes, double budget,
-                     Report report);
+    // results.budget: seconds from now, after which the parts leave out what is left; results.kinds says how
+    // much.
+    ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes, Report report);
 
     void link();
     void rates();  // of one device: what the model is fed with
     void strong();
     void weak();
-    void lengths(int devices);
+    void lengths();
     void beyond();
 
 private:
@@ -39,13 +40,15 @@ private:
         int devices = 1;
         std::optional<std::int64_t> interval;
         rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
-        std::string name;  // for messages
+        std::string name;        // for messages
+        std::string kind;        // MeasuredKind
+        bool is_checked = true;  // against one device
     };
     Wanted wanted_length(std::int64_t length, int devices, std::int64_t width,
                          rt::ExchangeScheme scheme) const;
-    void add_length(std::int64_t length, int devices, std::int64_t width, rt::ExchangeScheme scheme);
     void length_on_one(std::int64_t length);
-    bool is_spent(const std::string& what);
+    void lengths_on(const std::vector<int>& devices, const std::vector<rt::ExchangeScheme>& schemes);
+    bool is_spent();
     // False, with the reason among what is missing, where the run cannot be.
     bool measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one, ScalingRun& run);
     // Throws UnsupportedError where the scheme cannot be.
@@ -55,18 +58,20 @@ private:
     const driver::FieldValues& values(const ScalingProgram& program, const Extent& extent);
     const driver::FieldValues* expected(const Wanted& wanted, const Extent& extent);
     driver::Network network(int devices) const;
-    void add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices);
+    void add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices,
+                     const std::string& kind);
     void add_beyond(bool is_weak, rt::ExchangeScheme scheme);
     void add(std::vector<ScalingRun>& runs, const Wanted& wanted, const std::vector<ScalingRun>& of_one);
 
     ScalingLab& lab_;
     ScalingResults& results_;
     ScalingSizes sizes_;
-    double budget_, spent_ = 0;
+    double spent_ = 0;
     driver::Stopwatch watch_;
     Report report_;
     ScalingProgram star_;
     std::map<std::int64_t, ScalingProgram> cahn_hilliard_;  // by width of the halos
+    std::set<std::int64_t> on_one_;                         // lengths that one device was measured on
     // Of one grid, the last that was asked for: they are large.
     struct Kept {
         std::string spec;

@@ -71,6 +71,13 @@ struct ModelPoint {
     double rate() const { return cells / seconds; }
 };
 
+// Measurements of one kind, such as "Cahn-Hilliard on 4 devices", as far as they were come to.
+struct MeasuredKind {
+    std::string name;
+    int wanted = 0;
+    int left_out = 0;  // of them, as the time was spent
+};
+
 struct ScalingResults {
     bool is_gpu = false;
     std::string machine;  // "4 x NVIDIA H200, sm_90, 132 SMs"
@@ -87,7 +94,9 @@ struct ScalingResults {
     std::vector<ModelPoint> beyond;
     int node_devices = 0;
     double network_bytes_per_second = 0, network_seconds = 0;
-    std::vector<std::string> missing;  // what was left out, and why
+    double budget = 0;                 // seconds for all that is measured
+    std::vector<MeasuredKind> kinds;   // in the order of measuring
+    std::vector<std::string> missing;  // what else was left out, and why
 
     bool is_right() const;
 };

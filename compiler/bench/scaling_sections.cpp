@@ -208,6 +208,10 @@ std::string scaling_mistakes_section(const ScalingResults& results) {
                                     driver::scheme_word(run.scheme), run.width, run.wrong);
     for (const std::string& missing : results.missing)
         text += "- " + missing + "\n";
+    for (const MeasuredKind& kind : results.kinds)
+        if (kind.left_out > 0)
+            text += fmt::format("- {}: {} of {} measurements left out, the {:g} s of `--budget` were spent\n",
+                                kind.name, kind.left_out, kind.wanted, results.budget);
     return text.empty() ? "" : "\n### What is wrong or missing\n\n" + text;
 }
 

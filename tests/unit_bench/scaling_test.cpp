@@ -81,6 +81,7 @@ TEST_CASE("what was not measured has no part of the page") {
     results.link = {};
     results.beyond.clear();
     results.missing.clear();
+    results.kinds.clear();
     const std::string page = bench::scaling_page(results, {});
     for (const char* title :
          {"### One grid", "### A grid", "### The link", "### Beyond", "### What is wrong"})
@@ -129,6 +130,8 @@ TEST_CASE("the JSON of scaling has every figure") {
     CHECK(json["link"]["pairs"][0]["copies"][0]["bytes"] == 4096);
     CHECK(json["model"]["points"].size() == 2 * (11 + 11 + 3));
     CHECK(json["model"]["network_bytes_per_s"] == 50e9);
+    CHECK(json["measurements"][0]["wanted"] == 84);
+    CHECK(json["measurements"][0]["left_out"] == 63);
 }
 
 TEST_CASE("what one device does is the fastest of its kernels, by length") {
@@ -144,8 +147,6 @@ TEST_CASE("pictures have a panel for each scheme, and two rows for each number o
     const std::string path = folder / "picture.png";
     bench::write_beyond(path, test::scaling_results(true));
     const auto [width, height] = size_of_png(path);
-    bench::write_lengths("/tmp/sc/both.png", test::scaling_results(true));
-    bench::write_lengths("/tmp/sc/one.png", test::scaling_results(false));
     const std::pair<int, int> panel{width / 2, height};
     bench::write_lengths(path, test::scaling_results(true));
     CHECK(size_of_png(path) == std::pair{3 * panel.first, 4 * panel.second});
