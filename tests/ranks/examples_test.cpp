@@ -1,9 +1,13 @@
-// Every example as several processes: each cell, trace and reduction as of one.
+// Every example as several processes: each cell, trace and reduction as of one. Starting processes is most of
+// the work, so an example is run by one number of them, and by all where it differs most from the others in
+// what ranks must agree on; HALO_ALL_RANKS=1 runs each example by all.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catch.h"
 #include "mpirun.h"
@@ -21,6 +25,18 @@ const std::map<std::string, std::string> kGrids{
     {"derivative_z", "24,20,28"},    {"gradient", "24,20,28"},     {"heat3d", "24,20,28"},
     {"heat3d_capacity", "24,20,32"}, {"heat3d_until", "24,20,28"}, {"mri_fhd", "20,16,8"},
     {"gray_scott", "50,60"},         {"cahn_hilliard", "40,48"},   {"elastic2d", "50,60"}};
+
+// Points in two and three dimensions; a condition on a reduction; a table; regions; many components; a
+// staggered grid; bytes; and the plainest.
+const std::set<std::string> kByAll{"acoustic2d", "heat3d",   "shot3d",    "heat3d_until",
+                                   "coulomb",    "cavity2d", "elastic2d", "game_of_life"};
+
+// turn: counts those that are run by one number alone.
+std::vector<int> counts_for(const std::string& name, std::size_t& turn) {
+    const std::vector<int> all{2, 3, 4};
+    if (kByAll.contains(name) || std::getenv("HALO_ALL_RANKS") != nullptr) return all;
+    return {all[turn++ % all.size()]};
+}
 
 struct Example {
     std::string name;
@@ -84,10 +100,13 @@ Run run(const Folder& folder, const Example& example, int count) {
 
 TEST_CASE("examples on several ranks give the bits of one", "[examples]") {
     Folder folder;
-    int compared = 0;
+    std::set<std::string> names;
+    std::size_t turn = 0;
+    std::map<int, int> compared;  // by number of processes
     for (const Example& example : examples(folder)) {
+        names.insert(example.name);
         const Run one = run(folder, example, 1);
-        for (const int count : {2, 3, 4}) {
+        for (const int count : counts_for(example.name, turn)) {
             const Run several = run(folder, example, count);
             INFO(example.name << " on " << count);
             for (std::size_t i = 0; i < one.files.size(); ++i) {
@@ -95,8 +114,11 @@ TEST_CASE("examples on several ranks give the bits of one", "[examples]") {
                 CHECK((several.files[i] == one.files[i]));
             }
             CHECK(several.reductions == one.reductions);
-            ++compared;
+            ++compared[count];
         }
     }
-    CHECK(compared > 90);
+    CHECK(names.size() > 30);
+    CHECK(std::ranges::includes(names, kByAll));
+    for (const int count : {2, 3, 4})
+        CHECK(compared[count] > 15);
 }
