@@ -9,6 +9,7 @@
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/field_files.h"
 #include "compiler/ir/print.h"
+#include "compiler/support/array_name.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/io/npy.h"
 #include "runtime/ranks/together.h"
@@ -99,7 +100,7 @@ RunIdentity identity_of(rt::Ranks& ranks, const ir::Program& program, const sema
             data.insert(data.end(), {fill.points, fill.name, ir::print(fill.init)});
     }
     const auto add_file = [&](const Load& load) {
-        data.insert(data.end(), {load.field, file_digest(ranks, load.path)});
+        data.insert(data.end(), {load.field, file_digest(ranks, parse_array_name(load.path).file)});
     };
     for (const Load& load : request.loads)
         if (is_input(program, load.field)) add_file(load);
@@ -192,8 +193,8 @@ void Checkpoints::write(Engine& engine, std::int64_t done, const Console& consol
 void Checkpoints::write_files(Engine& engine, std::int64_t done) {
     const std::string folder = folder_.begin(done);
     for_levels(program_, [&](const ir::Field& field, int time) {
-        save_fields(ranks_, folder + "/" + level_file(field.name, time), engine, {field.name, {field.name}},
-                    program_.rank(), time);
+        save_level(ranks_, folder + "/" + level_file(field.name, time), engine, field.name, program_.rank(),
+                   time);
     });
     for_sampled(program_, [&](const std::string& points, const std::string& trace) {
         const std::vector<double> rows = engine.trace(points, trace);

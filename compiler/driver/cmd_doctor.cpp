@@ -11,6 +11,7 @@
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/hdf5/hdf5.h"
 #include "runtime/limits/measure.h"
 #include "runtime/limits/store.h"
 #include "runtime/nvrtc/nvrtc.h"
@@ -66,6 +67,12 @@ Finding find_cpu() {
     Finding finding{"cpu", "CPU back end", rt::cpu_available(), {}};
     finding.detail = finding.found ? rt::make_cpu_device()->description() : rt::cpu_unavailable_reason();
     return finding;
+}
+
+Finding find_hdf5() {
+    const rt::Hdf5Library library = rt::find_hdf5();
+    return {"hdf5", "HDF5", library.found,
+            library.detail + (library.found ? "" : "; fields are read and written as .npy without it")};
 }
 
 Finding find_cache() {
@@ -156,8 +163,8 @@ ExitCode doctor(const DoctorOptions& options, const Console& console) {
     if (options.measure) measure(options, console);
     rt::CudaStatus status = rt::cuda_status();
     const TargetHere here = target_here();
-    std::vector<Finding> findings{find_driver(status), find_devices(status), find_nvrtc(), find_cpu(),
-                                  find_cache()};
+    std::vector<Finding> findings{find_driver(status), find_devices(status), find_nvrtc(),
+                                  find_cpu(),          find_hdf5(),          find_cache()};
     std::string best = best_device(findings[1].found && findings[2].found, findings[3].found);
     if (!options.json) {
         console.result(as_text(findings, best, here, console));

@@ -6,11 +6,6 @@
 
 namespace halo::driver {
 
-std::vector<std::int64_t> FieldSet::npy_shape(std::vector<std::int64_t> grid) const {
-    if (!is_single()) grid.push_back(static_cast<std::int64_t>(fields.size()));
-    return grid;
-}
-
 FieldSet find_fields(const ir::Program& program, const std::string& name) {
     FieldSet result;
     result.name = name;

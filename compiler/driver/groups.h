@@ -1,6 +1,6 @@
 // Fields of several components as a user sees them: one name, one file.
 //
-// In a .npy file the components are the last, fastest axis: shape (z, y, x, components). A complex field is
+// In a file the components are the last, fastest axis: shape (z, y, x, components). A complex field is
 // an array of complex numbers of shape (z, y, x).
 #pragma once
 
@@ -19,8 +19,6 @@ struct FieldSet {
     bool is_complex = false;          // two fields, saved as complex numbers
 
     bool is_single() const { return fields.size() == 1; }
-    // Of the array in a file, slowest axis first.
-    std::vector<std::int64_t> npy_shape(std::vector<std::int64_t> grid) const;
 };
 
 // The field or group of this name, which the program has.

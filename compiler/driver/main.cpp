@@ -45,11 +45,13 @@ constexpr const char* kRunFooter =
     R"(What the file's run block says is the default, and each part of it can be given here instead.
   haloc run heat3d.halo --steps 100 --set dt=0.1 --set lambda=1/2
   haloc run heat3d.halo --save u=final.npy --plot u=final.png
+  haloc run heat3d.halo --save u=final.h5               # HDF5, and final.xdmf for ParaView
   haloc run heat3d.halo --plot u@z=10=low.png --device cpu --timings
   haloc run heat3d.halo --checkpoint heat.ck --checkpoint-every 10min   # and to go on: --restart heat.ck
-Files are read and written relative to the current directory. Arrays in .npy files list the axes from slowest to
-fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for that
-field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at once.)";
+Files are read and written relative to the current directory. Arrays in .npy and HDF5 files list the axes from slowest
+to fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for
+that field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at
+once.)";
 
 constexpr const char* kTuneFooter =
     R"(  haloc tune heat3d.halo --grid 512,512,512 --budget 120
@@ -218,8 +220,10 @@ private:
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
-        repeatable(sub, "--load", run_.load, "FIELD=FILE.npy: initial data (or .png: a picture)");
-        repeatable(sub, "--save", run_.save, "FIELD[=FILE.npy]: write a field at the end");
+        repeatable(sub, "--load", run_.load,
+                   "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
+        repeatable(sub, "--save", run_.save,
+                   "FIELD[=FILE.npy]: write a field at the end (or FILE.h5, which several fields may share)");
         repeatable(sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);

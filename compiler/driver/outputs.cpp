@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <sstream>
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/field_files.h"
 #include "compiler/driver/pictures.h"
+#include "compiler/support/array_name.h"
 #include "runtime/io/npy.h"
 #include "runtime/ranks/together.h"
 
@@ -27,17 +29,37 @@ std::string place(const RunRequest& request, std::int64_t cell) {
     return join(words, ", ");
 }
 
+// Whether one is written after step `done`, besides that at the end.
+bool is_due(const Output& output, std::int64_t done) {
+    return output.every > 0 && done > 0 && done % output.every == 0;
+}
+
+std::string names_of(const std::vector<const Output*>& outputs) {
+    std::vector<std::string> names;
+    for (const Output* output : outputs)
+        names.push_back(output->field.name);
+    return join(names, ", ");
+}
+
 }  // namespace
 
-std::vector<std::int64_t> RunRequest::npy_shape() const {
-    std::vector<std::int64_t> shape(extent.begin(), extent.begin() + rank());
-    std::reverse(shape.begin(), shape.end());
-    return shape;
+std::array<double, 3> RunRequest::first_point(const Output& output) const {
+    std::array<double, 3> point = origin;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (output.staggered[axis]) point[axis] += spacing[axis] / 2;
+    return point;
 }
 
 std::string describe_grid(const RunRequest& request, bool utf8) {
     return fmt::format("{}", fmt::join(request.extent.begin(), request.extent.begin() + request.rank(),
                                        utf8 ? " × " : " x "));
+}
+
+bool shares_file(const Output& one, const Output& other) {
+    const auto normal = [](const Output& output) {
+        return std::filesystem::path(output.path).lexically_normal();
+    };
+    return one.is_array() && other.is_array() && normal(one) == normal(other);
 }
 
 std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps) {
@@ -59,34 +81,50 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
 }
 
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
-    for (const Output& output : request_.outputs) {
-        std::vector<std::string> paths;
-        if (output.every > 0 && done > 0 && done % output.every == 0) {
-            paths.push_back(frame_path(output.path, done, request_.steps));
+    const std::vector<Output>& all = request_.outputs;
+    for (auto output = all.begin(); output != all.end(); ++output) {
+        if (output->is_array()) {
+            const auto shares = [&](const Output& other) { return shares_file(other, *output); };
+            if (std::none_of(all.begin(), output, shares)) write_arrays(engine, *output, done, last);
+            continue;
         }
-        if (last) paths.push_back(output.path);
+        std::vector<std::string> paths;
+        if (is_due(*output, done)) paths.push_back(frame_path(output->path, done, request_.steps));
+        if (last) paths.push_back(output->path);
         for (const std::string& path : paths) {
             if (!done_.insert(path).second) continue;
-            if (output.trace) {
-                write_trace(output, path, engine.trace(output.trace->points, output.trace->trace), done);
-            } else if (output.kind == Output::Kind::save) {
-                write_fields(engine, output, path, done);
+            if (output->trace) {
+                write_trace(*output, path, engine.trace(output->trace->points, output->trace->trace), done);
             } else {
-                write_picture(engine, output, path, done);
+                write_picture(engine, *output, path, done);
             }
         }
     }
 }
 
-void Outputs::write_fields(Engine& engine, const Output& output, const std::string& path, std::int64_t done) {
-    std::map<std::string, NotFiniteCells> looked;
-    save_fields(ranks_, path, engine, output.field, request_.rank(), 0,
-                [&](const std::string& field, const rt::Box& box, const FieldValues& values) {
-                    looked[field].look(request_, box, values);
-                });
-    for (const std::string& field : output.field.fields)
-        note_trouble(looked[field], field, cell_count(request_.extent), done);
-    written_.push_back({output.field.name, path, done});
+void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last) {
+    FileOfFields frame{frame_path(first.path, done, request_.steps), {}}, end{first.path, {}};
+    for (const Output& output : request_.outputs) {
+        if (!shares_file(output, first)) continue;
+        if (is_due(output, done)) frame.outputs.push_back(&output);
+        if (last) end.outputs.push_back(&output);
+    }
+    std::vector<FileOfFields> files;
+    for (FileOfFields& file : {std::ref(frame), std::ref(end)})
+        if (!file.outputs.empty() && done_.insert(file.path).second) files.push_back(std::move(file));
+    if (files.empty()) return;
+    std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> looked;
+    const auto look = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
+                          const FieldValues& values) { looked[{&set, field}].look(request_, box, values); };
+    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, look))
+        for (const std::string& field : output->field.fields)
+            note_trouble(looked[{&output->field, field}], field, cell_count(request_.extent), done);
+    for (const FileOfFields& file : files)
+        written_.push_back({names_of(file.outputs), file.path, done});
+    if (!is_hdf5(first.path)) return;
+    if (const std::optional<std::string> page =
+            series_[first.path].write(ranks_, engine, request_, first, done, last))
+        written_.push_back({written_.back().field, *page, done});
 }
 
 // The first rank draws.

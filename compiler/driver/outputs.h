@@ -1,13 +1,15 @@
-// The files that a run writes: fields as .npy, pictures as .png, at the end, and where asked also every so
-// many steps. The latter have the step in their names, before the extension: heat-000500.png.
+// The files that a run writes: fields as .npy or HDF5, pictures as .png, at the end, and where asked also
+// every so many steps. The latter have the step in their names, before the extension: heat-000500.png.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/driver/field_series.h"
 #include "compiler/driver/request.h"
 #include "runtime/core/box.h"
 #include "runtime/ranks/ranks.h"
@@ -15,7 +17,7 @@
 namespace halo::driver {
 
 struct WrittenFile {
-    std::string field;
+    std::string field;  // all of them, with commas, where there are several
     std::string path;
     std::int64_t step = 0;
 };
@@ -58,7 +60,8 @@ public:
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
-    void write_fields(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
+    // All arrays that share the file of `first`.
+    void write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
                      std::int64_t done);
@@ -67,12 +70,10 @@ private:
 
     const RunRequest& request_;
     rt::Ranks& ranks_;
-    std::set<std::string> done_;  // paths
+    std::set<std::string> done_;                 // paths
+    std::map<std::string, FieldSeries> series_;  // by the path of their last file
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
 };
-
-// "heat.png", 500, 100000 → "heat-000500.png"
-std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);
 
 }  // namespace halo::driver

@@ -14,7 +14,7 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     auto a = static_cast<std::size_t>(axis);
     rt::PictureAxis result;
     result.label = request.axes[a];
-    result.first = request.origin[a] + (output.staggered[a] ? request.spacing[a] / 2 : 0);
+    result.first = request.first_point(output)[a];
     result.last = result.first + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
     return result;
 }

@@ -1,15 +1,14 @@
 #include "compiler/driver/request.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/exit_code.h"
+#include "compiler/driver/request_files.h"
 #include "compiler/lower/host_scalar.h"
 
 namespace halo::driver {
@@ -53,8 +52,8 @@ public:
         take_saves();
         take_plots();
         for (Output& output : request_.outputs)
-            if (!output.trace) output.staggered = stagger_of(output.field.fields.front());
-        check_files();
+            if (!output.trace) take_place(output);
+        check_files(request_);
         return std::move(request_);
     }
 
@@ -386,6 +385,12 @@ private:
         }
         return {};
     }
+    void take_place(Output& output) const {
+        output.staggered = stagger_of(output.field.fields.front());
+        output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
+            return stagger_of(field) != output.staggered;
+        });
+    }
     std::int64_t nearest_cell(const std::string& field, int axis, double position) const {
         auto a = static_cast<std::size_t>(axis);
         const double shift = stagger_of(field)[a] ? 0.5 : 0;
@@ -413,32 +418,6 @@ private:
     std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
         if (cut || program_.rank() < 3) return cut;
         return Cut{2, request_.extent[2] / 2};
-    }
-
-    // What would fail at the end of a long run is better known before it.
-    void check_files() const {
-        namespace fs = std::filesystem;
-        std::set<std::string> paths;
-        for (const Output& output : request_.outputs) {
-            if (!paths.insert(fs::path(output.path).lexically_normal().string()).second) {
-                wrong(fmt::format("two outputs would be written to {}", output.path),
-                      "give them different names");
-            }
-            fs::path folder = fs::path(output.path).parent_path();
-            if (folder.empty()) folder = ".";
-            std::error_code ignored;
-            if (!fs::is_directory(folder, ignored)) {
-                throw CommandError(
-                    ExitCode::file,
-                    fmt::format("cannot write {}: there is no folder {}", output.path, folder.string()),
-                    fmt::format("mkdir -p {} makes it", folder.string()));
-            }
-            if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-                throw CommandError(ExitCode::file,
-                                   fmt::format("cannot write {}: the folder {} may not be written to",
-                                               output.path, folder.string()));
-            }
-        }
     }
 
     const RunArguments& arguments_;

@@ -33,6 +33,9 @@ struct Output {
     std::int64_t every = 0;  // steps between files; 0: at the end only
     std::optional<TraceName> trace{};  // instead of a field; its name is field.name
     std::array<bool, 3> staggered{};   // the field lies half a cell further along the axis
+    bool lies_apart = false;  // its components lie at other places than the first, whose `staggered` is
+
+    bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved
 };
 
 struct Load {
@@ -62,7 +65,10 @@ struct RunRequest {
     bool strict_fp = false;
 
     int rank() const { return static_cast<int>(axes.size()); }
-    std::vector<std::int64_t> npy_shape() const;  // slowest axis first
+    // The time of what is there after so many steps; without `dt` their number.
+    double time_after(std::int64_t done) const { return static_cast<double>(done) * time_step.value_or(1); }
+    // Coordinates of the first value of what is saved or drawn.
+    std::array<double, 3> first_point(const Output& output) const;
 };
 
 // The reductions that the `until` of a stencil's run block reads; none where there is none.
@@ -72,6 +78,12 @@ std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::P
 // is changed.
 RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
                         const sema::AnalyzedStencil& stencil, const Console& console);
+
+// Arrays that are written to one file: their paths are the same.
+bool shares_file(const Output& one, const Output& other);
+
+// "heat.png", 500, 100000 → "heat-000500.png"
+std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);
 
 // "128 × 128 × 64" (or with x where the terminal has no UTF-8)
 std::string describe_grid(const RunRequest& request, bool utf8);

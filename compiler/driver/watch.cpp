@@ -83,21 +83,15 @@ std::vector<WrittenFile> Watch::save_last_good() const {
     std::vector<WrittenFile> written;
     if (request_.outputs.empty() || !last_good_step_) return written;
     const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
-    const rt::Box whole = rt::whole_box(request_.extent);
     const std::vector<rt::Box> boxes = engine_.own_boxes();
     for (const auto& [field, parts] : good_) {
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
         const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
-        rt::NpyWriter writer(ranks_, path, request_.npy_shape(), engine_.type_of(field));
-        for (std::size_t i = 0; i < boxes.size(); ++i) {
-            const FieldValues& values = parts[i];
-            const std::int64_t size = rt::size_of(values.type);
-            rt::for_runs(boxes[i], boxes[i], whole,
-                         [&](std::int64_t here, std::int64_t in_file, std::int64_t cells) {
-                             writer.write(in_file, values.elements.data() + here * size, cells);
-                         });
-        }
-        writer.commit();
+        rt::FieldFile file(ranks_, path, request_.extent,
+                           rt::npy_layout({request_.extent, request_.rank()}, engine_.type_of(field)));
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            file.write(0, boxes[i], parts[i].data());
+        file.commit();
         written.push_back({field, path, *last_good_step_});
     }
     return written;

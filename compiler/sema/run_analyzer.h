@@ -108,6 +108,7 @@ private:
 
     // Refuses a file that is not of the one format there is.
     bool check_path(const syntax::FilePath& path, const std::string& extension);
+    bool check_array_path(const syntax::FilePath& path, bool may_name_dataset);
 
     std::int64_t read_every(const std::optional<syntax::ExprId>& every);
 

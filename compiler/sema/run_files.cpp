@@ -7,8 +7,21 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/sema/run_analyzer.h"
 #include "compiler/sema/types.h"
+#include "compiler/support/array_name.h"
 
 namespace halo::sema {
+
+// Of a field: one array a file, or HDF5, of which a load may name the dataset.
+bool RunAnalyzer::check_array_path(const syntax::FilePath& path, bool may_name_dataset) {
+    const ArrayName name = parse_array_name(path.text);
+    if (is_hdf5(name.file) && (may_name_dataset || name.dataset.empty())) return true;
+    if (path.text.size() > 4 && path.text.ends_with(".npy")) return true;
+    sink_.report(DiagnosticKind::file_format, path.where,
+                 may_name_dataset
+                     ? "the name of this file must end in .npy or .h5 (\"in.h5:/u\" names a dataset)"
+                     : "the name of this file must end in .npy or .h5");
+    return false;
+}
 
 bool RunAnalyzer::check_path(const syntax::FilePath& path, const std::string& extension) {
     if (path.text.size() > extension.size() && path.text.ends_with(extension)) return true;
@@ -35,7 +48,7 @@ void RunAnalyzer::read(const syntax::LoadStatement& load) {
     }
     const std::optional<Reference> field = field_of(load.field);
     const bool is_picture = load.path.text.ends_with(".png");
-    const bool valid = is_picture ? !field || can_show(*field, load) : check_path(load.path, ".npy");
+    const bool valid = is_picture ? !field || can_show(*field, load) : check_array_path(load.path, true);
     if (!field || !is_first_start(*field, settings_.where(load.field)) || !valid) return;
     result_.loads.push_back({field->name, load.path.text, load.where});
 }
@@ -57,7 +70,7 @@ bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& 
     if (is_plane && is_number)
         diagnostic.note("load it into a field of u8, and compare that with a number");
     else
-        diagnostic.note("arrays of any shape are loaded from .npy files");
+        diagnostic.note("arrays of any shape are loaded from .npy and .h5 files");
     return false;
 }
 
@@ -71,7 +84,7 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
         return;
     }
     const std::optional<Reference> field = field_of(save.field);
-    const bool valid = check_path(save.path, ".npy");
+    const bool valid = check_array_path(save.path, false);
     const std::int64_t every = read_every(save.every);
     if (field && valid) result_.saves.push_back({field->name, save.path.text, every, save.where});
 }

@@ -34,13 +34,13 @@ struct CoefOverride {
 
 struct Load {
     std::string field;
-    std::string
-        path;  // .npy, axes from slowest to fastest; or .png, a picture in grey for one field in a plane
+    std::string path;  // .npy or HDF5, axes from slowest to fastest; or .png, a picture in grey for one field
+                       // in a plane
     SourceRange where;
 };
 struct Save {
     std::string field;
-    std::string path;        // .npy
+    std::string path;        // .npy; of fields also HDF5
     std::int64_t every = 0;  // steps; 0: at the end alone
     SourceRange where;
 };

@@ -17,77 +17,79 @@ ElementType type_in_file(ElementType type) {
     return type == ElementType::bf16 ? ElementType::f32 : type;  // numpy has none
 }
 
-}  // namespace
+class NpyReader final : public FieldReader {
+public:
+    NpyReader(const std::string& path, const FieldShape& shape, const std::string& what);
+    void read(const Box& box, ElementType type, void* elements) override;
 
-NpyWriter::NpyWriter(Ranks& ranks, const std::string& path, const std::vector<std::int64_t>& shape,
-                     ElementType type, bool is_complex)
-    : file_(ranks, path), type_(type) {
-    const char* const descr = !is_complex ? npy_descr(type) : type == ElementType::f32 ? "<c8" : "<c16";
-    const std::string header = npy_header(shape, descr);
-    begin_ = static_cast<std::int64_t>(header.size());
-    if (ranks.is_first()) file_.write_at(0, header.data(), header.size());
-}
-
-void NpyWriter::write(std::int64_t first, const void* elements, std::int64_t count) {
-    const ElementType in_file = type_in_file(type_);
-    const std::int64_t size = size_of(in_file);
-    if (in_file == type_)
-        return file_.write_at(begin_ + first * size, elements, static_cast<std::size_t>(count * size));
-    std::vector<double> values(static_cast<std::size_t>(std::min(count, kChunk)));
-    std::vector<char> chunk(values.size() * static_cast<std::size_t>(size));
-    for (std::int64_t done = 0; done < count; done += kChunk) {
-        const std::int64_t now = std::min(kChunk, count - done);
-        decode(static_cast<const char*>(elements) + done * size_of(type_), now, type_, values.data());
-        encode(values.data(), now, in_file, chunk.data());
-        file_.write_at(begin_ + (first + done) * size, chunk.data(), static_cast<std::size_t>(now * size));
-    }
-}
-
-void NpyWriter::commit() {
-    file_.commit();
-}
-
-struct NpyReader::State {
-    explicit State(const std::string& path) : input(open_npy_numbers(path)), file(path) {}
-
-    NpyNumbers input;
-    FileRead file;
-    std::vector<double> whole;  // of a file in Fortran order
+private:
+    // Elements in a row, counted from the array's first.
+    void read_row(std::int64_t first, std::int64_t count, ElementType type, char* to) const;
 
     // A boolean of another byte than 0 and 1 becomes one of these.
     bool is_of(ElementType type) const {
-        return type != ElementType::boolean && type == type_in_file(type) && !input.swap &&
-               input.kind == npy_descr(type) + 1;
+        return type != ElementType::boolean && type == type_in_file(type) && !input_.swap &&
+               input_.kind == npy_descr(type) + 1;
     }
+
+    NpyNumbers input_;
+    FileRead file_;
+    Box grid_;
+    std::int64_t components_;
+    std::vector<double> whole_;  // of a file in Fortran order
 };
 
-NpyReader::NpyReader(const std::string& path, const std::vector<std::int64_t>& shape, const std::string& what)
-    : state_(std::make_unique<State>(path)) {
-    const NpyHeader& header = state_->input.header;
-    if (header.shape != shape) refuse_npy(path, npy_shape_mismatch(header.shape, shape, what));
-    if (header.fortran_order && shape.size() > 1) state_->whole = read_npy(path, shape, what).values;
+NpyReader::NpyReader(const std::string& path, const FieldShape& shape, const std::string& what)
+    : input_(open_npy_numbers(path)),
+      file_(path),
+      grid_(whole_box(shape.extent)),
+      components_(shape.components) {
+    const NpyHeader& header = input_.header;
+    const std::vector<std::int64_t> wanted = shape.elements();
+    if (header.shape != wanted) refuse_shape(path, header.shape, wanted, what);
+    if (header.fortran_order && wanted.size() > 1) whole_ = read_npy(path, wanted, what).values;
 }
 
-NpyReader::~NpyReader() = default;
+void NpyReader::read(const Box& box, ElementType type, void* elements) {
+    const std::int64_t cell = components_ * size_of(type);
+    for_runs(box, box, grid_, [&](std::int64_t here, std::int64_t in_file, std::int64_t cells) {
+        read_row(in_file * components_, cells * components_, type,
+                 static_cast<char*>(elements) + here * cell);
+    });
+}
 
-void NpyReader::read(std::int64_t first, std::int64_t count, ElementType type, void* elements) {
-    const State& s = *state_;
-    if (!s.whole.empty()) return encode(s.whole.data() + first, count, type, elements);
-    const auto size = static_cast<std::int64_t>(s.input.element.bytes);
-    char* to = static_cast<char*>(elements);
-    if (s.is_of(type))
-        return s.file.read_at(s.input.offset + first * size, to, static_cast<std::size_t>(count * size));
+void NpyReader::read_row(std::int64_t first, std::int64_t count, ElementType type, char* to) const {
+    if (!whole_.empty()) return encode(whole_.data() + first, count, type, to);
+    const auto size = static_cast<std::int64_t>(input_.element.bytes);
+    if (is_of(type))
+        return file_.read_at(input_.offset + first * size, to, static_cast<std::size_t>(count * size));
     std::vector<double> values(static_cast<std::size_t>(std::min(count, kChunk)));
     std::vector<unsigned char> chunk(values.size() * static_cast<std::size_t>(size));
     for (std::int64_t done = 0; done < count; done += kChunk) {
         const std::int64_t now = std::min(kChunk, count - done);
-        s.file.read_at(s.input.offset + (first + done) * size, reinterpret_cast<char*>(chunk.data()),
-                       static_cast<std::size_t>(now * size));
+        file_.read_at(input_.offset + (first + done) * size, reinterpret_cast<char*>(chunk.data()),
+                      static_cast<std::size_t>(now * size));
         for (std::int64_t i = 0; i < now; ++i)
-            values[static_cast<std::size_t>(i)] =
-                s.input.element.widen(chunk.data() + i * size, s.input.swap);
+            values[static_cast<std::size_t>(i)] = input_.element.widen(chunk.data() + i * size, input_.swap);
         encode(values.data(), now, type, to + done * size_of(type));
     }
+}
+
+}  // namespace
+
+FieldLayout npy_layout(const FieldShape& shape, ElementType type) {
+    const char* const descr = !shape.is_complex ? npy_descr(type) : type == ElementType::f32 ? "<c8" : "<c16";
+    const std::string header = npy_header(shape.is_complex ? shape.cells() : shape.elements(), descr);
+    FieldLayout layout;
+    layout.arrays.push_back(
+        {static_cast<std::int64_t>(header.size()), shape.components, type, type_in_file(type)});
+    layout.rest.emplace_back(0, header);
+    return layout;
+}
+
+std::unique_ptr<FieldReader> open_npy_field(const std::string& path, const FieldShape& shape,
+                                            const std::string& what) {
+    return std::make_unique<NpyReader>(path, shape, what);
 }
 
 }  // namespace halo::rt

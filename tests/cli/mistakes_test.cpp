@@ -138,3 +138,21 @@ TEST_CASE("help is there for the command and each of its parts") {
     }
     CHECK(folder.haloc({"--version"}).out.find("haloc ") == 0);
 }
+
+TEST_CASE("without its library HDF5 is refused before anything runs") {
+    Folder folder;
+    folder.write("heat.halo", kHeat);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"--save", "u=u.h5"}, std::vector<std::string>{"--load", "u=u.h5"}}) {
+        Invocation invocation;
+        invocation.folder = folder.path();
+        invocation.arguments = {"run", "heat.halo", words[0], words[1]};
+        invocation.set = {"HALOCLINE_HDF5=/no/such/library.so"};
+        const Outcome outcome = run_haloc(invocation);
+        INFO(outcome.err);
+        CHECK(outcome.code == 4);
+        CHECK(outcome.err.find("libhdf5 is not found (apt-get install libhdf5-dev") != std::string::npos);
+        CHECK(outcome.err.find(".npy") != std::string::npos);
+    }
+    CHECK(folder.names() == std::vector<std::string>{"heat.halo"});
+}

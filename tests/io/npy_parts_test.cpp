@@ -21,6 +21,7 @@ namespace {
 
 const std::array<std::int64_t, kMaxRank> kExtent{5, 7, 6};
 const Box kWhole = whole_box(kExtent);
+const FieldShape kGrid{kExtent, 3};
 
 std::vector<double> numbers() {
     std::vector<double> values(static_cast<std::size_t>(kWhole.cells()));
@@ -37,13 +38,19 @@ std::vector<Box> four_boxes() {
     return boxes;
 }
 
-void write_box(NpyWriter& writer, const Box& box, ElementType type) {
+FieldFile open_file(Ranks& ranks, const std::string& path, const FieldShape& shape, ElementType type) {
+    return {ranks, path, shape.extent, npy_layout(shape, type)};
+}
+
+void write_box(FieldFile& file, const Box& box, ElementType type) {
     const std::vector<double> values = numbers();
+    std::vector<char> elements;
     for_runs(box, box, kWhole, [&](std::int64_t, std::int64_t in_whole, std::int64_t count) {
-        std::vector<char> elements(static_cast<std::size_t>(count * size_of(type)));
-        encode(values.data() + in_whole, count, type, elements.data());
-        writer.write(in_whole, elements.data(), count);
+        const std::size_t before = elements.size();
+        elements.resize(before + static_cast<std::size_t>(count * size_of(type)));
+        encode(values.data() + in_whole, count, type, elements.data() + before);
     });
+    file.write(0, box, elements.data());
 }
 
 int files_in(const TemporaryFolder& folder) {
@@ -57,9 +64,9 @@ TEST_CASE("ranks write their parts of one array") {
     for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::i64}) {
         const std::string path = folder / "u.npy";
         const auto troubles = as_ranks(4, [&](Ranks& ranks) {
-            NpyWriter writer(ranks, path, {6, 7, 5}, type);
-            write_box(writer, four_boxes()[static_cast<std::size_t>(ranks.rank())], type);
-            writer.commit();
+            FieldFile file = open_file(ranks, path, kGrid, type);
+            write_box(file, four_boxes()[static_cast<std::size_t>(ranks.rank())], type);
+            file.commit();
         });
         for (const std::string& trouble : troubles)
             CHECK(trouble.empty());
@@ -77,14 +84,15 @@ TEST_CASE("ranks write their parts of one array") {
 
 TEST_CASE("what one rank cannot write fails on all, and leaves nothing behind") {
     TemporaryFolder folder;
-    for (const std::string& trouble : as_ranks(
-             3, [&](Ranks& ranks) { NpyWriter writer(ranks, folder / "none/u.npy", {2}, ElementType::f32); }))
+    for (const std::string& trouble :
+         as_ranks(3, [&](Ranks& ranks) { open_file(ranks, folder / "none/u.npy", kGrid, ElementType::f32); }))
         CHECK(trouble.find("does not exist") != std::string::npos);
     for (const std::string& trouble : as_ranks(3, [&](Ranks& ranks) {
-             NpyWriter writer(ranks, folder / "u.npy", {3}, ElementType::f64);
+             FieldFile file = open_file(ranks, folder / "u.npy", {{3, 1, 1}, 1}, ElementType::f64);
              const double value = 1;
-             writer.write(ranks.rank() == 2 ? -1000 : ranks.rank(), &value, 1);  // before the file's begin
-             writer.commit();
+             const std::int64_t cell = ranks.rank() == 2 ? -1000 : ranks.rank();  // before the file's begin
+             file.write(0, {{cell, 0, 0}, {cell + 1, 1, 1}}, &value);
+             file.commit();
          }))
         CHECK(trouble.find("cannot write") != std::string::npos);
     CHECK(files_in(folder) == 0);
@@ -101,18 +109,24 @@ TEST_CASE("a part of an array is read as the elements that are wanted") {
     const std::string path = folder / "u.npy";
     for (const ElementType in_file : {ElementType::f32, ElementType::f64, ElementType::i32}) {
         write_npy(path, {6, 7, 5}, numbers(), in_file);
-        NpyReader reader(path, {6, 7, 5}, "field u");
+        const auto reader = open_npy_field(path, kGrid, "field u");
         for (const ElementType type :
              {ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::i64}) {
-            std::vector<char> elements(static_cast<std::size_t>(9 * size_of(type)));
-            reader.read(23, 9, type, elements.data());
-            for (std::int64_t i = 0; i < 9; ++i)
-                CHECK(decode(elements.data() + i * size_of(type), type) == static_cast<double>(24 + i));
+            const Box box{{1, 2, 3}, {4, 7, 5}};
+            std::vector<double> values(static_cast<std::size_t>(box.cells())), expected;
+            std::vector<char> elements(values.size() * static_cast<std::size_t>(size_of(type)));
+            reader->read(box, type, elements.data());
+            decode(elements.data(), box.cells(), type, values.data());
+            for_runs(box, box, kWhole, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+                for (std::int64_t i = 0; i < count; ++i)
+                    expected.push_back(static_cast<double>(first + i + 1));
+            });
+            CHECK(values == expected);
         }
     }
     std::string refused;
     try {
-        NpyReader(path, {5, 7, 6}, "field u");
+        open_npy_field(path, {{6, 7, 5}, 3}, "field u");
     } catch (const Error& error) {
         refused = error.what();
     }
@@ -121,7 +135,7 @@ TEST_CASE("a part of an array is read as the elements that are wanted") {
     const std::int64_t large = (std::int64_t{1} << 60) + 1;  // no double holds it
     write_npy(path, {1}, &large, sizeof large, ElementType::i64);
     std::int64_t back = 0;
-    NpyReader(path, {1}, "n").read(0, 1, ElementType::i64, &back);
+    open_npy_field(path, {{1, 1, 1}, 1}, "n")->read(whole_box({1, 1, 1}), ElementType::i64, &back);
     CHECK(back == large);
 }
 

@@ -1,0 +1,49 @@
+// HDF5 files with fields of one grid: a dataset for each, through libhdf5, which is opened at run time.
+//
+// The library lays a new file out, in memory, and says where the elements of each dataset will lie; they are
+// written there as those of a .npy file are (FieldFile). So any build of the library serves any number of
+// ranks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/io/field_file.h"
+
+namespace halo::rt {
+
+struct Hdf5Library {
+    bool found = false;
+    std::string detail;  // "1.10.8, libhdf5.so.103", or why it is missing and how to get it
+};
+Hdf5Library find_hdf5();
+
+// A dataset, and what its attributes say. Lists have the slowest axis first, as the shape has.
+struct Hdf5Field {
+    std::string name;
+    FieldShape shape;
+    ElementType type = ElementType::f32;  // of what is written
+    std::string stencil;
+    std::int64_t step = 0;
+    double time = 0;
+    std::vector<std::string> axes;
+    std::vector<double> spacing;
+    std::vector<double> origin;  // of the first cell's value; empty: its components lie at different places
+};
+
+// What the elements become: f16 and bf16 are widened to f32, as XDMF knows no shorter reals; booleans are
+// bytes.
+ElementType type_in_hdf5(ElementType type);
+
+// Collective. Throws Error (io) on all ranks, also where the library is not there.
+FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields);
+
+// A dataset of numbers of any type and layout, compressed or not; of complex numbers where two members "r"
+// and "i" are what it has. Throws Error (io): no such file or dataset, no HDF5 file, no numbers, another
+// shape than is wanted; `what` names its destination ("field u").
+std::unique_ptr<FieldReader> open_hdf5_field(const std::string& path, const std::string& dataset,
+                                             const FieldShape& shape, const std::string& what);
+
+}  // namespace halo::rt

@@ -1,0 +1,103 @@
+#include "runtime/hdf5/library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace halo::rt::hdf5 {
+
+namespace {
+
+struct Opened {
+    std::unique_ptr<Library> library;
+    std::string why;
+};
+
+// Debian's names tell a library that is serial from one that was built for an MPI; either will do, as no
+// function that knows of MPI is called. The number is that of the interface: 1.10, 1.12, 1.14 and 2.
+std::vector<std::string> candidates() {
+    // Another library in its place is for tests, and for installations of one's own.
+    const char* own = std::getenv("HALOCLINE_HDF5");
+    if (own != nullptr && *own != '\0') return {own};
+    std::vector<std::string> names;
+    for (const char* name : {"libhdf5", "libhdf5_serial", "libhdf5_openmpi", "libhdf5_mpich"})
+        for (const char* number : {".320", ".310", ".200", ".103", ""})
+            names.push_back(fmt::format("{}.so{}", name, number));
+    return names;
+}
+
+// Constants are variables of the library, which H5open() sets.
+bool read_constants(void* handle, Library& library) {
+    const std::pair<const char*, Id*> all[] = {{"H5T_IEEE_F32LE_g", &library.f32},
+                                               {"H5T_IEEE_F64LE_g", &library.f64},
+                                               {"H5T_STD_U8LE_g", &library.u8},
+                                               {"H5T_STD_I32LE_g", &library.i32},
+                                               {"H5T_STD_I64LE_g", &library.i64},
+                                               {"H5T_C_S1_g", &library.text},
+                                               {"H5P_CLS_DATASET_CREATE_ID_g", &library.of_datasets},
+                                               {"H5P_CLS_FILE_ACCESS_ID_g", &library.of_access}};
+    for (const auto& [name, value] : all) {
+        const void* const variable = dlsym(handle, name);
+        if (variable == nullptr) return false;
+        *value = *static_cast<const Id*>(variable);
+    }
+    return true;
+}
+
+Opened open() {
+    void* handle = nullptr;
+    std::string file;
+    for (const std::string& name : candidates()) {
+        file = name;
+        handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle != nullptr) break;
+    }
+    if (handle == nullptr)
+        return {nullptr,
+                "libhdf5 is not found (apt-get install libhdf5-dev; HALOCLINE_HDF5 names another file)"};
+    auto library = std::make_unique<Library>();
+    const char* missing = nullptr;
+#define SYMBOL(member, name, result, ...)                                                \
+    library->member = reinterpret_cast<decltype(library->member)>(dlsym(handle, #name)); \
+    if (library->member == nullptr) missing = #name;
+#include "runtime/hdf5/symbols.def"
+#undef SYMBOL
+    if (missing != nullptr)
+        return {nullptr, fmt::format("{} has no {}; HDF5 1.10 or newer is needed", file, missing)};
+    unsigned major = 0, minor = 0, release = 0;
+    library->version(&major, &minor, &release);
+    library->release = fmt::format("{}.{}.{}", major, minor, release);
+    library->file = file;
+    // Before 1.10 an Id had 32 bits.
+    if (major < 1 || (major == 1 && minor < 10))
+        return {nullptr, fmt::format("{} is HDF5 {}, and 1.10 or newer is needed", file, library->release)};
+    if (library->open() < 0 || !read_constants(handle, *library))
+        return {nullptr, fmt::format("{} cannot be used", file)};
+    library->set_printing(kDefault, nullptr, nullptr);
+    return {std::move(library), ""};
+}
+
+int keep_first(unsigned, const ErrorRecord* record, void* text) {
+    auto& words = *static_cast<std::string*>(text);
+    if (words.empty() && record->text != nullptr) words = record->text;
+    return 0;
+}
+
+}  // namespace
+
+const Library* Library::find(std::string& why) {
+    static const Opened opened = hdf5::open();
+    why = opened.why;
+    return opened.library.get();
+}
+
+std::string Library::trouble() const {
+    std::string words;
+    walk_errors(kDefault, kInnermostFirst, keep_first, &words);
+    return words.empty() ? "for no reason that HDF5 gives" : words;
+}
+
+}  // namespace halo::rt::hdf5

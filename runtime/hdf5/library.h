@@ -1,0 +1,64 @@
+// libhdf5, opened: its functions and constants. Not for other rooms.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace halo::rt::hdf5 {
+
+using Id = std::int64_t;
+using Size = unsigned long long;
+using Address = unsigned long long;
+
+constexpr Id kDefault = 0;  // H5P_DEFAULT, H5S_ALL, H5E_DEFAULT
+constexpr unsigned kReadOnly = 0, kTruncate = 2;
+constexpr int kAllocateEarly = 1, kFillNever = 1;
+constexpr int kSelectSet = 0;
+constexpr int kInnermostFirst = 0;  // of an error's places
+constexpr int kByName = 0, kIncreasing = 0;
+constexpr int kInteger = 0, kFloat = 1, kCompound = 6, kEnum = 8;  // H5T_class_t
+
+struct ErrorRecord {
+    Id error_class, major, minor;
+    unsigned line;
+    const char *function, *file, *text;
+};
+
+struct Library {
+    // Opened once a process; nullptr where it is not found, or lacks something: `why` then says so.
+    static const Library* find(std::string& why);
+
+    // What a function that has failed says of it.
+    std::string trouble() const;
+
+    std::string file, release;  // "libhdf5_serial.so.103", "1.10.8"
+    // Types, once the library is open; kinds of lists.
+    Id f32 = 0, f64 = 0, u8 = 0, i32 = 0, i64 = 0, text = 0, of_datasets = 0, of_access = 0;
+
+#define SYMBOL(member, name, result, ...) result (*member)(__VA_ARGS__) = nullptr;
+#include "runtime/hdf5/symbols.def"
+#undef SYMBOL
+};
+
+// What the library has given, and takes back.
+class Handle {
+public:
+    Handle(Id id, int (*give_back)(Id)) : id_(id), close_(give_back) {}
+    ~Handle() {
+        if (id_ >= 0) close_(id_);
+    }
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Handle& operator=(Handle&&) = delete;
+
+    explicit operator bool() const { return id_ >= 0; }
+    Id id() const { return id_; }
+    bool close() { return close_(std::exchange(id_, -1)) >= 0; }
+
+private:
+    Id id_;
+    int (*close_)(Id);
+};
+
+}  // namespace halo::rt::hdf5

@@ -1,0 +1,87 @@
+// HDF5 files that several ranks write and read together, by a libhdf5 that need not know of MPI.
+#include "catch.h"
+#include "mpirun.h"
+#include "runtime/hdf5/hdf5.h"
+
+using namespace halo::test;
+
+namespace {
+
+const std::string kMix = R"(stencil mix(x, y, z) {
+    field u: f32 { boundary clamp }
+    field v: (x: f64, y: f64) { boundary clamp }
+    u[t+1] = u + 0.1 * (u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[z-1] + u[z+1] - 6*u)
+    v[t+1] = v + [u, 2*u]
+}
+run mix {
+    grid 11, 13, 24
+    steps 6
+    init u = idx(x) + 2*idx(y) - idx(z)
+    save u to "out.h5" every 4
+    save v to "out.h5"
+}
+)";
+
+Outcome run(const Folder& folder, int count, std::vector<std::string> with) {
+    Invocation invocation;
+    if (count > 1) invocation.launcher = mpirun(count);
+    invocation.arguments = {"run", "mix.halo", "--device", "cpu"};
+    invocation.arguments.insert(invocation.arguments.end(), with.begin(), with.end());
+    invocation.folder = folder.path();
+    invocation.set = {"HALO_NUM_THREADS=1"};
+    return run_haloc(invocation);
+}
+
+bool has_hdf5() {
+    const halo::rt::Hdf5Library library = halo::rt::find_hdf5();
+    if (!library.found) WARN("skipped: " << library.detail);
+    return library.found;
+}
+
+}  // namespace
+
+TEST_CASE("ranks write the HDF5 files of one process, and read them", "[files]") {
+    if (!has_hdf5()) return;
+    Folder folder;
+    folder.write("mix.halo", kMix);
+    const std::vector<std::string> names{"out-000004.h5", "out.h5", "out.xdmf"};
+    std::vector<std::string> files;
+    for (const int count : {1, 2, 3}) {
+        const Outcome outcome = run(folder, count, {});
+        INFO(count << "\n" << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(folder.names().size() == 4);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (count == 1) files.push_back(folder.read(names[i]));
+            CHECK(files[i].size() > 500);
+            CHECK(folder.read(names[i]) == files[i]);
+        }
+    }
+    std::string one;
+    for (const int count : {1, 3}) {
+        const Outcome outcome =
+            run(folder, count,
+                {"--no-files", "--load", "v=out.h5", "--load", "u=out-000004.h5:/u", "--save", "v=again.h5"});
+        INFO(count << "\n" << outcome.err);
+        REQUIRE(outcome.code == 0);
+        if (count == 1) one = folder.read("again.h5");
+    }
+    CHECK(one.size() > 500);
+    CHECK(folder.read("again.h5") == one);
+}
+
+TEST_CASE("what ranks cannot read of an HDF5 file is said once", "[files]") {
+    if (!has_hdf5()) return;
+    Folder folder;
+    folder.write("mix.halo", kMix);
+    folder.write("text.h5", "no HDF5");
+    for (const auto& [file, words] :
+         {std::pair{"u=text.h5", "it is no HDF5 file"}, {"u=none.h5", "no such file"}}) {
+        const Outcome outcome = run(folder, 3, {"--load", file});
+        INFO(outcome.err);
+        CHECK(outcome.code == 4);
+        CHECK(count_of(outcome.err, "error") == 1);
+        CHECK(count_of(outcome.err, words) == 1);
+        CHECK(folder.names().size() == 2);
+    }
+}
