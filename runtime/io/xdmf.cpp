@@ -56,7 +56,12 @@ const char* attribute_of(std::int64_t components) {
 
 // Slowest axis first, as all lists in a page.
 std::string by_axis(const std::array<double, kMaxRank>& numbers, int rank) {
-    return fmt::format("{}", fmt::join(numbers.rend() - rank, numbers.rend(), " "));
+    std::string text;
+    for (int axis = rank; axis-- > 0;) {
+        if (!text.empty()) text += ' ';
+        text += fmt::format("{}", numbers[static_cast<std::size_t>(axis)]);
+    }
+    return text;
 }
 
 class Page {
