@@ -52,6 +52,7 @@ std::string command_of(const ScalingOptions& options) {
     if (options.quick) text += " --quick";
     for (const std::string& part : options.only)
         text += " --only " + part;
+    if (options.budget != ScalingOptions{}.budget) text += fmt::format(" --budget {:g}", options.budget);
     std::string lengths;
     for (const std::int64_t length : options.lengths)
         lengths += fmt::format("{}{}", lengths.empty() ? "" : ",", length);
