@@ -24,6 +24,7 @@ name=$1
 shift
 exec unshare --uts sh -c "hostname $name; $*"
 )");
+    // Both are this machine, which may have no other network than the one to itself.
     return {HALO_MPIRUN,
             "--allow-run-as-root",
             "--bind-to",
@@ -32,6 +33,12 @@ exec unshare --uts sh -c "hostname $name; $*"
             "--mca",
             "plm_rsh_agent",
             "sh " + folder.path() + "/ssh.sh",
+            "--mca",
+            "oob_tcp_if_include",
+            "lo",
+            "--mca",
+            "btl_tcp_if_include",
+            "lo",
             "--mca",
             "btl",
             "self,tcp",
