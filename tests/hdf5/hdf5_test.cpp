@@ -9,6 +9,7 @@
 
 #include "catch.h"
 #include "foreign_file.h"
+#include "four_boxes.h"
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
 #include "skip.h"
@@ -68,15 +69,6 @@ std::string refusal(const std::string& path, const std::string& dataset, const F
         return error.what();
     }
     return "none";
-}
-
-// The grid, cut along x and z.
-std::vector<Box> four_boxes() {
-    std::vector<Box> boxes;
-    for (const std::int64_t x : {0, 2})
-        for (const std::int64_t z : {0, 5})
-            boxes.push_back({{x, 0, z}, {x == 0 ? 2 : 5, 7, z == 0 ? 5 : 6}});
-    return boxes;
 }
 
 std::string bytes_of(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "catch.h"
+#include "four_boxes.h"
 #include "runtime/core/box.h"
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
@@ -27,15 +28,6 @@ std::vector<double> numbers() {
     std::vector<double> values(static_cast<std::size_t>(kWhole.cells()));
     std::iota(values.begin(), values.end(), 1.0);
     return values;
-}
-
-// The grid, cut along x and z.
-std::vector<Box> four_boxes() {
-    std::vector<Box> boxes;
-    for (const std::int64_t x : {0, 2})
-        for (const std::int64_t z : {0, 5})
-            boxes.push_back({{x, 0, z}, {x == 0 ? 2 : 5, 7, z == 0 ? 5 : 6}});
-    return boxes;
 }
 
 FieldFile open_file(Ranks& ranks, const std::string& path, const FieldShape& shape, ElementType type) {
