@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <set>
 #include <thread>
-#include <utility>
 
 #include "runtime/core/error.h"
 #include "runtime/pieces/rendezvous.h"
@@ -169,22 +167,6 @@ void Pieces::exchange() {
     for (Session* session : sessions_)
         for (const Carried& field : carried_)
             session->mark_written(field.name);
-}
-
-// Pieces of this process.
-void Pieces::wait_for_each_other(const std::vector<Transfer>& along) {
-    for (Session* session : sessions_)
-        session->device().mark();
-    std::set<std::pair<Device*, Device*>> waiting;  // the first for the second
-    const auto wait = [&](Device& device, Device& other) {
-        if (&device != &other && waiting.emplace(&device, &other).second) device.wait_for_mark(other);
-    };
-    for (const Transfer& transfer : along) {
-        Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
-        Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
-        wait(to, from);
-        wait(from, to);
-    }
 }
 
 std::vector<PieceArrays> Pieces::arrays() const {

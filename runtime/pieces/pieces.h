@@ -22,8 +22,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/core/session.h"
@@ -107,13 +109,13 @@ private:
     bool steps_by_block(std::int64_t count) const;
     void step_block();
     void step_direct();
+    void wait_for_each_other();
     void step_borders_first();
     void join_lanes();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
     double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
-    void wait_for_each_other(const std::vector<Transfer>& transfers);
     std::vector<PieceArrays> arrays() const;
 
     struct Carried {
@@ -134,6 +136,7 @@ private:
     std::int64_t good_for_ = 0;  // steps that the ghosts are
     ExchangeScheme scheme_ = ExchangeScheme::synchronous;
     std::string why_synchronous_;
+    std::set<std::pair<Device*, Device*>> waiting_;  // of direct exchange: the first for the second
     bool in_step_ = false;  // nothing was asked for since the last block that is not waited for
     bool reads_reductions_ = false;
     std::map<std::string, std::vector<double>> positions_;  // by points

@@ -75,13 +75,17 @@ void Pieces::choose_scheme() {
     scheme_ = ExchangeScheme::direct;
     const auto along = static_cast<std::size_t>(cut_.grid.rank - 1);
     for (const Transfer& transfer : transfers_[along]) {
+        Session& from = *sessions_[static_cast<std::size_t>(transfer.from)];
+        Session& to = *sessions_[static_cast<std::size_t>(transfer.to)];
         const int side = transfer.target[along] == 0 ? 1 : 0;  // of `from`, where `to` is
         GivenPlanes given;
         given.begin = transfer.source[along];
         given.end = given.begin + transfer.count[along];
         given.shift = transfer.target[along] - transfer.source[along];
-        sessions_[static_cast<std::size_t>(transfer.from)]->set_neighbour(
-            side, *sessions_[static_cast<std::size_t>(transfer.to)], given);
+        from.set_neighbour(side, to, given);
+        if (&from.device() == &to.device()) continue;
+        waiting_.emplace(&from.device(), &to.device());
+        waiting_.emplace(&to.device(), &from.device());
     }
 }
 
@@ -104,8 +108,7 @@ void Pieces::step_block() {
 // Where each piece may only go on with its neighbours: they store its ghosts, and read what it overwrites.
 void Pieces::step_direct() {
     const int last = cut_.grid.rank - 1;
-    const std::vector<Transfer>& along = transfers_[static_cast<std::size_t>(last)];
-    if (!in_step_) wait_for_each_other(along);
+    if (!in_step_) wait_for_each_other();
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const Piece& piece = cut_.pieces[i];
         const std::int64_t begin = piece.ghosts[static_cast<std::size_t>(last)][0];
@@ -113,8 +116,15 @@ void Pieces::step_direct() {
     }
     for (Session* session : sessions_)
         session->finish_block();
-    wait_for_each_other(along);
+    wait_for_each_other();
     in_step_ = true;
+}
+
+void Pieces::wait_for_each_other() {
+    for (Session* session : sessions_)
+        session->device().mark();
+    for (const auto& [device, other] : waiting_)
+        device->wait_for_mark(*other);
 }
 
 // The planes that neighbours have as ghosts come first and are copied while the others are computed.
