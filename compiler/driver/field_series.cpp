@@ -1,5 +1,6 @@
 #include "compiler/driver/field_series.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -16,15 +17,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<const Output*> outputs_of_file(const RunRequest& request, const Output& first) {
+std::vector<const Output*> outputs_of_file(const Engine& engine, const RunRequest& request,
+                                           const Output& first) {
     std::vector<const Output*> outputs;
-    for (const Output& output : request.outputs) {
-        const rt::FieldShape shape{request.extent, request.rank(),
-                                   static_cast<std::int64_t>(output.field.fields.size()),
-                                   output.field.is_complex};
-        if (shares_file(output, first) && rt::has_xdmf(shape) && !output.lies_apart)
+    for (const Output& output : request.outputs)
+        if (shares_file(output, first) && !output.lies_apart &&
+            rt::has_xdmf(shape_of(engine, output.field, request.rank())))
             outputs.push_back(&output);
-    }
     return outputs;
 }
 
@@ -74,16 +73,15 @@ std::string xdmf_path(const std::string& path) {
 std::optional<std::string> FieldSeries::write(rt::Ranks& ranks, const Engine& engine,
                                               const RunRequest& request, const Output& first,
                                               std::int64_t done, bool last) {
-    const std::vector<const Output*> outputs = outputs_of_file(request, first);
+    const std::vector<const Output*> outputs = outputs_of_file(engine, request, first);
     if (outputs.empty()) return std::nullopt;
     const std::string path = xdmf_path(first.path);
     if (++frames_ >= next_page_ || last) {
         next_page_ = frames_ + 1 + frames_ / 16;
         rt::together(ranks, [&] {
             if (!ranks.is_first()) return;
-            bool is_series = false;
-            for (const Output* output : outputs)
-                is_series = is_series || output->every > 0;
+            const bool is_series =
+                std::ranges::any_of(outputs, [](const Output* output) { return output->every > 0; });
             const std::string page = rt::xdmf_page(
                 request.name, request.spacing, frames_there(engine, request, outputs, done, last), is_series);
             rt::AtomicFile file(path);

@@ -29,25 +29,6 @@ Handle checked(const Library& library, Handle handle) {
     return handle;
 }
 
-Id type_of(const Library& library, ElementType type) {
-    switch (type_in_hdf5(type)) {
-        case ElementType::f64:
-            return library.f64;
-        case ElementType::i32:
-            return library.i32;
-        case ElementType::i64:
-            return library.i64;
-        case ElementType::u8:
-        case ElementType::boolean:
-            return library.u8;
-        case ElementType::f32:
-        case ElementType::f16:
-        case ElementType::bf16:
-            break;
-    }
-    return library.f32;
-}
-
 // A file without a name, in memory: large as it may look, only what is written to it takes room.
 class MemoryFile {
 public:
@@ -114,8 +95,10 @@ private:
     }
     // The byte at which the elements begin.
     std::int64_t add(const Hdf5Field& field) {
-        const Id number = type_of(lib_, field.type);
-        Handle compound(field.shape.is_complex ? complex_type(number, field.type) : -1, lib_.close_type);
+        const Id number = lib_.number_type(field.type);
+        const auto bytes = static_cast<std::size_t>(size_of(type_in_hdf5(field.type)));
+        const Handle pair = field.shape.is_complex ? checked(lib_, hdf5::complex_type(lib_, number, bytes))
+                                                   : Handle(-1, lib_.close_type);
         const std::vector<std::int64_t> shape =
             field.shape.is_complex ? field.shape.cells() : field.shape.elements();
         const std::vector<hdf5::Size> extents(shape.begin(), shape.end());
@@ -129,9 +112,8 @@ private:
             lib_.set_filling(list.id(), hdf5::kFillNever) < 0 || lib_.set_times(list.id(), false) < 0)
             fail(lib_.trouble());
         const Handle dataset =
-            checked(lib_, {lib_.create_dataset(file_.id(), field.name.c_str(),
-                                               field.shape.is_complex ? compound.id() : number, space.id(),
-                                               hdf5::kDefault, list.id(), hdf5::kDefault),
+            checked(lib_, {lib_.create_dataset(file_.id(), field.name.c_str(), pair ? pair.id() : number,
+                                               space.id(), hdf5::kDefault, list.id(), hdf5::kDefault),
                            lib_.close_dataset});
         write_text(dataset, "stencil", field.stencil);
         write_text(dataset, "axes", fmt::format("{}", fmt::join(field.axes, " ")));
@@ -143,16 +125,6 @@ private:
         const auto begin = static_cast<std::int64_t>(lib_.begin_of(dataset.id()));
         if (begin <= 0) fail(lib_.trouble());
         return begin;
-    }
-
-    // As h5py knows complex numbers.
-    Id complex_type(Id number, ElementType type) {
-        const auto bytes = static_cast<std::size_t>(size_of(type_in_hdf5(type)));
-        const Id compound = lib_.create_type(hdf5::kCompound, 2 * bytes);
-        if (compound < 0 || lib_.insert_member(compound, "r", 0, number) < 0 ||
-            lib_.insert_member(compound, "i", bytes, number) < 0)
-            fail(lib_.trouble());
-        return compound;
     }
 
     // A list, or with count 0 a single number.

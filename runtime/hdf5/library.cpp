@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/hdf5/hdf5.h"
+
 namespace halo::rt::hdf5 {
 
 namespace {
@@ -98,6 +100,33 @@ std::string Library::trouble() const {
     std::string words;
     walk_errors(kDefault, kInnermostFirst, keep_first, &words);
     return words.empty() ? "for no reason that HDF5 gives" : words;
+}
+
+Id Library::number_type(ElementType type) const {
+    switch (type_in_hdf5(type)) {
+        case ElementType::f64:
+            return f64;
+        case ElementType::i32:
+            return i32;
+        case ElementType::i64:
+            return i64;
+        case ElementType::u8:
+        case ElementType::boolean:
+            return u8;
+        case ElementType::f32:
+        case ElementType::f16:
+        case ElementType::bf16:
+            break;
+    }
+    return f32;
+}
+
+Handle complex_type(const Library& library, Id number, std::size_t bytes) {
+    Handle pair(library.create_type(kCompound, 2 * bytes), library.close_type);
+    if (pair && (library.insert_member(pair.id(), "r", 0, number) < 0 ||
+                 library.insert_member(pair.id(), "i", bytes, number) < 0))
+        return {-1, library.close_type};
+    return pair;
 }
 
 }  // namespace halo::rt::hdf5

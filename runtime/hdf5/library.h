@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/core/launch_plan.h"
+
 namespace halo::rt::hdf5 {
 
 using Id = std::int64_t;
@@ -32,6 +34,9 @@ struct Library {
 
     // What a function that has failed says of it.
     std::string trouble() const;
+
+    // Of the elements that a field of this type has in a file (type_in_hdf5()).
+    Id number_type(ElementType type) const;
 
     std::string file, release;  // "libhdf5_serial.so.103", "1.10.8"
     // Types, once the library is open; kinds of lists.
@@ -60,5 +65,8 @@ private:
     Id id_;
     int (*close_)(Id);
 };
+
+// Pairs of numbers of so many bytes, as h5py knows complex ones; none where the library refuses.
+Handle complex_type(const Library& library, Id number, std::size_t bytes);
 
 }  // namespace halo::rt::hdf5

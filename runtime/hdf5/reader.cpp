@@ -113,32 +113,14 @@ std::vector<std::int64_t> Hdf5Reader::shape_of_dataset() const {
 }
 
 bool Hdf5Reader::is_of(ElementType type) const {
-    switch (type) {
-        case ElementType::f32:
-            return lib_.are_equal(type_.id(), lib_.f32) > 0;
-        case ElementType::f64:
-            return lib_.are_equal(type_.id(), lib_.f64) > 0;
-        case ElementType::i32:
-            return lib_.are_equal(type_.id(), lib_.i32) > 0;
-        case ElementType::i64:
-            return lib_.are_equal(type_.id(), lib_.i64) > 0;
-        case ElementType::u8:
-            return lib_.are_equal(type_.id(), lib_.u8) > 0;
-        case ElementType::f16:
-        case ElementType::bf16:
-        case ElementType::boolean:
-            break;
-    }
-    return false;
+    return type != ElementType::boolean && type_in_hdf5(type) == type &&
+           lib_.are_equal(type_.id(), lib_.number_type(type)) > 0;
 }
 
 // What values are read as where they are converted here: pairs of doubles, bytes of names, or doubles.
 Handle Hdf5Reader::type_in_memory() const {
-    if (!is_complex_) return {lib_.copy_type(is_enum_ ? type_.id() : lib_.f64), lib_.close_type};
-    Handle pair(lib_.create_type(hdf5::kCompound, 2 * sizeof(double)), lib_.close_type);
-    lib_.insert_member(pair.id(), "r", 0, lib_.f64);
-    lib_.insert_member(pair.id(), "i", sizeof(double), lib_.f64);
-    return pair;
+    if (is_complex_) return hdf5::complex_type(lib_, lib_.f64, sizeof(double));
+    return {lib_.copy_type(is_enum_ ? type_.id() : lib_.f64), lib_.close_type};
 }
 
 void Hdf5Reader::read_as(Id type, const Box& box, void* elements) const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace halo::rt {
 
 namespace {
@@ -85,14 +87,12 @@ public:
     void frame(const std::string& name, const XdmfFrame& frame) {
         std::vector<std::vector<const XdmfField*>> places;
         for (const XdmfField& field : frame.fields) {
-            bool is_known = false;
-            for (std::vector<const XdmfField*>& place : places) {
-                if (place.front()->origin != field.origin) continue;
-                place.push_back(&field);
-                is_known = true;
-                break;
-            }
-            if (!is_known) places.push_back({&field});
+            const auto place = std::ranges::find(places, field.origin,
+                                                 [](const auto& fields) { return fields.front()->origin; });
+            if (place == places.end())
+                places.push_back({&field});
+            else
+                place->push_back(&field);
         }
         const std::string time = fmt::format(R"(Time Value="{}"/)", frame.time);
         if (places.size() == 1) return grid(name, frame.file, places.front(), time);
