@@ -12,6 +12,19 @@
 using namespace halo::test;
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// Seconds pass between the signals that it sends, and before it kills: ranks of a machine that has other
+// things to do, too, must come to write what they have.
+std::vector<std::string> patient_mpirun(int count) {
+    std::vector<std::string> launcher = mpirun(count);
+    const std::vector<std::string> patience{"--mca", "odls_base_sigkill_timeout", "6"};
+    launcher.insert(launcher.begin() + 1, patience.begin(), patience.end());
+    return launcher;
+}
+
+}  // namespace
+
 TEST_CASE("a rank that dies ends the run", "[trouble]") {
     std::mt19937 random(static_cast<unsigned>(Clock::now().time_since_epoch().count()));
     const int rank = static_cast<int>(random() % 3);
@@ -48,11 +61,8 @@ TEST_CASE("a rank that hangs ends the run", "[trouble]") {
 
 TEST_CASE("ranks that were all stopped for longer than the time-out go on", "[trouble]") {
     Folder folder;
-    std::vector<std::string> launcher = mpirun(3);
-    const std::vector<std::string> patient{"--mca", "odls_base_sigkill_timeout", "3"};
-    launcher.insert(launcher.begin() + 1, patient.begin(), patient.end());
     std::size_t files = 0, files_later = 0;
-    const Struck struck = meddle(folder, launcher, 0.2, [&](const Send& send) {
+    const Struck struck = meddle(folder, patient_mpirun(3), 0.2, [&](const Send& send) {
         send(kAllRanks, SIGSTOP);
         std::this_thread::sleep_for(std::chrono::milliseconds(4500));
         files = folder.names().size();
@@ -70,11 +80,8 @@ TEST_CASE("ranks that were all stopped for longer than the time-out go on", "[tr
 
 TEST_CASE("Ctrl-C ends a run after a step that all ranks have done", "[trouble]") {
     Folder folder;
-    std::vector<std::string> launcher = mpirun(3);
-    const std::vector<std::string> patient{"--mca", "odls_base_sigkill_timeout", "3"};
-    launcher.insert(launcher.begin() + 1, patient.begin(), patient.end());
     const Struck struck =
-        strike(folder, launcher, kLauncher, SIGINT, 0.2, {"--checkpoint", folder.path() + "/ck"});
+        strike(folder, patient_mpirun(3), kLauncher, SIGINT, 0.2, {"--checkpoint", folder.path() + "/ck"});
     INFO(struck.outcome.err);
     CHECK(struck.outcome.code != 0);
     CHECK(struck.seconds < 20);
