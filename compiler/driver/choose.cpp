@@ -372,7 +372,12 @@ StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoi
     StepsChoice choice{choose_temporal(program, stages, options), {}};
     choice.resident = choose_resident(program, stages, choice.temporal, options);
     if (choice.resident.schedule) choice.temporal = {std::nullopt, "all steps are done on the chip", 0};
-    if (choice.temporal.schedule) choice.temporal.schedule->of_pieces = options.blocks_of_pieces;
+    if (choice.temporal.schedule && options.blocks_of_pieces) {
+        schedule::TemporalSchedule& schedule = *choice.temporal.schedule;
+        schedule.of_pieces = true;
+        if (options.extent)
+            schedule.walks = schedule::walks_of_column(program, schedule, options.target, *options.extent);
+    }
     return choice;
 }
 

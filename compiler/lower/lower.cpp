@@ -224,6 +224,7 @@ void add_time_block(const ir::Program& program, const ProgramLayout& layout,
     block.levels = levels;
     block.is_whole = split.is_whole;
     block.is_of_pieces = schedule.of_pieces;
+    block.walks = schedule.of_pieces ? schedule.walks : 0;
     block.reductions = plan_reductions(whole, lowered.plan);
     block.least_extent = result.least_extent;
     block.kernel.name = function.name;

@@ -262,6 +262,22 @@ std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, cons
     return tiles;
 }
 
+int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
+                    const Extent& extent) {
+    if (schedule.blocks <= target.sms * schedule.min_blocks) return 0;
+    const ir::Program core = temporal_core(program, schedule.reductions).program;
+    const auto formed = form_pipeline(core, schedule.steps);
+    const auto* const pipeline = std::get_if<Pipeline>(&formed);
+    if (pipeline == nullptr) return 0;
+    const auto shaped = temporal_shape(core, *pipeline, schedule, target);
+    const auto* const shape = std::get_if<TemporalShape>(&shaped);
+    if (shape == nullptr) return 0;
+    const std::int64_t workers = std::int64_t{schedule.blocks} * (pipeline->rank == 2 ? schedule.warps : 1);
+    const std::int64_t tiles = tiles_of(*pipeline, *shape, extent);
+    const std::int64_t walks = workers / tiles;
+    return workers % tiles == 0 && schedule.blocks % walks == 0 ? static_cast<int>(walks) : 0;
+}
+
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
                         const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
     // Fitted to what an H200 does. Where warps meet at every turn, little of the memory's time is hidden

@@ -26,6 +26,7 @@ struct TemporalSchedule {
     int min_blocks = 1;              // blocks an SM that registers are limited for
     int blocks = 132;                // that share the grid
     bool of_pieces = false;          // of a grid, cut along the last axis: as rt::TimeBlock has it
+    int walks = 0;                   // of pieces: as rt::TimeBlock has it
     // Found at every step, for who looks at them; others are those of the last step.
     std::vector<std::string> reductions{};
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
@@ -65,6 +66,9 @@ int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce);
 // Instructions that a warp issues in a turn of the walk: an estimate.
 double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
                             const TemporalSchedule& schedule);
+// rt::TimeBlock::walks of a schedule that can be built.
+int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
+                    const Extent& extent);
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent);
 
 // Seconds for a cell and step, by a plain model: memory against instructions.

@@ -235,6 +235,7 @@ Json time_block_json(const TimeBlock& block) {
                  {"kernel", kernel_json(block.kernel)}};
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (block.is_of_pieces) json["is_of_pieces"] = true;
+    if (block.walks > 0) json["walks"] = block.walks;
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;
@@ -254,6 +255,7 @@ TimeBlock time_block_from(const Json& json) {
     block.kernel = kernel_from(json.at("kernel"));
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
     if (json.contains("is_of_pieces")) block.is_of_pieces = json.at("is_of_pieces");
+    if (json.contains("walks")) block.walks = json.at("walks");
     if (json.contains("is_resident")) {
         block.is_resident = json.at("is_resident");
         block.exchanges = json.at("exchanges").get<std::vector<int>>();

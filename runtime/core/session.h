@@ -75,6 +75,14 @@ struct PartialResults {
     double combined() const;  // in their order
 };
 
+// Planes of a launch, begin to end - 1, and in how many walks it goes through each column of cells
+// (TimeBlock::walks); 0: in the plan's.
+struct PlaneRange {
+    std::int64_t begin = 0, end = 0;
+    int walks = 0;
+    std::int64_t planes() const { return end - begin; }
+};
+
 // Planes along the last axis that the piece of a grid beside this one has as ghosts.
 struct GivenPlanes {
     std::int64_t begin = 0, end = 0;  // of this grid
@@ -205,9 +213,9 @@ public:
     // The piece below (side 0) or above: its arrays lie as these do, this device's kernels can write to them,
     // and the two do the same steps from now on.
     void set_neighbour(int side, Session& other, const GivenPlanes& given);
-    // Does the steps of a block for some planes; all have to be launched before finish_block().
+    // Does the steps of a block for some planes along the last axis; all have to be launched before finish_block().
     // to_neighbours: stores what is given to them there, too.
-    void launch_planes(std::int64_t begin, std::int64_t end, bool to_neighbours);
+    void launch_planes(const PlaneRange& planes, bool to_neighbours);
     void finish_block();
     // Where points are placed, with the params' present values.
     PointGrid point_grid() const;

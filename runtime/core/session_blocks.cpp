@@ -121,7 +121,7 @@ const void* Session::State::block_partials_of_step(int place) const {
 
 void Session::State::launch_block(std::int64_t phase, std::int64_t number) {
     if (plan.time_block->is_of_pieces)  // which give no reductions
-        return launch_planes(phase, 0, geometry.extent[plan.rank - 1], false);
+        return launch_planes(phase, {0, geometry.extent[plan.rank - 1]}, false);
     const KernelPlan& kernel = plan.time_block->kernel;
     PreparedLaunch& launch = block_launches[static_cast<std::size_t>(modulo(phase, cycle))];
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {

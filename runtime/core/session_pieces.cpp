@@ -15,12 +15,11 @@ void* Session::State::neighbour_cell(const Argument& argument, std::int64_t phas
            neighbour.given.shift * plane * size_of(plan.fields[argument.field].type);
 }
 
-void Session::State::launch_planes(std::int64_t phase, std::int64_t begin, std::int64_t end,
-                                   bool to_neighbours) {
+void Session::State::launch_planes(std::int64_t phase, const PlaneRange& planes, bool to_neighbours) {
     const bool below = to_neighbours && neighbours[0].state != nullptr;
     const bool above = to_neighbours && neighbours[1].state != nullptr;
     const std::array<std::int64_t, 4> values{
-        begin, end, below ? neighbours[0].given.end : 0,
+        planes.begin, planes.end, below ? neighbours[0].given.end : 0,
         above ? neighbours[1].given.begin : std::numeric_limits<std::int32_t>::max()};
     const KernelPlan& kernel = plan.time_block->kernel;
     PreparedLaunch& launch = block_launches[static_cast<std::size_t>(modulo(phase, cycle))];
@@ -28,7 +27,10 @@ void Session::State::launch_planes(std::int64_t phase, std::int64_t begin, std::
         if (kernel.arguments[i].kind == Argument::Kind::planes)
             launch.values[i].i32 =
                 static_cast<std::int32_t>(values[static_cast<std::size_t>(kernel.arguments[i].part)]);
-    device->launch(*block_kernel, {kernel.blocks, 1, 1}, launch.pointers.data());
+    const int usual = plan.time_block->walks;
+    const std::int64_t count =
+        planes.walks == 0 || usual == 0 ? kernel.blocks : kernel.blocks / usual * planes.walks;
+    device->launch(*block_kernel, {count, 1, 1}, launch.pointers.data());
 }
 
 bool Session::gives_planes() const {
@@ -40,9 +42,9 @@ void Session::set_neighbour(int side, Session& other, const GivenPlanes& given) 
     state_->launches_due = true;
 }
 
-void Session::launch_planes(std::int64_t begin, std::int64_t end, bool to_neighbours) {
+void Session::launch_planes(const PlaneRange& planes, bool to_neighbours) {
     state_->prepare();
-    state_->launch_planes(state_->phase(), begin, end, to_neighbours);
+    state_->launch_planes(state_->phase(), planes, to_neighbours);
 }
 
 void Session::finish_block() {

@@ -202,7 +202,7 @@ struct Session::State {
     void leave_images_due();
 
     // session_pieces.cpp
-    void launch_planes(std::int64_t phase, std::int64_t begin, std::int64_t end, bool to_neighbours);
+    void launch_planes(std::int64_t phase, const PlaneRange& planes, bool to_neighbours);
     void* neighbour_cell(const Argument& argument, std::int64_t phase) const;
 
     // session_late_block.cpp

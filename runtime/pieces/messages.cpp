@@ -1,6 +1,8 @@
 #include "runtime/pieces/messages.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace halo::rt {
 
@@ -87,25 +89,34 @@ void Messages::exchange(const std::vector<Transfer>& along, const std::vector<Pi
     if (piece.levels.empty()) return;  // nothing is carried from step to step
     Device& device = *piece.device;
     Parcels receives, sends;
+    std::vector<std::pair<const Transfer*, void*>> packed;  // that are received
     std::size_t number = 0;
     for (const Transfer& transfer : along) {
         if (transfer.from != piece.number && transfer.to != piece.number) continue;
         const bool is_sent = transfer.from == piece.number;
-        Ranks::Message parcel{is_sent ? transfer.to : transfer.from, nullptr, bytes_of(transfer, piece)};
-        parcel.bytes = room(device, number++, parcel.count);
+        const int peer = is_sent ? transfer.to : transfer.from;
+        const Cells& cells = is_sent ? transfer.source : transfer.target;
+        Parcels& parcels = is_sent ? sends : receives;
+        if (const std::optional<Stretch> planes = whole_planes(transfer, cells, *piece.geometry)) {
+            for (const PieceArrays::Level& level : piece.levels)
+                parcels.push_back({peer, static_cast<char*>(level.array) + planes->first * level.element,
+                                   planes->count * level.element});
+            continue;
+        }
+        const std::int64_t bytes = bytes_of(transfer, piece);
+        void* const parcel = room(device, number++, bytes);
         if (is_sent)
-            for_levels(transfer, transfer.source, piece, parcel.bytes, false,
+            for_levels(transfer, cells, piece, parcel, false,
                        [&](const BoxCopy& box) { device.copy_from(device, box); });
-        (is_sent ? sends : receives).push_back(parcel);
+        else
+            packed.emplace_back(&transfer, parcel);
+        parcels.push_back({peer, parcel, bytes});
     }
     if (receives.empty() && sends.empty()) return;
     move(device, receives, sends);
-    number = 0;
-    for (const Transfer& transfer : along) {
-        if (transfer.to != piece.number) continue;
-        for_levels(transfer, transfer.target, piece, receives[number++].bytes, true,
+    for (const auto& [transfer, parcel] : packed)
+        for_levels(*transfer, transfer->target, piece, parcel, true,
                    [&](const BoxCopy& box) { device.copy_from(device, box); });
-    }
 }
 
 std::unique_ptr<Transport> make_host_messages(Ranks& ranks) {

@@ -111,6 +111,8 @@ private:
     void step_direct();
     void wait_for_each_other();
     void step_borders_first();
+    PlaneRange own_planes(std::size_t index) const;
+    std::array<std::int64_t, 2> given_planes(std::size_t index) const;
     void join_lanes();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);

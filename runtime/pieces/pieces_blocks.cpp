@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/core/error.h"
+#include "runtime/pieces/borders_first.h"
 #include "runtime/pieces/pieces.h"
 
 namespace halo::rt {
@@ -107,13 +108,9 @@ void Pieces::step_block() {
 
 // Where each piece may only go on with its neighbours: they store its ghosts, and read what it overwrites.
 void Pieces::step_direct() {
-    const int last = cut_.grid.rank - 1;
     if (!in_step_) wait_for_each_other();
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const Piece& piece = cut_.pieces[i];
-        const std::int64_t begin = piece.ghosts[static_cast<std::size_t>(last)][0];
-        sessions_[i]->launch_planes(begin, begin + piece.own(last), true);
-    }
+    for (std::size_t i = 0; i < sessions_.size(); ++i)
+        sessions_[i]->launch_planes(own_planes(i), true);
     for (Session* session : sessions_)
         session->finish_block();
     wait_for_each_other();
@@ -130,35 +127,17 @@ void Pieces::wait_for_each_other() {
 // The planes that neighbours have as ghosts come first and are copied while the others are computed.
 void Pieces::step_borders_first() {
     if (!in_step_) join_lanes();
-    const auto last = static_cast<std::size_t>(cut_.grid.rank - 1);
-    std::vector<std::array<std::int64_t, 2>> inner;  // by session
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const std::int64_t begin = piece(i).ghosts[last][0];
-        inner.push_back({begin, begin + piece(i).own(static_cast<int>(last))});
-    }
-    for (const Transfer& transfer : transfers_[last]) {
-        const std::size_t from = static_cast<std::size_t>(transfer.from) - first_;
-        if (from >= inner.size()) continue;  // another rank's
-        auto& [begin, end] = inner[from];
-        if (transfer.target[last] == 0) {
-            end = std::min(end, transfer.source[last]);
-        } else {
-            begin = std::max(begin, transfer.source[last] + transfer.count[last]);
-        }
-    }
+    std::vector<BordersFirst> parts;
+    for (std::size_t i = 0; i < sessions_.size(); ++i)
+        parts.push_back(borders_first(own_planes(i), given_planes(i), plan().time_block->walks));
     {
         const InUrgentLane urgent(sessions_);
-        for (std::size_t i = 0; i < sessions_.size(); ++i) {
-            const std::int64_t first = piece(i).ghosts[last][0];
-            const std::int64_t end = first + piece(i).own(static_cast<int>(last));
-            auto& [inner_begin, inner_end] = inner[i];
-            inner_end = std::max(inner_begin, inner_end);  // of a thin piece all planes are given
-            if (inner_begin > first) sessions_[i]->launch_planes(first, inner_begin, false);
-            if (end > inner_end) sessions_[i]->launch_planes(inner_end, end, false);
-        }
+        for (std::size_t i = 0; i < sessions_.size(); ++i)
+            for (const PlaneRange& border : parts[i].borders)
+                if (border.planes() > 0) sessions_[i]->launch_planes(border, false);
     }
     for (std::size_t i = 0; i < sessions_.size(); ++i)
-        if (inner[i][1] > inner[i][0]) sessions_[i]->launch_planes(inner[i][0], inner[i][1], false);
+        if (parts[i].inner.planes() > 0) sessions_[i]->launch_planes(parts[i].inner, false);
     for (Session* session : sessions_)
         session->finish_block();
     {
@@ -167,6 +146,23 @@ void Pieces::step_borders_first() {
     }
     join_lanes();
     in_step_ = true;
+}
+
+// Of this process's piece `index`.
+PlaneRange Pieces::own_planes(std::size_t index) const {
+    const int last = cut_.grid.rank - 1;
+    const std::int64_t begin = piece(index).ghosts[static_cast<std::size_t>(last)][0];
+    return {begin, begin + piece(index).own(last)};
+}
+
+// How many of them the piece below has as ghosts, and the one above.
+std::array<std::int64_t, 2> Pieces::given_planes(std::size_t index) const {
+    const auto last = static_cast<std::size_t>(cut_.grid.rank - 1);
+    std::array<std::int64_t, 2> given{};
+    for (const Transfer& transfer : transfers_[last])
+        if (static_cast<std::size_t>(transfer.from) == number(index))
+            given[transfer.target[last] == 0 ? 1 : 0] = transfer.count[last];
+    return given;
 }
 
 void Pieces::join_lanes() {
