@@ -375,6 +375,7 @@ StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoi
     if (choice.temporal.schedule && options.blocks_of_pieces) {
         schedule::TemporalSchedule& schedule = *choice.temporal.schedule;
         schedule.of_pieces = true;
+        schedule.gives_ghosts = options.blocks_give_ghosts;
         if (options.extent)
             schedule.walks = schedule::walks_of_column(program, schedule, options.target, *options.extent);
     }

@@ -52,6 +52,7 @@ struct CodeOptions {
     bool reductions_by_plane = false;
     // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::is_of_pieces).
     bool blocks_of_pieces = false;
+    bool blocks_give_ghosts = false;  // and store them at the neighbours
 };
 
 // How one stage runs, and why.

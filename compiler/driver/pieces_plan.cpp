@@ -259,6 +259,7 @@ CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options.wait_for_time_block = true;  // pieces must not go on in different ways
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
                                plan.interval == plan.steps_at_once && !plan.cut.axis_cut_besides_last();
+    options.blocks_give_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
     if (plan.steps_at_once > 1 && !pins_temporal(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
     return options;

@@ -132,8 +132,10 @@ private:
         if (!frame_.schedule.of_pieces) return;
         given_begin_ = context().planes(rt::PlanesPart::begin, "given_begin");
         const Expr given_end = context().planes(rt::PlanesPart::end, "given_end");
-        frame_.below_end = context().planes(rt::PlanesPart::below_end, "below_end");
-        frame_.above_begin = context().planes(rt::PlanesPart::above_begin, "above_begin");
+        if (frame_.schedule.gives_ghosts) {
+            frame_.below_end = context().planes(rt::PlanesPart::below_end, "below_end");
+            frame_.above_begin = context().planes(rt::PlanesPart::above_begin, "above_begin");
+        }
         declare("given", given_end - given_begin_);
         planes_ = variable("given");
     }
@@ -319,7 +321,7 @@ private:
         // Plane k of turn 0 is out_begin - lead.
         const Expr first = frame_.out_begin - lead;
         Expr first_inner = low, last_inner = extent() - std::max(high, ahead);
-        if (frame_.schedule.of_pieces) {
+        if (frame_.schedule.gives_ghosts) {
             const int lag = stages_.least_stored_lag();
             first_inner = kernel::max(first_inner, frame_.below_end);
             last_inner = kernel::min(last_inner - lag, frame_.above_begin) + lag;

@@ -293,7 +293,7 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
         if (lag < frame_.pipeline.last_lag()) due = due && plane < frame_.out_end;
         if (frame_.steps > 1) due = step() == frame_.steps - 1 - back && due;
         Block rows = stored_rows(context.array(level), lag, fresh);
-        if (frame_.schedule.of_pieces) {
+        if (frame_.schedule.gives_ghosts) {
             Block given;
             const auto give = [&](const Expr& is_given, int side) {
                 given.push_back(

@@ -27,6 +27,7 @@ struct TemporalSchedule {
     int blocks = 132;                // that share the grid
     bool of_pieces = false;          // of a grid, cut along the last axis: as rt::TimeBlock has it
     int walks = 0;                   // of pieces: as rt::TimeBlock has it
+    bool gives_ghosts = false;       // of pieces: stores what neighbours have as ghosts there, too
     // Found at every step, for who looks at them; others are those of the last step.
     std::vector<std::string> reductions{};
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;

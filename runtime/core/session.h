@@ -210,11 +210,12 @@ public:
     // Of pieces of a grid that is cut along its last axis, one by one: how the plan's time block
     // (TimeBlock::is_of_pieces) does its steps. Whether there is such a kernel here, and it fits:
     bool gives_planes() const;
+    bool stores_ghosts() const;  // and whether it can at the neighbours
     // The piece below (side 0) or above: its arrays lie as these do, this device's kernels can write to them,
     // and the two do the same steps from now on.
     void set_neighbour(int side, Session& other, const GivenPlanes& given);
-    // Does the steps of a block for some planes along the last axis; all have to be launched before finish_block().
-    // to_neighbours: stores what is given to them there, too.
+    // Does the steps of a block for some planes along the last axis; all have to be launched before
+    // finish_block(). to_neighbours: stores what is given to them there, too.
     void launch_planes(const PlaneRange& planes, bool to_neighbours);
     void finish_block();
     // Where points are placed, with the params' present values.

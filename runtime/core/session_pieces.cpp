@@ -1,4 +1,5 @@
 // Stepping by time blocks of pieces of a grid (TimeBlock::is_of_pieces).
+#include <algorithm>
 #include <limits>
 
 #include "runtime/core/session_state.h"
@@ -35,6 +36,13 @@ void Session::State::launch_planes(std::int64_t phase, const PlaneRange& planes,
 
 bool Session::gives_planes() const {
     return state_->block_kernel != nullptr && state_->plan.time_block->is_of_pieces;
+}
+
+bool Session::stores_ghosts() const {
+    return gives_planes() &&
+           std::ranges::any_of(state_->plan.time_block->kernel.arguments, [](const Argument& argument) {
+               return argument.kind == Argument::Kind::neighbour;
+           });
 }
 
 void Session::set_neighbour(int side, Session& other, const GivenPlanes& given) {

@@ -39,7 +39,7 @@ namespace halo::rt {
 // How ghosts come from one piece to the next.
 enum class ExchangeScheme : std::uint8_t {
     synchronous,   // they are copied when all steps to the exchange are done
-    asynchronous,  // the planes that neighbours need are computed first, and copied beside all others
+    asynchronous,  // they are copied while the planes that do not need them are computed
     direct         // kernels store them at the neighbours, too
 };
 
@@ -110,9 +110,9 @@ private:
     void step_block();
     void step_direct();
     void wait_for_each_other();
-    void step_borders_first();
+    void step_beside_exchange();
     PlaneRange own_planes(std::size_t index) const;
-    std::array<std::int64_t, 2> given_planes(std::size_t index) const;
+    std::array<std::int64_t, 2> ghosts(std::size_t index) const;
     void join_lanes();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/core/error.h"
-#include "runtime/pieces/borders_first.h"
+#include "runtime/pieces/interior_first.h"
 #include "runtime/pieces/pieces.h"
 
 namespace halo::rt {
@@ -58,6 +58,8 @@ std::string Pieces::what_lacks_anywhere() const {
 
 std::string Pieces::why_not_direct() const {
     if (is_shared()) return "the pieces are in several processes";
+    for (const Session* session : sessions_)
+        if (!session->stores_ghosts()) return "a kernel stores no ghosts at the neighbours";
     for (const Transfer& transfer : transfers_[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
         Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
         Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
@@ -97,17 +99,16 @@ bool Pieces::steps_by_block(std::int64_t count) const {
 }
 
 void Pieces::step_block() {
-    if (good_for_ < options_.interval) exchange();
     if (scheme_ == ExchangeScheme::direct) {
         step_direct();
     } else {
-        step_borders_first();
+        step_beside_exchange();
     }
-    good_for_ = options_.interval;
 }
 
 // Where each piece may only go on with its neighbours: they store its ghosts, and read what it overwrites.
 void Pieces::step_direct() {
+    if (good_for_ < options_.interval) exchange();
     if (!in_step_) wait_for_each_other();
     for (std::size_t i = 0; i < sessions_.size(); ++i)
         sessions_[i]->launch_planes(own_planes(i), true);
@@ -115,6 +116,7 @@ void Pieces::step_direct() {
         session->finish_block();
     wait_for_each_other();
     in_step_ = true;
+    good_for_ = options_.interval;
 }
 
 void Pieces::wait_for_each_other() {
@@ -124,28 +126,27 @@ void Pieces::wait_for_each_other() {
         device->wait_for_mark(*other);
 }
 
-// The planes that neighbours have as ghosts come first and are copied while the others are computed.
-void Pieces::step_borders_first() {
+// What was exchanged last is copied while the planes that do not need it are computed: those of the interior,
+// which come first.
+void Pieces::step_beside_exchange() {
     if (!in_step_) join_lanes();
-    std::vector<BordersFirst> parts;
+    std::vector<InteriorFirst> parts;
     for (std::size_t i = 0; i < sessions_.size(); ++i)
-        parts.push_back(borders_first(own_planes(i), given_planes(i), plan().time_block->walks));
+        parts.push_back(interior_first(own_planes(i), ghosts(i), plan().time_block->walks));
     {
         const InUrgentLane urgent(sessions_);
         for (std::size_t i = 0; i < sessions_.size(); ++i)
-            for (const PlaneRange& border : parts[i].borders)
-                if (border.planes() > 0) sessions_[i]->launch_planes(border, false);
+            if (parts[i].interior.planes() > 0) sessions_[i]->launch_planes(parts[i].interior, false);
     }
+    if (good_for_ < options_.interval) exchange();
     for (std::size_t i = 0; i < sessions_.size(); ++i)
-        if (parts[i].inner.planes() > 0) sessions_[i]->launch_planes(parts[i].inner, false);
+        for (const PlaneRange& border : parts[i].borders)
+            if (border.planes() > 0) sessions_[i]->launch_planes(border, false);
     for (Session* session : sessions_)
         session->finish_block();
-    {
-        const InUrgentLane urgent(sessions_);
-        exchange();
-    }
     join_lanes();
     in_step_ = true;
+    good_for_ = 0;
 }
 
 // Of this process's piece `index`.
@@ -155,14 +156,9 @@ PlaneRange Pieces::own_planes(std::size_t index) const {
     return {begin, begin + piece(index).own(last)};
 }
 
-// How many of them the piece below has as ghosts, and the one above.
-std::array<std::int64_t, 2> Pieces::given_planes(std::size_t index) const {
-    const auto last = static_cast<std::size_t>(cut_.grid.rank - 1);
-    std::array<std::int64_t, 2> given{};
-    for (const Transfer& transfer : transfers_[last])
-        if (static_cast<std::size_t>(transfer.from) == number(index))
-            given[transfer.target[last] == 0 ? 1 : 0] = transfer.count[last];
-    return given;
+// How many planes it has of the piece below, and of the one above.
+std::array<std::int64_t, 2> Pieces::ghosts(std::size_t index) const {
+    return piece(index).ghosts[static_cast<std::size_t>(cut_.grid.rank - 1)];
 }
 
 void Pieces::join_lanes() {

@@ -165,6 +165,7 @@ public:
         temporal.warps = 1;
         temporal.cells = {1, 1};
         temporal.of_pieces = of_pieces;
+        temporal.gives_ghosts = of_pieces && scheme == rt::ExchangeScheme::direct;
         const driver::CutRules rules = driver::cut_rules(program_, reference_.extent);
         const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
         std::vector<rt::Session*> pointers;
@@ -229,6 +230,9 @@ TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once")
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         RandomTimeLoop loop = random_time_loop(seed);
         loop.temporal.of_pieces = true;
+        loop.temporal.gives_ghosts = seed % 3 > 0;
+        const int walks = 1 + static_cast<int>(seed % 4);
+        loop.temporal.walks = loop.temporal.blocks % walks == 0 ? walks : 0;
         const ir::Program program = load_program(loop.text);
         const bool reduces = std::ranges::any_of(program.statements, [](const ir::Statement& statement) {
             return std::holds_alternative<ir::Reduce>(statement);

@@ -122,8 +122,9 @@ TEST_CASE("a kernel in the way of several steps that does one at a time has all 
         request.scheme = scheme;
         const PiecesPlan plan = plan_pieces(heat, {2048, 2048, 1}, request, options);
         CHECK(plan.scheme == scheme);
-        CHECK(options_of_pieces(options, plan).blocks_of_pieces ==
-              (scheme != rt::ExchangeScheme::synchronous));
+        const CodeOptions of_pieces = options_of_pieces(options, plan);
+        CHECK(of_pieces.blocks_of_pieces == (scheme != rt::ExchangeScheme::synchronous));
+        CHECK(of_pieces.blocks_give_ghosts == (scheme == rt::ExchangeScheme::direct));
     }
     options.schedules = {"direct"};
     CHECK(plan_pieces(heat, {2048, 2048, 1}, request, options).scheme == rt::ExchangeScheme::synchronous);
