@@ -117,6 +117,7 @@ ExitCode scaling(const ScalingOptions& options, const Console& console) {
     ScalingMeasuring measuring(lab, results, sizes, [&](const std::string& line) { console.message(line); });
     if (wants(options, "link")) measuring.link();
     if (wants(options, "strong") || wants(options, "weak") || wants(options, "beyond")) measuring.rates();
+    if (wants(options, "strong") || wants(options, "weak")) measuring.alone();
     if (wants(options, "strong")) measuring.strong();
     if (wants(options, "weak")) measuring.weak();
     if (wants(options, "lengths")) measuring.lengths();

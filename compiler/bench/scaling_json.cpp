@@ -11,6 +11,7 @@ using Json = nlohmann::ordered_json;
 
 Json run_json(const ScalingRun& run) {
     Json json{{"devices", run.devices},
+              {"first_device", run.first},
               {"grid", {run.extent[0], run.extent[1], run.extent[2]}},
               {"exchange_scheme", driver::scheme_word(run.scheme)},
               {"steps_between_exchanges", run.interval},
@@ -60,6 +61,7 @@ std::string scaling_json(const ScalingResults& results) {
               {"command", results.command},     {"is_gpu", results.is_gpu},     {"devices", results.devices},
               {"link", link_json(results.link)}};
     json["one_device"] = runs_json(results.rates);
+    json["each_device"] = runs_json(results.alone);
     json["strong"] = runs_json(results.strong);
     json["weak"] = runs_json(results.weak);
     json["lengths"] = runs_json(results.lengths);

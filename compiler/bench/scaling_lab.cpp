@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/pieces_machine.h"
@@ -126,11 +127,14 @@ driver::PiecesPlan ScalingLab::plan(const ScalingProgram& program, const Extent&
 }
 
 LoadedPieces ScalingLab::load(const ScalingProgram& program, const Extent& extent, int devices,
-                              std::optional<std::int64_t> interval, rt::ExchangeScheme scheme) const {
+                              std::optional<std::int64_t> interval, rt::ExchangeScheme scheme,
+                              int first) const {
     LoadedPieces loaded;
     driver::ExchangeArguments exchange{interval, {}};
     if (devices > 1) exchange.scheme = driver::scheme_word(scheme);
-    loaded.machine = driver::open_pieces(is_gpu_ ? "cuda" : "cpu", std::to_string(devices), exchange);
+    std::vector<int> numbers(static_cast<std::size_t>(devices));
+    std::iota(numbers.begin(), numbers.end(), first);
+    loaded.machine = driver::open_pieces(is_gpu_ ? "cuda" : "cpu", numbers, exchange);
     driver::LoadTimings timings;
     loaded.engine = loaded.machine->load(program.program, extent, options(program), timings);
     if (!timings.schedules.empty()) loaded.words = timings.schedules.front();

@@ -56,9 +56,9 @@ public:
     // What `haloc run --devices` plans.
     driver::PiecesPlan plan(const ScalingProgram& program, const Extent& extent,
                             const driver::PiecesRequest& request) const;
-    // What it runs.
+    // What it runs, on so many devices from number `first` on.
     LoadedPieces load(const ScalingProgram& program, const Extent& extent, int devices,
-                      std::optional<std::int64_t> interval, rt::ExchangeScheme scheme) const;
+                      std::optional<std::int64_t> interval, rt::ExchangeScheme scheme, int first = 0) const;
 
 private:
     driver::CodeOptions options(const ScalingProgram& program) const;

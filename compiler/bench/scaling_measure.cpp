@@ -171,7 +171,8 @@ driver::PiecesPlan ScalingMeasuring::plan(const Wanted& wanted, const std::vecto
 void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
     const Extent checked = checked_extent(wanted.extent, wanted.program->program.rank());
     const auto load = [&](const Extent& extent) {
-        return lab_.load(*wanted.program, extent, wanted.devices, wanted.interval, wanted.scheme);
+        return lab_.load(*wanted.program, extent, wanted.devices, wanted.interval, wanted.scheme,
+                         wanted.first);
     };
     // One device is what the others are held against, so it is not checked by itself.
     const bool is_checked = wanted.devices > 1 && wanted.is_checked && expected(wanted, checked) != nullptr;
@@ -189,6 +190,7 @@ void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
 bool ScalingMeasuring::measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one,
                                ScalingRun& result) {
     result.devices = wanted.devices;
+    result.first = wanted.first;
     result.extent = wanted.extent;
     result.scheme = wanted.scheme;
     result.interval = wanted.interval.value_or(1);
@@ -258,6 +260,23 @@ void ScalingMeasuring::rates() {
             {&star_, extent, 1, kInterval, ExchangeScheme::synchronous,
              fmt::format("{} on one device", grid_of(extent)), "cubes on one device"},
             {});
+    }
+}
+
+void ScalingMeasuring::alone() {
+    if (results_.rates.empty()) return;
+    results_.alone.push_back(results_.rates.front());
+    const Extent extent = results_.rates.front().extent;
+    for (int device = 1; device < lab_.devices(); ++device) {
+        Wanted wanted{&star_,
+                      extent,
+                      1,
+                      results_.rates.front().interval,
+                      ExchangeScheme::synchronous,
+                      fmt::format("{} on device {}", grid_of(extent), device),
+                      "a cube on each device alone"};
+        wanted.first = device;
+        add(results_.alone, wanted, {});
     }
 }
 

@@ -28,6 +28,7 @@ public:
 
     void link();
     void rates();  // of one device: what the model is fed with
+    void alone();  // of each device; after rates()
     void strong();
     void weak();
     void lengths();
@@ -43,6 +44,7 @@ private:
         std::string name;        // for messages
         std::string kind;        // MeasuredKind
         bool is_checked = true;  // against one device
+        int first = 0;           // device
     };
     Wanted wanted_length(std::int64_t length, int devices, std::int64_t width,
                          rt::ExchangeScheme scheme) const;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/bench/page_words.h"
+#include "compiler/driver/arguments.h"
 #include "compiler/driver/pieces_plan.h"
 #include "compiler/driver/progress.h"
 
@@ -92,6 +93,21 @@ std::string cube_of(const ScalingResults& results) {
     return named.grid();
 }
 
+// Devices of one kind differ, and pieces that wait for each other go on with the slowest.
+std::string alone_words(const ScalingResults& results) {
+    if (results.alone.size() < 2) return "";
+    std::vector<std::string> rates;
+    double all = 0;
+    for (const ScalingRun& run : results.alone) {
+        rates.push_back(gstencil(run.rate()));
+        all += run.rate();
+    }
+    return fmt::format(
+        "\nOne device is number 0. Each of them alone does {} cells at {} GStencil/s, in the order of their "
+        "numbers: together {} times the first.\n",
+        cube_of(results), driver::join(rates, ", "), ratio(all / results.alone.front().rate()));
+}
+
 std::string growing(const ScalingResults& results) {
     std::string text;
     if (results.strong.size() > 1)
@@ -99,7 +115,7 @@ std::string growing(const ScalingResults& results) {
                     "\n### One grid on more devices\n\nStrong scaling: the 3D 7-point star in f32 on "
                     "{} cells, whatever the number of {}s.\n\n",
                     cube_of(results), devices_word(results)) +
-                runs_table(results.strong, false, devices_word(results));
+                runs_table(results.strong, false, devices_word(results)) + alone_words(results);
     if (results.weak.size() > 1)
         text += fmt::format(
                     "\n### A grid that grows with the devices\n\nWeak scaling: the same stencil on {} "

@@ -43,6 +43,7 @@ driver::Link link_of(const LinkFigures& figures, int devices, bool is_gpu);
 // One program on one grid and so many devices.
 struct ScalingRun {
     int devices = 1;
+    int first = 0;  // number of the first of them
     Extent extent{1, 1, 1};
     rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
     std::int64_t interval = 1;  // steps from one exchange to the next
@@ -88,6 +89,7 @@ struct ScalingResults {
     std::vector<rt::ExchangeScheme> schemes;
     LinkFigures link;
     std::vector<ScalingRun> rates;   // of one device, on cubes, the largest first
+    std::vector<ScalingRun> alone;   // of each device, on the largest of them
     std::vector<ScalingRun> strong;  // by devices; those of one are among them
     std::vector<ScalingRun> weak;
     std::vector<ScalingRun> lengths;  // those of one device by the kernels of each width

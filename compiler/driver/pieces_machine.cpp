@@ -297,7 +297,11 @@ std::unique_ptr<Machine> make_rank_machine(std::unique_ptr<Machine> machine, Ran
 
 std::unique_ptr<Machine> open_pieces(const std::string& device, const std::string& devices,
                                      const ExchangeArguments& exchange) {
-    const std::vector<int> ordinals = parse_devices(devices);
+    return open_pieces(device, parse_devices(devices), exchange);
+}
+
+std::unique_ptr<Machine> open_pieces(const std::string& device, const std::vector<int>& ordinals,
+                                     const ExchangeArguments& exchange) {
     const auto gpus = static_cast<int>(rt::cuda_status().devices.size());
     const bool on_gpu = device == "cuda" || (device == "auto" && gpus > 0);
     if (!on_gpu && device != "cpu" && device != "auto")
@@ -308,10 +312,9 @@ std::unique_ptr<Machine> open_pieces(const std::string& device, const std::strin
     std::string remark;
     for (const int ordinal : ordinals) {
         if (on_gpu && ordinal >= gpus)
-            throw rt::Error(
-                rt::ErrorCode::no_device,
-                fmt::format("--devices {} asks for GPU {}, and there {} here; see haloc doctor", devices,
-                            ordinal, gpus == 1 ? "is one" : fmt::format("are {}", gpus)));
+            throw rt::Error(rt::ErrorCode::no_device,
+                            fmt::format("--devices asks for GPU {}, and there {} here; see haloc doctor",
+                                        ordinal, gpus == 1 ? "is one" : fmt::format("are {}", gpus)));
         machines.push_back(open_machine(on_gpu ? fmt::format("cuda:{}", ordinal) : "cpu", remark));
     }
     return std::make_unique<PiecesMachine>(std::move(machines), exchange);

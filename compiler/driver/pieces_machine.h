@@ -19,6 +19,9 @@ namespace halo::driver {
 // exchange that this program cannot have; rt::Error (no_device) where there are not as many.
 std::unique_ptr<Machine> open_pieces(const std::string& device, const std::string& devices,
                                      const ExchangeArguments& exchange);
+// By the numbers of the GPUs; of a CPU they count alone.
+std::unique_ptr<Machine> open_pieces(const std::string& device, const std::vector<int>& ordinals,
+                                     const ExchangeArguments& exchange);
 
 // One piece of a grid that several ranks share.
 struct RankShare {

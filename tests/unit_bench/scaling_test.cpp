@@ -124,6 +124,7 @@ TEST_CASE("the programs of scaling have one field, and no sums that nobody looks
 TEST_CASE("the JSON of scaling has every figure") {
     const nlohmann::json json = nlohmann::json::parse(bench::scaling_json(test::scaling_results(true)));
     CHECK(json["strong"].size() == 1 + 2 * 3);
+    CHECK(json["each_device"][3]["first_device"] == 3);
     CHECK(json["weak"][6]["wrong"].get<std::string>().starts_with("after 69 steps"));
     CHECK(json["lengths"].size() == 6 * (4 + 2 * 3 * 4));
     CHECK(json["link"]["pairs"].size() == 12);
