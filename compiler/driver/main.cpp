@@ -77,9 +77,8 @@ constexpr const char* kScheduleHelp =
 constexpr const char* kExchangeHelp =
     "with several devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
 constexpr const char* kSchemeHelp =
-    "with several devices: synchronous (ghost cells are copied between steps), asynchronous (borders are "
-    "computed "
-    "first, and copied beside the rest) or direct (kernels store them at the neighbour)";
+    "with several devices: synchronous (ghost cells are copied between steps), asynchronous (they "
+    "are copied while the interior is computed) or direct (kernels store them at the neighbour)";
 
 class CommandLine {
 public:

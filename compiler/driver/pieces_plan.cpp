@@ -107,7 +107,7 @@ std::string scheme_words(rt::ExchangeScheme scheme) {
         case rt::ExchangeScheme::synchronous:
             return "synchronous: copies, between steps";
         case rt::ExchangeScheme::asynchronous:
-            return "asynchronous: borders are computed first, and copied beside the rest";
+            return "asynchronous: ghosts are copied while the interior is computed";
         case rt::ExchangeScheme::direct:
             break;
     }

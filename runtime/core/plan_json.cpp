@@ -235,7 +235,7 @@ Json time_block_json(const TimeBlock& block) {
                  {"kernel", kernel_json(block.kernel)}};
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (block.is_of_pieces) json["is_of_pieces"] = true;
-    if (block.walks > 0) json["walks"] = block.walks;
+    if (block.walks != 0) json["walks"] = block.walks;
     if (block.is_resident) {
         json["is_resident"] = true;
         json["exchanges"] = block.exchanges;

@@ -70,6 +70,8 @@ LaunchPlan plan_of_pieces() {
     const Argument array = plan.kernels[0].arguments[0];
     plan.time_block = TimeBlock{};
     plan.time_block->is_of_pieces = true;
+    plan.time_block->walks = 3;
+    plan.time_block->kernel.blocks = 12;
     plan.time_block->kernel.name = "several_steps";
     Argument given;
     given.kind = Argument::Kind::planes;
@@ -101,6 +103,7 @@ TEST_CASE("a plan survives the way through JSON") {
     CHECK(plan_to_json(copied) == plan_to_json(of_pieces));
     REQUIRE(copied.time_block);
     CHECK(copied.time_block->is_of_pieces);
+    CHECK(copied.time_block->walks == 3);
     CHECK(copied.time_block->kernel.arguments[0].part == static_cast<int>(PlanesPart::above_begin));
     CHECK(copied.time_block->kernel.arguments[1].kind == Argument::Kind::neighbour);
 
@@ -172,6 +175,8 @@ TEST_CASE("a time block takes no more of neighbours than pieces have") {
     };
     CHECK_FALSE(is_refused([](TimeBlock&) {}));
     CHECK(is_refused([](TimeBlock& block) { block.is_of_pieces = false; }));
+    CHECK(is_refused([](TimeBlock& block) { block.walks = 5; }));  // of 12 blocks
+    CHECK(is_refused([](TimeBlock& block) { block.walks = -1; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[0].part = 4; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[0].part = -1; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[1].part = 2; }));
