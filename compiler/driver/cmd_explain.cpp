@@ -412,9 +412,11 @@ std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Prog
                            "give one, such as --grid 1024,1024,1024");
     CodeOptions of_pieces = code_options;
     of_pieces.tuned = nullptr;  // as `run` does: what was found for the whole grid is not for its pieces
-    return plan_pieces(
-        program, *code_options.extent,
-        {options.devices, options.exchange.interval, true, parse_scheme(options.exchange.scheme)}, of_pieces);
+    const PiecesRequest request{options.devices, options.exchange.interval, true,
+                                parse_scheme(options.exchange.scheme)};
+    PiecesPlan plan = plan_pieces(program, *code_options.extent, request, of_pieces);
+    check_scheme(request, plan);
+    return plan;
 }
 
 }  // namespace

@@ -186,6 +186,7 @@ public:
         PiecesPlan plan = share_.ranks == nullptr
                               ? plan_here()
                               : agree_on_pieces(*share_.ranks, program, extent, plan_here);
+        check_scheme(request, plan);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         std::vector<std::unique_ptr<Engine>> engines;
         timings.schedules.push_back(describe_pieces(plan, axis_names(program)));
@@ -199,7 +200,7 @@ public:
         const bool is_exchanged = plan.exchange_bytes > 0;
         auto engine = make_engine(program, std::move(plan), std::move(engines), timings);
         if (is_exchanged) {
-            check_scheme(request, engine->pieces());
+            check_pieces(request, engine->pieces());
             timings.schedules.push_back(scheme_word(engine->pieces().scheme()) + " exchange");
         }
         return engine;
@@ -224,8 +225,8 @@ private:
         return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines), *share_.ranks,
                                               std::move(transport));
     }
-    // What was asked for must be.
-    void check_scheme(const PiecesRequest& request, const rt::Pieces& pieces) const {
+    // What was asked for, and planned, must be: devices may not reach each other, or not all load the same.
+    void check_pieces(const PiecesRequest& request, const rt::Pieces& pieces) const {
         if (!request.scheme || count() == 1 || pieces.scheme() == *request.scheme) return;
         std::string why = pieces.why_synchronous();
         if (why.empty()) why = pieces.why_not_direct();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/arguments.h"
+#include "compiler/driver/exit_code.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/spec.h"
 #include "compiler/lower/storage.h"
@@ -100,6 +101,20 @@ std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
     const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
     may[last] = rules.may[last];
     return may;
+}
+
+// What keeps pieces from all schemes but synchronous exchange, where there is no plan with another.
+std::string why_only_synchronous(const CutRules& rules, const PiecesRequest& request, const Paces& paces,
+                                 const std::vector<std::string>& names) {
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    if (!request.on_gpu) return "CPUs have no kernels that do several steps at once";
+    if (!paces.has_block) return "no kernel does several steps at once";
+    if (request.interval && *request.interval != paces.several.steps_at_once)
+        return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
+                           *request.interval, paces.several.steps_at_once);
+    if (!rules.may[last]) return "the grid cannot be cut along " + names[last];
+    return fmt::format("pieces of a grid that is cut along {} alone are thinner than their ghosts",
+                       names[last]);
 }
 
 std::string scheme_words(rt::ExchangeScheme scheme) {
@@ -202,6 +217,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
                                         names);  // where it can be cut at all
     const Paces paces = paces_of(program, best.cut.pieces.front().extent(), request, options);
     std::optional<double> least;
+    bool has_others = false;
     for (const rt::ExchangeScheme scheme : schemes_for(request, paces.has_block)) {
         const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
         const std::int64_t unit = paces.several.steps_at_once;
@@ -219,15 +235,25 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             plan.interval = interval;
             plan.steps_at_once = paces.of(interval).steps_at_once;
             predict_plan(plan, rules, paces, network);
+            has_others = has_others || !is_synchronous;
             if (least && *least <= plan.seconds()) continue;
             least = plan.seconds();
             best = std::move(plan);
         }
     }
     if (!least) predict_plan(best, rules, paces, network);  // too thin for several steps at once
+    if (!has_others) best.why_synchronous = why_only_synchronous(rules, request, paces, names);
     best.carried = rules.carried_names();
     best.uncut = rules.why_not;
     return best;
+}
+
+void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
+    if (!request.scheme || plan.exchange_bytes == 0 || plan.scheme == *request.scheme) return;
+    throw CommandError(
+        ExitCode::usage,
+        fmt::format("--exchange-scheme {} cannot be: {}", scheme_word(*request.scheme), plan.why_synchronous),
+        fmt::format("leave it out: the exchange is {} then", scheme_word(plan.scheme)));
 }
 
 PiecesPlan plan_again(const ir::Program& program, const Extent& extent,

@@ -56,6 +56,7 @@ struct PiecesPlan {
     std::vector<std::string> carried;  // fields that are exchanged
     std::vector<std::string> uncut;    // "x: …": why not along that axis
     rt::ExchangeScheme scheme = rt::ExchangeScheme::direct;  // as PiecesOptions has it
+    std::string why_synchronous;                             // what others lack; empty: nothing
     std::int64_t exchange_bytes = 0;                         // to the piece that is given most
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
@@ -71,6 +72,9 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 // cannot be cut into so many pieces.
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options);
+
+// Throws CommandError (usage) where the plan has not the scheme that was asked for.
+void check_scheme(const PiecesRequest& request, const PiecesPlan& plan);
 
 // As it was planned by another process of the same run.
 PiecesPlan plan_again(const ir::Program& program, const Extent& extent,

@@ -3,6 +3,7 @@
 
 #include "analyzed.h"
 #include "catch.h"
+#include "compiler/driver/exit_code.h"
 #include "compiler/driver/pieces_plan.h"
 
 using namespace halo;
@@ -130,6 +131,20 @@ TEST_CASE("a kernel in the way of several steps that does one at a time has all 
         CHECK(of_pieces.blocks_of_pieces == (scheme != rt::ExchangeScheme::synchronous));
         CHECK(of_pieces.blocks_give_ghosts == (scheme == rt::ExchangeScheme::direct));
     }
+    // What cannot be is refused, with the reason.
+    const auto reason = [&] {
+        const PiecesPlan plan = plan_pieces(heat, {2048, 2048, 1}, request, options);
+        CHECK(plan.scheme == rt::ExchangeScheme::synchronous);
+        CHECK_THROWS_AS(check_scheme(request, plan), CommandError);
+        return plan.why_synchronous;
+    };
+    request.interval = 3;
+    CHECK(reason() == "pieces exchange every 3 steps, and the kernel does 1 at once");
+    request.interval.reset();
     options.schedules = {"direct"};
-    CHECK(plan_pieces(heat, {2048, 2048, 1}, request, options).scheme == rt::ExchangeScheme::synchronous);
+    CHECK(reason() == "no kernel does several steps at once");
+    request.on_gpu = false;
+    CHECK(reason() == "CPUs have no kernels that do several steps at once");
+    request.scheme.reset();
+    CHECK_NOTHROW(check_scheme(request, plan_pieces(heat, {2048, 2048, 1}, request, options)));
 }
