@@ -1,6 +1,6 @@
-// Messages: a Transport between ranks, of which each has the piece of its number. Whole planes go
-// from array to array, a message for each level. The cells of other transfers are packed side by side, all
-// levels in one message, sent, and taken apart.
+// Messages: a Transport between ranks, of which each has the piece of its number. Whole planes go from array
+// to array, a message for each level. The cells of other transfers are packed side by side, all levels in one
+// message, sent, and taken apart.
 #pragma once
 
 #include "runtime/pieces/transport.h"

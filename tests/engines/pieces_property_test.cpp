@@ -1,8 +1,11 @@
 // Random programs on grids that are cut into pieces: the interpreter's results on the whole grid, bit by bit.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "catch.h"
 #include "compiler/driver/pieces_plan.h"
@@ -153,6 +156,42 @@ private:
     bool begun_ = false, main_first_ = false, overtook_ = false;
 };
 
+// A device on which work in the urgent lane ends as late as it may: after all of the main lane's up to where
+// they are joined.
+class LateDevice : public emulator::EmulatedDevice {
+public:
+    void use_lane(Lane lane) override { lane_ = lane; }
+    void join_lanes() override {
+        for (Late& late : late_) {
+            std::vector<void*> arguments;
+            for (std::int64_t& value : late.values)
+                arguments.push_back(&value);
+            EmulatedDevice::launch(*late.kernel, late.blocks, arguments.data());
+        }
+        late_.clear();
+    }
+    void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        if (lane_ == Lane::main) return EmulatedDevice::launch(kernel, blocks, arguments);
+        late_.push_back({&kernel, blocks, {}});
+        for (std::size_t i = 0; i < arguments_of_block; ++i) {  // of 8 bytes each, whatever is in them
+            late_.back().values.push_back(0);
+            std::memcpy(&late_.back().values.back(), arguments[i], sizeof(std::int64_t));
+        }
+        ++launched_late;
+    }
+    std::size_t arguments_of_block = 0;
+    int launched_late = 0;
+
+private:
+    struct Late {
+        rt::Kernel* kernel;
+        std::array<std::int64_t, 3> blocks;
+        std::vector<std::int64_t> values;
+    };
+    Lane lane_ = Lane::main;
+    std::vector<Late> late_;
+};
+
 // Heat in two pieces, one above the other, by an emulated kernel for two steps at once.
 class HeatInTwo {
 public:
@@ -205,7 +244,20 @@ private:
 
 }  // namespace
 
-TEST_CASE("borders come after all that was asked for before") {
+TEST_CASE("the interior needs neither ghosts nor borders, and neither of them needs it") {
+    LateDevice one, other;
+    const std::array<LateDevice*, 2> devices{&one, &other};
+    HeatInTwo heat({&one, &other}, true, rt::ExchangeScheme::asynchronous,
+                   [&](lower::Lowered& code, std::size_t piece) {
+                       devices[piece]->arguments_of_block = code.plan.time_block->kernel.arguments.size();
+                   });
+    REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
+    CHECK(heat.difference(1) == "");
+    CHECK(one.launched_late == 5);  // of 11 steps, the first of which is done by itself
+    CHECK(other.launched_late == 5);
+}
+
+TEST_CASE("the interior comes after all that was asked for before") {
     EagerDevice one, other;
     HeatInTwo heat({&one, &other}, true, rt::ExchangeScheme::asynchronous);
     REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
