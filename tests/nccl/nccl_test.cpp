@@ -2,12 +2,15 @@
 // before the other's begins, so that each transfer is looked at by itself.
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include "catch.h"
 #include "fake_libnccl.h"
+#include "runtime/core/background.h"
 #include "runtime/core/geometry.h"
 #include "runtime/nccl/nccl_messages.h"
 
@@ -194,4 +197,22 @@ TEST_CASE("an exchange is not waited for for ever") {
     }
     CHECK(said.find("the GPU of rank 0 on here has not connected") != std::string::npos);
     fake().never_connects = false;
+}
+
+TEST_CASE("nor is a neighbour that does not come to the first exchange") {
+    fake() = {};
+    Side side(0);
+    std::string said;
+    try {
+        const std::unique_ptr<Transport> transport = make_nccl_messages(side.ranks, *side.device);
+        fake().never_begins = true;
+        transport->exchange({transfer(0, 1)}, side.pieces());
+    } catch (const Error& error) {
+        said = error.what();
+    }
+    CHECK(said.find("has not connected to its neighbours by NCCL") != std::string::npos);
+    CHECK(fake().calls.back() == "abort");
+    fake().never_begins = false;
+    while (background_is_busy())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
