@@ -15,10 +15,6 @@ namespace halo::driver {
 
 namespace {
 
-[[noreturn]] void wrong(const std::string& message, const std::string& hint = {}) {
-    throw CommandError(ExitCode::usage, message, hint);
-}
-
 std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -58,17 +54,21 @@ std::vector<std::int64_t> parse_grid(const std::string& text, const std::vector<
         std::string_view word = trimmed(rest.substr(0, end));
         std::optional<std::int64_t> extent = whole_number(word);
         if (!extent)
-            wrong(fmt::format("{}; `{}` is no whole number", form, word), "for example --grid " + example);
-        if (*extent < 1) wrong(fmt::format("a grid needs at least 1 cell along each axis, not {}", *extent));
+            refuse_usage(fmt::format("{}; `{}` is no whole number", form, word),
+                         "for example --grid " + example);
+        if (*extent < 1)
+            refuse_usage(fmt::format("a grid needs at least 1 cell along each axis, not {}", *extent));
         if (*extent > std::numeric_limits<std::int32_t>::max()) {
-            wrong(fmt::format("{} cells along an axis are more than can be indexed (2147483647)", *extent));
+            refuse_usage(
+                fmt::format("{} cells along an axis are more than can be indexed (2147483647)", *extent));
         }
         extents.push_back(*extent);
         if (end == std::string_view::npos) break;
         rest.remove_prefix(end + 1);
     }
     if (extents.size() != axes.size()) {
-        wrong(fmt::format("{}; `{}` gives {}", form, text, extents.size()), "for example --grid " + example);
+        refuse_usage(fmt::format("{}; `{}` gives {}", form, text, extents.size()),
+                     "for example --grid " + example);
     }
     return extents;
 }
@@ -78,7 +78,7 @@ double parse_number(const std::string& text, const std::string& what) {
     std::optional<Rational> value = signed_decimal(std::string_view(text).substr(0, slash));
     if (value && slash != std::string::npos) {
         std::optional<Rational> divisor = signed_decimal(std::string_view(text).substr(slash + 1));
-        if (divisor && divisor->is_zero()) wrong(fmt::format("{}: `{}` divides by zero", what, text));
+        if (divisor && divisor->is_zero()) refuse_usage(fmt::format("{}: `{}` divides by zero", what, text));
         if (divisor) {
             value = *value / *divisor;
         } else {
@@ -86,17 +86,18 @@ double parse_number(const std::string& text, const std::string& what) {
         }
     }
     if (!value)
-        wrong(fmt::format("{}: `{}` is no number", what, text), "numbers are written 0.1, -2e-3 or 1/63");
+        refuse_usage(fmt::format("{}: `{}` is no number", what, text),
+                     "numbers are written 0.1, -2e-3 or 1/63");
     double number = value->to_double();
-    if (!std::isfinite(number)) wrong(fmt::format("{}: `{}` is too large for a double", what, text));
+    if (!std::isfinite(number)) refuse_usage(fmt::format("{}: `{}` is too large for a double", what, text));
     return number;
 }
 
 Assignment parse_assignment(const std::string& text, const std::string& option) {
     std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-        wrong(fmt::format("{} wants NAME=VALUE, not `{}`", option, text),
-              fmt::format("for example {} dt=0.1", option));
+        refuse_usage(fmt::format("{} wants NAME=VALUE, not `{}`", option, text),
+                     fmt::format("for example {} dt=0.1", option));
     }
     return {std::string(trimmed(std::string_view(text).substr(0, equals))), text.substr(equals + 1)};
 }
@@ -108,8 +109,8 @@ FileArgument parse_file_argument(const std::string& text, const std::string& opt
     argument.field = text.substr(0, equals);
     argument.path = equals == std::string::npos ? argument.field + extension : text.substr(equals + 1);
     if (argument.field.empty() || argument.path.empty()) {
-        wrong(fmt::format("{} wants FIELD=FILE, not `{}`", option, text),
-              fmt::format("for example {} u=result{}", option, extension));
+        refuse_usage(fmt::format("{} wants FIELD=FILE, not `{}`", option, text),
+                     fmt::format("for example {} u=result{}", option, extension));
     }
     return argument;
 }
@@ -125,15 +126,15 @@ FileArgument parse_plot_argument(const std::string& text) {
             std::string_view(text).substr(equals + 1, end == std::string::npos ? end : end - equals - 1));
     }
     if (at == 0 || !index || equals == at + 1) {
-        wrong(fmt::format("--plot wants FIELD@AXIS=INDEX=FILE, not `{}`", text),
-              "for example --plot u@z=64=slice.png");
+        refuse_usage(fmt::format("--plot wants FIELD@AXIS=INDEX=FILE, not `{}`", text),
+                     "for example --plot u@z=64=slice.png");
     }
     FileArgument argument;
     argument.field = text.substr(0, at);
     argument.axis = text.substr(at + 1, equals - at - 1);
     argument.index = *index;
     argument.path = end == std::string::npos ? argument.field + ".png" : text.substr(end + 1);
-    if (argument.path.empty()) wrong(fmt::format("--plot `{}` names no file", text));
+    if (argument.path.empty()) refuse_usage(fmt::format("--plot `{}` names no file", text));
     return argument;
 }
 
@@ -142,7 +143,7 @@ void throw_unknown(const std::string& owner, const std::string& what, const std:
     std::string message = fmt::format("{} has no {} `{}`", owner, what, word);
     if (!candidates.empty()) message += fmt::format("; it has {}", join(candidates, ", "));
     std::optional<std::string> near = closest_name(word, candidates);
-    wrong(message, near ? fmt::format("did you mean `{}`?", *near) : "");
+    refuse_usage(message, near ? fmt::format("did you mean `{}`?", *near) : "");
 }
 
 std::string join(const std::vector<std::string>& words, std::string_view separator) {

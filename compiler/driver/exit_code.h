@@ -29,4 +29,8 @@ private:
     std::string hint_;
 };
 
+[[noreturn]] inline void refuse_usage(const std::string& message, const std::string& hint = {}) {
+    throw CommandError(ExitCode::usage, message, hint);
+}
+
 }  // namespace halo::driver

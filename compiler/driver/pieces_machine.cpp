@@ -230,9 +230,7 @@ private:
         if (!request.scheme || count() == 1 || pieces.scheme() == *request.scheme) return;
         std::string why = pieces.why_synchronous();
         if (why.empty()) why = pieces.why_not_direct();
-        throw CommandError(
-            ExitCode::usage, fmt::format("--exchange-scheme {} cannot be: {}", exchange_.scheme, why),
-            fmt::format("leave it out: the exchange is {} then", scheme_word(pieces.scheme())));
+        refuse_scheme(*request.scheme, why, pieces.scheme());
     }
     int count() const {
         return share_.ranks == nullptr ? static_cast<int>(machines_.size()) : share_.ranks->count();

@@ -34,8 +34,9 @@ Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exc
             const Link& link = network.link(number, cut.beside(number, axis, side));
             const double bytes = cells * static_cast<double>(exchange.bytes_of_cell);
             given.bytes += bytes;
-            given.copying += exchange.copies * link.copy_seconds + bytes / link.bytes_per_second;
-            given.storing += bytes / link.bytes_per_second;
+            const double moving = bytes / link.bytes_per_second;
+            given.copying += exchange.copies * link.copy_seconds + moving;
+            given.storing += moving;
             waiting = std::max(waiting, link.wait_seconds);
             meeting = std::max(meeting, link.meeting_seconds);
         }

@@ -242,18 +242,21 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         }
     }
     if (!least) predict_plan(best, rules, paces, network);  // too thin for several steps at once
-    if (!has_others) best.why_synchronous = why_only_synchronous(rules, request, paces, names);
+    if (!has_others && request.scheme != rt::ExchangeScheme::synchronous)
+        best.why_synchronous = why_only_synchronous(rules, request, paces, names);
     best.carried = rules.carried_names();
     best.uncut = rules.why_not;
     return best;
 }
 
+void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why, rt::ExchangeScheme instead) {
+    refuse_usage(fmt::format("--exchange-scheme {} cannot be: {}", scheme_word(wanted), why),
+                 fmt::format("leave it out: the exchange is {} then", scheme_word(instead)));
+}
+
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
     if (!request.scheme || plan.exchange_bytes == 0 || plan.scheme == *request.scheme) return;
-    throw CommandError(
-        ExitCode::usage,
-        fmt::format("--exchange-scheme {} cannot be: {}", scheme_word(*request.scheme), plan.why_synchronous),
-        fmt::format("leave it out: the exchange is {} then", scheme_word(plan.scheme)));
+    refuse_scheme(*request.scheme, plan.why_synchronous, plan.scheme);
 }
 
 PiecesPlan plan_again(const ir::Program& program, const Extent& extent,

@@ -56,8 +56,8 @@ struct PiecesPlan {
     std::vector<std::string> carried;  // fields that are exchanged
     std::vector<std::string> uncut;    // "x: …": why not along that axis
     rt::ExchangeScheme scheme = rt::ExchangeScheme::direct;  // as PiecesOptions has it
-    std::string why_synchronous;                             // what others lack; empty: nothing
-    std::int64_t exchange_bytes = 0;                         // to the piece that is given most
+    std::string why_synchronous;      // what keeps others out that may be chosen; empty: nothing
+    std::int64_t exchange_bytes = 0;  // to the piece that is given most
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
     double seconds() const { return step_seconds + ghost_seconds + exchange_seconds; }  // of a step
@@ -73,7 +73,10 @@ std::string scheme_word(rt::ExchangeScheme scheme);
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options);
 
-// Throws CommandError (usage) where the plan has not the scheme that was asked for.
+// Both throw CommandError (usage): the scheme that was asked for cannot be; the second where the plan has
+// another.
+[[noreturn]] void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why,
+                                rt::ExchangeScheme instead);
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan);
 
 // As it was planned by another process of the same run.

@@ -19,10 +19,6 @@ namespace halo::driver {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
-    throw CommandError(ExitCode::usage, message, hint);
-}
-
 std::string hosts_words(const rt::Ranks& ranks) {
     std::set<std::string> hosts;
     for (int rank = 0; rank < ranks.count(); ++rank)
@@ -92,10 +88,10 @@ bool uses_nccl(const RunArguments& arguments, rt::Ranks& ranks, bool on_gpu, boo
     const bool is_asked = arguments.transport == "nccl";
     if (arguments.transport == "mpi") return false;
     if (!on_gpu && is_asked)
-        refuse("NCCL moves cells between GPUs, and this run is on CPUs", "leave --transport out");
+        refuse_usage("NCCL moves cells between GPUs, and this run is on CPUs", "leave --transport out");
     if (!on_gpu) return false;
     if (is_shared && is_asked)
-        refuse("NCCL needs a GPU for each rank, and some are shared", "give --transport mpi");
+        refuse_usage("NCCL needs a GPU for each rank, and some are shared", "give --transport mpi");
     const std::string why = rt::why_no_nccl();
     if (is_asked && !why.empty())
         throw rt::Error(rt::ErrorCode::no_device,
@@ -108,20 +104,22 @@ bool uses_nccl(const RunArguments& arguments, rt::Ranks& ranks, bool on_gpu, boo
 
 void check_arguments_of_ranks(const RunArguments& arguments) {
     if (arguments.file == "-")
-        refuse(
+        refuse_usage(
             "a run of several processes cannot read its spec from standard input, which the first alone has",
             "give a file");
     if (!arguments.cuda.empty())
-        refuse("edited kernels (--cuda) run on one device, and several processes were started",
-               "start haloc by itself");
+        refuse_usage("edited kernels (--cuda) run on one device, and several processes were started",
+                     "start haloc by itself");
     if (arguments.device != "auto" && arguments.device != "cuda" && arguments.device != "cpu")
-        refuse(fmt::format("--device {} is for one process, and several were started", arguments.device),
-               "each takes a GPU of its host with --device cuda; --devices 0,2 says which there are to take");
+        refuse_usage(
+            fmt::format("--device {} is for one process, and several were started", arguments.device),
+            "each takes a GPU of its host with --device cuda; --devices 0,2 says which there are to take");
     if (!arguments.devices.empty() && arguments.devices.find(',') == std::string::npos)
-        refuse(fmt::format("--devices {} is for one process: of several, each has one device",
-                           arguments.devices),
-               "start as many processes as there are devices; a list such as --devices 0,1 says which GPUs "
-               "of a host they take");
+        refuse_usage(
+            fmt::format("--devices {} is for one process: of several, each has one device",
+                        arguments.devices),
+            "start as many processes as there are devices; a list such as --devices 0,1 says which GPUs "
+            "of a host they take");
 }
 
 std::unique_ptr<Machine> open_rank(const RunArguments& arguments, rt::Ranks& ranks) {

@@ -15,10 +15,6 @@ namespace halo::driver {
 
 namespace {
 
-[[noreturn]] void wrong(const std::string& message, const std::string& hint = {}) {
-    throw CommandError(ExitCode::usage, message, hint);
-}
-
 class RequestMaker {
 public:
     RequestMaker(const RunArguments& arguments, const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
@@ -64,9 +60,9 @@ private:
             std::string example;
             for (int axis = 0; axis < program_.rank(); ++axis)
                 example += axis == 0 ? "128" : ",128";
-            wrong("how large is the grid? " + missing_in_run(),
-                  fmt::format("give the cells along {}, such as --grid {}", join(request_.axes, ", "),
-                              example));
+            refuse_usage("how large is the grid? " + missing_in_run(),
+                         fmt::format("give the cells along {}, such as --grid {}", join(request_.axes, ", "),
+                                     example));
         }
         request_.extent = *grid;
     }
@@ -86,7 +82,7 @@ private:
         } else if (!has_state) {
             request_.steps = 1;  // nothing changes from step to step
         } else {
-            wrong("how many steps? " + missing_in_run(), "for example --steps 1000");
+            refuse_usage("how many steps? " + missing_in_run(), "for example --steps 1000");
         }
         if (run_ == nullptr || !run_->until) return;
         request_.until = lower::host_scalar(run_->until->host, run_->until->condition);
@@ -109,9 +105,10 @@ private:
         for (const std::string& text : arguments_.set) {
             Assignment assignment = parse_assignment(text, "--set");
             if (std::find(coefs.begin(), coefs.end(), assignment.name) != coefs.end()) {
-                wrong(fmt::format("{} is a coefficient: its values are set in the run block, not with --set",
-                                  assignment.name),
-                      fmt::format("run {} {{ {} = […] }}", program_.name, assignment.name));
+                refuse_usage(
+                    fmt::format("{} is a coefficient: its values are set in the run block, not with --set",
+                                assignment.name),
+                    fmt::format("run {} {{ {} = […] }}", program_.name, assignment.name));
             }
             if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
                 throw_unknown(program_.name, "param", assignment.name, names);
@@ -121,9 +118,9 @@ private:
                 std::find_if(program_.params.begin(), program_.params.end(),
                              [&](const ir::Param& each) { return each.name == assignment.name; });
             if (param->is_integer && value != std::nearbyint(value)) {
-                wrong(fmt::format("--set {}: {} is no whole number, and {} is an integer", assignment.name,
-                                  assignment.value, assignment.name),
-                      fmt::format("--set {}={:.0f}", assignment.name, value));
+                refuse_usage(fmt::format("--set {}: {} is no whole number, and {} is an integer",
+                                         assignment.name, assignment.value, assignment.name),
+                             fmt::format("--set {}={:.0f}", assignment.name, value));
             }
             set_param(assignment.name, value);
         }
@@ -134,8 +131,9 @@ private:
             if (!param.default_value && !is_set) unset.push_back(param.name);
         }
         if (!unset.empty()) {
-            wrong(fmt::format("{} needs a value for {}: it has no default", program_.name, join(unset, ", ")),
-                  fmt::format("for example --set {}=1", unset.front()));
+            refuse_usage(
+                fmt::format("{} needs a value for {}: it has no default", program_.name, join(unset, ", ")),
+                fmt::format("for example --set {}=1", unset.front()));
         }
     }
     void set_param(const std::string& name, double value) {
@@ -158,8 +156,9 @@ private:
         for (const ir::Field& field : program_.fields) {
             if (field.role == ir::Role::intermediate) {
                 if (field.name == name) {
-                    wrong(fmt::format("{} is a `let`: it has no values of its own outside the step", name),
-                          "make it a field to read or write it");
+                    refuse_usage(
+                        fmt::format("{} is a `let`: it has no values of its own outside the step", name),
+                        "make it a field to read or write it");
                 }
                 continue;
             }
@@ -184,9 +183,9 @@ private:
         }
         for (const ir::Table& table : program_.tables) {
             if (given.contains(table.name)) continue;
-            wrong(fmt::format("nothing gives the rows of the table {}", table.name),
-                  fmt::format("for example --load {0}={0}.npy, or `rows {0} = 100` in the run block",
-                              table.name));
+            refuse_usage(fmt::format("nothing gives the rows of the table {}", table.name),
+                         fmt::format("for example --load {0}={0}.npy, or `rows {0} = 100` in the run block",
+                                     table.name));
         }
     }
 
@@ -224,9 +223,9 @@ private:
         for (const ir::Points& points : program_.points) {
             if (!given.contains(points.name)) {
                 std::vector<std::string> zeros(request_.axes.size(), "0");
-                wrong(fmt::format("nothing says where the points {} are", points.name),
-                      fmt::format("for example --load {0}={0}.npy, or `{0} at [{1}]` in the run block",
-                                  points.name, join(zeros, ", ")));
+                refuse_usage(fmt::format("nothing says where the points {} are", points.name),
+                             fmt::format("for example --load {0}={0}.npy, or `{0} at [{1}]` in the run block",
+                                         points.name, join(zeros, ", ")));
             }
             std::vector<std::string> names = points.columns;
             for (const ir::Points::Trace& trace : points.traces)
@@ -234,9 +233,9 @@ private:
             for (const std::string& name : names) {
                 const std::string own = points.name + "." + name;
                 if (given.contains(own)) continue;
-                wrong(fmt::format("nothing gives the values of {}", own),
-                      fmt::format("for example --load {0}={1}.npy, or `init {0} = …` in the run block", own,
-                                  name));
+                refuse_usage(fmt::format("nothing gives the values of {}", own),
+                             fmt::format("for example --load {0}={1}.npy, or `init {0} = …` in the run block",
+                                         own, name));
             }
         }
     }
@@ -244,9 +243,9 @@ private:
     FieldSet plotted(const std::string& name) const {
         FieldSet set = field(name);
         if (!set.is_single()) {
-            wrong(fmt::format("--plot {}: a picture shows one number in each cell, and {} has {}", name, name,
-                              set.fields.size()),
-                  fmt::format("draw one of them, such as {}", set.fields.front()));
+            refuse_usage(fmt::format("--plot {}: a picture shows one number in each cell, and {} has {}",
+                                     name, name, set.fields.size()),
+                         fmt::format("draw one of them, such as {}", set.fields.front()));
         }
         return set;
     }
@@ -256,11 +255,11 @@ private:
         const FieldSet set = field(argument.field);
         if (!argument.path.ends_with(".png")) return;
         if (program_.rank() != 2)
-            wrong(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",
-                              argument.field, program_.name, program_.rank()));
+            refuse_usage(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",
+                                     argument.field, program_.name, program_.rank()));
         if (!set.is_single())
-            wrong(fmt::format("--load {}: a picture has one number for each cell, and {} has {}",
-                              argument.field, argument.field, set.fields.size()));
+            refuse_usage(fmt::format("--load {}: a picture has one number for each cell, and {} has {}",
+                                     argument.field, argument.field, set.fields.size()));
     }
 
     void take_loads() {
@@ -270,7 +269,7 @@ private:
             const bool to_table = is_table(argument.field), to_points = is_points(argument.field);
             if (!to_table && !to_points) check_loaded(argument);
             if (!given.insert(argument.field).second)
-                wrong(fmt::format("--load gives {} twice", argument.field));
+                refuse_usage(fmt::format("--load gives {} twice", argument.field));
             (to_table    ? request_.table_loads
              : to_points ? request_.point_loads
                          : request_.loads)
@@ -301,7 +300,7 @@ private:
     bool add_trace(Output::Kind kind, const FileArgument& argument, std::set<std::string>& given) {
         if (!sampled_trace(argument.field)) return false;
         if (argument.axis)
-            wrong(
+            refuse_usage(
                 fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
         given.insert(argument.field);
         add_trace(kind, argument.field, argument.path, 0);
@@ -354,14 +353,14 @@ private:
         if (axis == request_.axes.end()) throw_unknown(program_.name, "axis", *argument.axis, request_.axes);
         Cut cut{static_cast<int>(axis - request_.axes.begin()), argument.index};
         if (program_.rank() < 3) {
-            wrong(fmt::format("--plot {}@{}: a picture of {} shows the whole grid, not a slice",
-                              argument.field, *argument.axis, program_.name));
+            refuse_usage(fmt::format("--plot {}@{}: a picture of {} shows the whole grid, not a slice",
+                                     argument.field, *argument.axis, program_.name));
         }
         std::int64_t cells = request_.extent[static_cast<std::size_t>(cut.axis)];
         if (cut.index < 0 || cut.index >= cells) {
-            wrong(fmt::format("--plot {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}",
-                              argument.field, *argument.axis, argument.index, cells, *argument.axis,
-                              cells - 1));
+            refuse_usage(fmt::format("--plot {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}",
+                                     argument.field, *argument.axis, argument.index, cells, *argument.axis,
+                                     cells - 1));
         }
         return cut;
     }

@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void wrong(const std::string& message, const std::string& hint) {
-    throw CommandError(ExitCode::usage, message, hint);
-}
-
 void require_hdf5(const char* what, const std::string& path) {
     const rt::Hdf5Library library = rt::find_hdf5();
     if (library.found) return;
@@ -35,17 +31,17 @@ void check_loads(const RunRequest& request) {
     for (const auto* loads : {&request.table_loads, &request.point_loads})
         for (const Load& load : *loads)
             if (is_hdf5(parse_array_name(load.path).file))
-                wrong(fmt::format("{} cannot be loaded from {}: HDF5 files are read into fields alone",
-                                  load.field, load.path),
-                      fmt::format("for example --load {0}={0}.npy", load.field));
+                refuse_usage(fmt::format("{} cannot be loaded from {}: HDF5 files are read into fields alone",
+                                         load.field, load.path),
+                             fmt::format("for example --load {0}={0}.npy", load.field));
 }
 
 void check_format(const Output& output) {
     if (output.kind != Output::Kind::save || !is_hdf5(output.path)) return;
     if (output.trace)
-        wrong(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
-                          output.path),
-              fmt::format("for example --save {0}={0}.npy", output.field.name));
+        refuse_usage(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
+                                 output.path),
+                     fmt::format("for example --save {0}={0}.npy", output.field.name));
     require_hdf5("write", output.path);
 }
 
@@ -80,7 +76,8 @@ void check_files(const RunRequest& request) {
     const auto take = [&](const Output& output, const std::string& path) {
         const auto [known, is_new] = paths.emplace(fs::path(path).lexically_normal().string(), &output);
         if (!is_new && !may_share(request, output, *known->second))
-            wrong(fmt::format("two outputs would be written to {}", path), "give them different names");
+            refuse_usage(fmt::format("two outputs would be written to {}", path),
+                         "give them different names");
     };
     for (const Output& output : request.outputs) {
         check_format(output);
