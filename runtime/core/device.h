@@ -115,12 +115,13 @@ public:
     virtual void wait_for_mark(Device& other) { other.synchronize(); }
     // Whether kernels of this device may write to memory of `other`; they may from then on.
     virtual bool can_write_to(Device& other) { return this == &other; }
-    // Work that is asked for while a device is in another lane may be done beside that of the main one, and
-    // comes first where both are ready. join_lanes(): all that is asked for from then on, in either, begins
-    // when both are done. A device that does one thing after the other need not know of lanes.
-    enum class Lane : std::uint8_t { main, urgent };
+    // Work that is asked for in one lane may be done beside that of the others; that of the urgent one comes
+    // first where several are ready. wait_for_lane(): what is asked for from then on in the lane in use
+    // begins when all that the other one was asked for is done. A device that does one thing after the other
+    // need not know of lanes.
+    enum class Lane : std::uint8_t { main, beside, urgent };
     virtual void use_lane(Lane) {}
-    virtual void join_lanes() {}
+    virtual void wait_for_lane(Lane /*other*/) {}
     // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a
     // way between the two it goes over the host, and waits.
     virtual void copy_from(Device& other, const BoxCopy& box);

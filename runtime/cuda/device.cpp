@@ -30,8 +30,7 @@ public:
           here_(driver, options),
           own_(driver, here_.context, here_.stream, info_),
           mark_(driver, here_.context),
-          main_done_(driver, here_.context),
-          urgent_done_(driver, here_.context) {}
+          lane_done_(driver, here_.context) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -109,7 +108,7 @@ public:
     void copy_from(Device& other, const BoxCopy& box) override;
     bool can_write_to(Device& other) override;
     void use_lane(Lane lane) override;
-    void join_lanes() override;
+    void wait_for_lane(Lane other) override;
 
     bool can_record() const override { return true; }
     void begin_recording() override;
@@ -133,9 +132,8 @@ private:
     ContextAndStream here_;
     OwnKernels own_;
     StreamEvent mark_;
-    std::map<Context, bool> neighbours_;   // whether this context can reach their memory
-    StreamEvent main_done_, urgent_done_;  // in join_lanes()
-    Lane lane_ = Lane::main;
+    std::map<Context, bool> neighbours_;  // whether this context can reach their memory
+    StreamEvent lane_done_;
 };
 
 MemoryInfo DriverDevice::memory() const {
@@ -295,29 +293,16 @@ bool DriverDevice::can_write_to(Device& other) {
 }
 
 void DriverDevice::use_lane(Lane lane) {
-    if (lane == lane_) return;
-    lane_ = lane;
     enter();
-    here_.switch_lanes();
+    here_.use_lane(lane);
 }
 
-void DriverDevice::join_lanes() {
-    const Lane before = lane_;
-    const auto mark = [&](Lane lane, StreamEvent& done) {
-        use_lane(lane);
-        enter();
-        done.record(here_.stream);
-    };
-    const auto wait = [&](Lane lane, StreamEvent& done) {
-        use_lane(lane);
-        enter();
-        driver_.check(driver_.StreamWaitEvent(here_.stream, done.get(), 0), "waiting for the other stream");
-    };
-    mark(Lane::main, main_done_);
-    mark(Lane::urgent, urgent_done_);
-    wait(Lane::main, urgent_done_);
-    wait(Lane::urgent, main_done_);
-    use_lane(before);
+void DriverDevice::wait_for_lane(Lane other) {
+    const Lane own = here_.lane();
+    use_lane(other);
+    lane_done_.record(here_.stream);
+    use_lane(own);
+    driver_.check(driver_.StreamWaitEvent(here_.stream, lane_done_.get(), 0), "waiting for another stream");
 }
 
 void DriverDevice::copy_from(Device& other, const BoxCopy& box) {

@@ -2,8 +2,10 @@
 // Not for other rooms.
 #pragma once
 
+#include <array>
 #include <string>
 
+#include "runtime/core/device.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/driver.h"
 
@@ -102,11 +104,13 @@ public:
     }
     ~ContextAndStream() {
         driver_.CtxSetCurrent(context);
+        use_lane(Device::Lane::main);
         driver_.StreamSynchronize(stream);
         driver_.StreamDestroy(recording_);
-        if (urgent_ != nullptr) {
-            driver_.StreamSynchronize(urgent_);
-            driver_.StreamDestroy(urgent_);
+        for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
+            if (lanes_[lane] == nullptr) continue;
+            driver_.StreamSynchronize(lanes_[lane]);
+            driver_.StreamDestroy(lanes_[lane]);
         }
         if (owns_stream_) driver_.StreamDestroy(stream);
         release_primary();
@@ -116,11 +120,17 @@ public:
 
     // From one call to the next, `stream` is the one to record in.
     void switch_streams() { std::swap(stream, recording_); }
-    // The same of the one whose work comes first. It is made when it is first asked for.
-    void switch_lanes() {
-        if (urgent_ == nullptr) make_urgent();
-        std::swap(stream, urgent_);
+    // From then on `stream` is the lane's, which is made when it is first asked for.
+    void use_lane(Device::Lane lane) {
+        if (lane == lane_) return;
+        lanes_[static_cast<std::size_t>(lane_)] = stream;
+        Stream& of_lane = lanes_[static_cast<std::size_t>(lane)];
+        if (of_lane == nullptr && lane != Device::Lane::main)
+            make_lane(of_lane, lane == Device::Lane::urgent);
+        stream = of_lane;
+        lane_ = lane;
     }
+    Device::Lane lane() const { return lane_; }
 
     Context context = nullptr;
     Stream stream = nullptr;  // where work goes now
@@ -132,10 +142,11 @@ private:
                       "making a context (is the GPU in use by a process of its own?)");
         is_primary_ = true;
     }
-    void make_urgent() {
+    void make_lane(Stream& of_lane, bool is_urgent) {
         int least = 0, greatest = 0;
         driver_.check(driver_.CtxGetStreamPriorityRange(&least, &greatest), "asking about the GPU");
-        driver_.check(driver_.StreamCreateWithPriority(&urgent_, kNonBlocking, greatest), "making a stream");
+        driver_.check(driver_.StreamCreateWithPriority(&of_lane, kNonBlocking, is_urgent ? greatest : least),
+                      "making a stream");
     }
     void release_primary() {
         if (is_primary_) driver_.DevicePrimaryCtxRelease(device_);
@@ -145,7 +156,8 @@ private:
     int device_ = 0;
     bool is_primary_ = false, owns_stream_ = true;
     Stream recording_ = nullptr;
-    Stream urgent_ = nullptr;
+    Device::Lane lane_ = Device::Lane::main;
+    std::array<Stream, 3> lanes_{};  // by lane; that in use is `stream`
 };
 
 }  // namespace halo::rt::cuda

@@ -6,7 +6,7 @@ namespace halo::rt {
 
 namespace {
 
-constexpr std::int64_t kLonger = 8;  // so many times is a walk of the interior
+constexpr std::int64_t kLonger = 8;  // so many times as all borders is a walk of the interior
 
 }  // namespace
 
@@ -14,7 +14,8 @@ InteriorFirst interior_first(const PlaneRange& own, const std::array<std::int64_
     const int sides = (ghosts[0] > 0 ? 1 : 0) + (ghosts[1] > 0 ? 1 : 0);
     const int of_interior = walks > 0 ? std::max(1, walks - sides) : 0;
     const int of_border = walks > 0 ? 1 : 0;
-    const std::int64_t border = walks > 0 ? own.planes() / (kLonger * of_interior + sides) : 0;
+    const std::int64_t borders = walks > 0 ? own.planes() / (kLonger * of_interior + 1) : 0;
+    const std::int64_t border = borders / std::max(1, sides);
     InteriorFirst result;
     result.interior = {own.begin, own.end, of_interior};
     if (ghosts[0] > 0) {

@@ -113,6 +113,7 @@ private:
     void step_beside_exchange();
     PlaneRange own_planes(std::size_t index) const;
     std::array<std::int64_t, 2> ghosts(std::size_t index) const;
+    void wait_for_main_lane(Device::Lane lane);
     void join_lanes();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);

@@ -1,6 +1,9 @@
 // Steps by kernels that do several at once, and take part in the exchange (TimeBlock::is_of_pieces).
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "runtime/core/error.h"
 #include "runtime/pieces/interior_first.h"
 #include "runtime/pieces/pieces.h"
@@ -9,22 +12,22 @@ namespace halo::rt {
 
 namespace {
 
-// Devices in their urgent lane.
-class InUrgentLane {
+// Devices in a lane but the main one.
+class InLane {
 public:
-    explicit InUrgentLane(const std::vector<Session*>& sessions) : sessions_(sessions) {
+    InLane(Device::Lane lane, std::vector<Session*> sessions) : sessions_(std::move(sessions)) {
         for (Session* session : sessions_)
-            session->device().use_lane(Device::Lane::urgent);
+            session->device().use_lane(lane);
     }
-    ~InUrgentLane() {
+    ~InLane() {
         for (Session* session : sessions_)
             session->device().use_lane(Device::Lane::main);
     }
-    InUrgentLane(const InUrgentLane&) = delete;
-    InUrgentLane& operator=(const InUrgentLane&) = delete;
+    InLane(const InLane&) = delete;
+    InLane& operator=(const InLane&) = delete;
 
 private:
-    const std::vector<Session*>& sessions_;
+    const std::vector<Session*> sessions_;
 };
 
 }  // namespace
@@ -127,21 +130,28 @@ void Pieces::wait_for_each_other() {
 }
 
 // What was exchanged last is copied while the planes that do not need it are computed: those of the interior,
-// which come first.
+// which come first. Two borders are computed side by side, as each alone leaves a device without work at its
+// end.
 void Pieces::step_beside_exchange() {
     if (!in_step_) join_lanes();
     std::vector<InteriorFirst> parts;
     for (std::size_t i = 0; i < sessions_.size(); ++i)
         parts.push_back(interior_first(own_planes(i), ghosts(i), plan().time_block->walks));
     {
-        const InUrgentLane urgent(sessions_);
+        const InLane urgent(Device::Lane::urgent, sessions_);
         for (std::size_t i = 0; i < sessions_.size(); ++i)
             if (parts[i].interior.planes() > 0) sessions_[i]->launch_planes(parts[i].interior, false);
     }
     if (good_for_ < options_.interval) exchange();
-    for (std::size_t i = 0; i < sessions_.size(); ++i)
-        for (const PlaneRange& border : parts[i].borders)
-            if (border.planes() > 0) sessions_[i]->launch_planes(border, false);
+    wait_for_main_lane(Device::Lane::beside);
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        const auto& [below, above] = parts[i].borders;
+        if (above.planes() > 0) {
+            const InLane beside(Device::Lane::beside, {sessions_[i]});
+            sessions_[i]->launch_planes(above, false);
+        }
+        if (below.planes() > 0) sessions_[i]->launch_planes(below, false);
+    }
     for (Session* session : sessions_)
         session->finish_block();
     join_lanes();
@@ -161,9 +171,18 @@ std::array<std::int64_t, 2> Pieces::ghosts(std::size_t index) const {
     return piece(index).ghosts[static_cast<std::size_t>(cut_.grid.rank - 1)];
 }
 
+void Pieces::wait_for_main_lane(Device::Lane lane) {
+    const InLane waiting(lane, sessions_);
+    for (Session* session : sessions_)
+        session->device().wait_for_lane(Device::Lane::main);
+}
+
+// What is asked for from then on begins when all lanes have done what they were asked for.
 void Pieces::join_lanes() {
     for (Session* session : sessions_)
-        session->device().join_lanes();
+        for (const Device::Lane lane : {Device::Lane::beside, Device::Lane::urgent})
+            session->device().wait_for_lane(lane);
+    wait_for_main_lane(Device::Lane::urgent);
 }
 
 }  // namespace halo::rt

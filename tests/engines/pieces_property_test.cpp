@@ -127,14 +127,13 @@ TEST_CASE("pieces whose reductions are not of single planes are refused before a
 
 namespace {
 
-// A device on which work in the urgent lane begins as early as it may: before all of the main lane's that it
-// was not joined with.
+// A device on which work in other lanes begins as early as it may: before all of the main lane's that they do
+// not wait for.
 class EagerDevice : public emulator::EmulatedDevice {
 public:
     void use_lane(Lane lane) override { lane_ = lane; }
-    void join_lanes() override {
-        main_first_ = false;
-        begun_ = false;
+    void wait_for_lane(Lane other) override {
+        if (other == Lane::main) not_waited_for_[lane_] = false;
     }
     void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         note();
@@ -148,34 +147,37 @@ public:
 
 private:
     void note() {
-        if (!begun_) main_first_ = lane_ == Lane::main;
-        begun_ = true;
-        overtook_ = overtook_ || (lane_ == Lane::urgent && main_first_);
+        if (lane_ == Lane::main) {
+            not_waited_for_[Lane::beside] = not_waited_for_[Lane::urgent] = true;
+        } else {
+            overtook_ = overtook_ || not_waited_for_[lane_];
+        }
     }
     Lane lane_ = Lane::main;
-    bool begun_ = false, main_first_ = false, overtook_ = false;
+    std::map<Lane, bool> not_waited_for_;
+    bool overtook_ = false;
 };
 
-// A device on which work in the urgent lane ends as late as it may: after all of the main lane's up to where
-// they are joined.
+// A device on which work in other lanes ends as late as it may: where the main lane waits for it.
 class LateDevice : public emulator::EmulatedDevice {
 public:
     void use_lane(Lane lane) override { lane_ = lane; }
-    void join_lanes() override {
-        for (Late& late : late_) {
+    void wait_for_lane(Lane other) override {
+        if (lane_ != Lane::main) return;
+        for (Late& late : late_[other]) {
             std::vector<void*> arguments;
             for (std::int64_t& value : late.values)
                 arguments.push_back(&value);
             EmulatedDevice::launch(*late.kernel, late.blocks, arguments.data());
         }
-        late_.clear();
+        late_[other].clear();
     }
     void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         if (lane_ == Lane::main) return EmulatedDevice::launch(kernel, blocks, arguments);
-        late_.push_back({&kernel, blocks, {}});
+        Late& late = late_[lane_].emplace_back(Late{&kernel, blocks, {}});
         for (std::size_t i = 0; i < arguments_of_block; ++i) {  // of 8 bytes each, whatever is in them
-            late_.back().values.push_back(0);
-            std::memcpy(&late_.back().values.back(), arguments[i], sizeof(std::int64_t));
+            late.values.push_back(0);
+            std::memcpy(&late.values.back(), arguments[i], sizeof(std::int64_t));
         }
         ++launched_late;
     }
@@ -189,16 +191,16 @@ private:
         std::vector<std::int64_t> values;
     };
     Lane lane_ = Lane::main;
-    std::vector<Late> late_;
+    std::map<Lane, std::vector<Late>> late_;
 };
 
-// Heat in two pieces, one above the other, by an emulated kernel for two steps at once.
-class HeatInTwo {
+// Heat in pieces, one above the other, by an emulated kernel for two steps at once.
+class HeatInPieces {
 public:
     using Change = std::function<void(lower::Lowered& code, std::size_t piece)>;
     // change: of a piece's code, before it is loaded.
-    HeatInTwo(const std::array<rt::Device*, 2>& devices, bool of_pieces, rt::ExchangeScheme scheme,
-              const Change& change = {}) {
+    HeatInPieces(const std::vector<rt::Device*>& devices, bool of_pieces, rt::ExchangeScheme scheme,
+                 const Change& change = {}) {
         schedule::TemporalSchedule temporal;
         temporal.steps = 2;
         temporal.warps = 1;
@@ -206,10 +208,11 @@ public:
         temporal.of_pieces = of_pieces;
         temporal.gives_ghosts = of_pieces && scheme == rt::ExchangeScheme::direct;
         const driver::CutRules rules = driver::cut_rules(program_, reference_.extent);
-        const rt::Decomposition cut = rt::decompose(rules.grid, {1, 2, 1}, rules.ghosts(2), {"x", "y"});
+        const int count = static_cast<int>(devices.size());
+        const rt::Decomposition cut = rt::decompose(rules.grid, {1, count, 1}, rules.ghosts(2), {"x", "y"});
         std::vector<rt::Session*> pointers;
-        sessions_.reserve(2);
-        for (std::size_t i = 0; i < 2; ++i) {
+        sessions_.reserve(devices.size());
+        for (std::size_t i = 0; i < devices.size(); ++i) {
             lower::Lowered code = lower::lower_cuda(driver::program_of_piece(program_, cut, i),
                                                     {schedule::Schedule{}}, temporal);
             if (change) change(code, i);
@@ -245,33 +248,33 @@ private:
 }  // namespace
 
 TEST_CASE("the interior needs neither ghosts nor borders, and neither of them needs it") {
-    LateDevice one, other;
-    const std::array<LateDevice*, 2> devices{&one, &other};
-    HeatInTwo heat({&one, &other}, true, rt::ExchangeScheme::asynchronous,
-                   [&](lower::Lowered& code, std::size_t piece) {
-                       devices[piece]->arguments_of_block = code.plan.time_block->kernel.arguments.size();
-                   });
+    std::array<LateDevice, 3> devices;
+    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous,
+                      [&](lower::Lowered& code, std::size_t piece) {
+                          devices[piece].arguments_of_block = code.plan.time_block->kernel.arguments.size();
+                      });
     REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
     CHECK(heat.difference(1) == "");
-    CHECK(one.launched_late == 5);  // of 11 steps, the first of which is done by itself
-    CHECK(other.launched_late == 5);
+    CHECK(devices[0].launched_late == 10);  // of 11 steps, the first of which is done by itself
+    CHECK(devices[1].launched_late == 10);
+    CHECK(devices[2].launched_late == 5);  // its border is in the main lane
 }
 
-TEST_CASE("the interior comes after all that was asked for before") {
-    EagerDevice one, other;
-    HeatInTwo heat({&one, &other}, true, rt::ExchangeScheme::asynchronous);
+TEST_CASE("the interior comes after all that was asked for before, and borders after the exchange") {
+    std::array<EagerDevice, 3> devices;
+    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous);
     REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
     CHECK(heat.difference(1) == "");
-    CHECK_FALSE(one.overtook());
-    CHECK_FALSE(other.overtook());
+    for (const EagerDevice& device : devices)
+        CHECK_FALSE(device.overtook());
 }
 
 TEST_CASE("pieces of which one is too small for several steps at once") {
     emulator::EmulatedDevice device;
-    HeatInTwo heat({&device, &device}, false, rt::ExchangeScheme::direct,
-                   [](lower::Lowered& code, std::size_t piece) {
-                       if (piece == 1) code.plan.time_block->least_extent[1] = 26;  // the grid has 25
-                   });
+    HeatInPieces heat({&device, &device}, false, rt::ExchangeScheme::direct,
+                      [](lower::Lowered& code, std::size_t piece) {
+                          if (piece == 1) code.plan.time_block->least_extent[1] = 26;  // the grid has 25
+                      });
     CHECK(heat.scheme() == rt::ExchangeScheme::synchronous);
     CHECK(heat.difference(2) == "");
 }

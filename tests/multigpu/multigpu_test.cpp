@@ -133,3 +133,22 @@ TEST_CASE("examples in pieces on several GPUs give the bits of one: second third
 TEST_CASE("examples in pieces on several GPUs give the bits of one: last third", "[third]") {
     compare_examples(2);
 }
+
+// Kernels that do several steps at once are chosen for longer runs than these, so here they are asked for.
+TEST_CASE("pieces at the ends and between others exchange by each scheme", "[schemes]") {
+    Folder folder;
+    const std::string grid = "96,80,70";
+    const Run one = run(folder, "heat3d.halo", {"u"}, {"--grid", grid});
+    INFO(one.outcome.err);
+    REQUIRE(one.outcome.code == 0);
+    for (const std::string scheme : {"synchronous", "asynchronous", "direct"}) {
+        for (const std::string devices : {"2", "0,1,0", "0,1,0,1"}) {
+            const Run pieces = run(folder, "heat3d.halo", {"u"},
+                                   {"--grid", grid, "--devices", devices, "--exchange", "3",
+                                    "--exchange-scheme", scheme, "--schedule", "temporal steps=3"});
+            INFO(scheme << ", devices " << devices << "\n" << pieces.outcome.err);
+            REQUIRE(pieces.outcome.code == 0);
+            CHECK((pieces.fields == one.fields));
+        }
+    }
+}
