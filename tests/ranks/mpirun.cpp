@@ -12,7 +12,7 @@ namespace halo::test {
 namespace {
 
 const SkipUnless with_mpi(*HALO_MPIRUN != '\0', "this build has no MPI, or there is no mpirun of Open MPI");
-#ifdef HALO_HAS_LLVM
+#if defined HALO_HAS_LLVM || defined HALO_RANKS_ON_GPUS
 const SkipUnless with_llvm(true, "");
 #else
 const SkipUnless with_llvm(false, "ranks of this machine run on the CPU, and this build has no LLVM");
