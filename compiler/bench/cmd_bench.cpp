@@ -40,7 +40,7 @@ std::vector<Case> chosen_cases(const BenchOptions& options, bool is_gpu) {
                        "the cases are " + names);
 }
 
-std::string line_of(const CaseResult& result, const MachineFacts& machine) {
+std::string line_of_case(const CaseResult& result, const MachineFacts& machine) {
     std::string text = result.which.name() + ":";
     for (const Measurement& each : result.measurements) {
         text += fmt::format(" {}{} ", each.variant, each.variant == result.chosen ? " (chosen)" : "");
@@ -103,7 +103,7 @@ ExitCode bench(const BenchOptions& options, const Console& console) {
     console.message(fmt::format("copy: {}/s", driver::format_bytes(results.machine.copy())));
     for (const Case& each : wanted) {
         results.cases.push_back(measure(*lab, each, options.schedules, options.choices_alone));
-        console.message(line_of(results.cases.back(), results.machine));
+        console.message(line_of_case(results.cases.back(), results.machine));
     }
     results.machine.clock_busy_ghz = lab->core_clock_ghz();
     if (options.growth || options.growth_alone) {

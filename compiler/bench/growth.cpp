@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMostStatementsCompiled = 100;  // to machine code: past it a compiler takes minutes
 
-std::vector<std::int64_t> sides(bool is_gpu, bool quick) {
+std::vector<std::int64_t> sides_of_growth(bool is_gpu, bool quick) {
     std::vector<std::int64_t> all{32, 33, 48, 63, 64, 65, 96, 127, 128, 129};
     if (!is_gpu) return all;
     for (const std::int64_t side : {192, 255, 256, 257, 384, 511, 512, 513, 768})
@@ -34,7 +34,7 @@ std::vector<std::int64_t> sides(bool is_gpu, bool quick) {
 void measure_grids(Lab& lab, Results& results, const Report& report) {
     const Case star{"bench/star3d1", "3D 7-point", "f32"};
     const ir::Program program = load_program(star.spec, spec_text(star));
-    for (const std::int64_t side : sides(lab.is_gpu(), results.quick)) {
+    for (const std::int64_t side : sides_of_growth(lab.is_gpu(), results.quick)) {
         const Extent extent{side, side, side};
         const Variants variants = lab.variants(program, extent, {});
         for (const Variant& variant : variants.all) {

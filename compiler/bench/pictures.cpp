@@ -48,7 +48,7 @@ std::vector<Entry> entries(const Results& results) {
     return all;
 }
 
-Colour colour_of(const CaseResult& result) {
+Colour colour_of_type(const CaseResult& result) {
     return result.which.type == "f64" ? kChartOrange : kChartBlue;
 }
 
@@ -123,7 +123,7 @@ void draw_list(Canvas& canvas, const std::vector<Entry>& points, int x, int y) {
         const CaseResult& result = *entry.result;
         line(fmt::format("{:2} {} {} {}", ++number, result.which.title, result.which.type,
                          ascii(result.which.grid())),
-             colour_of(result));
+             colour_of_type(result));
     }
     const bool compared =
         std::any_of(points.begin(), points.end(), [](const Entry& each) { return each.naive.y > 0; });
@@ -209,8 +209,8 @@ void write_roofline(const std::string& path, const Results& results) {
     add_roofs(chart, results.machine);
     int number = 0;
     for (const Entry& entry : points) {
-        if (entry.naive.y > 0) chart.marks.push_back({entry.naive, "", colour_of(*entry.result), true});
-        chart.marks.push_back({entry.chosen, std::to_string(++number), colour_of(*entry.result), false});
+        if (entry.naive.y > 0) chart.marks.push_back({entry.naive, "", colour_of_type(*entry.result), true});
+        chart.marks.push_back({entry.chosen, std::to_string(++number), colour_of_type(*entry.result), false});
     }
     draw_chart(canvas, box, chart);
     draw_list(canvas, points, box.x + box.width + kChartRight, box.y);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kLeast = std::int64_t{4} << 10, kMost = std::int64_t{256} << 20;
 constexpr std::int64_t kMostOnCpu = std::int64_t{16} << 20;  // past the caches, and soon done
 constexpr double kSeconds = 0.004;                           // of one measurement
-constexpr int kRepeats = 5, kMostInARow = 200;
+constexpr int kCopyRepeats = 5, kMostInARow = 200;
 
 rt::BoxCopy copy_of(const rt::DeviceMemory& to, const rt::DeviceMemory& from, std::int64_t bytes) {
     rt::BoxCopy box;
@@ -32,7 +32,7 @@ double seconds_each(const Work& work, const Wait& wait) {
     wait();
     const int count = std::clamp(static_cast<int>(kSeconds / watch.lap()), 1, kMostInARow);
     std::vector<double> times;
-    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (int repeat = 0; repeat < kCopyRepeats; ++repeat) {
         watch.lap();
         for (int n = 0; n < count; ++n)
             work();

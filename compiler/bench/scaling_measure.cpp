@@ -20,15 +20,15 @@ namespace {
 using rt::ExchangeScheme;
 
 // Odd, and past any interval twice: ghosts are exchanged, and some steps are done singly.
-constexpr int kCheckedSteps = 69;
+constexpr int kStepsCompared = 69;
 // Cells; a larger grid is checked on fewer planes, until there are so many at most: data go over the host.
 constexpr double kMostChecked = 2.2e9, kCheckedOfMore = 1.1e9;
 // Of Cahn and Hilliard's equation on a larger grid, halos between the narrowest and the widest are not
 // checked.
 constexpr double kMostOfAllWidths = 1e8;
 // Of each repeated run. Where the device computes for most of a step, its clock has to settle.
-constexpr double kRunSeconds = 0.02, kLongRunSeconds = 0.1, kLongStep = 50e-6;
-constexpr int kRepeats = 5;
+constexpr double kSecondsOfRun = 0.02, kLongRunSeconds = 0.1, kLongStep = 50e-6;
+constexpr int kRunRepeats = 5;
 constexpr std::uint64_t kSeed = 7;
 
 std::string grid_of(const Extent& extent) {
@@ -55,7 +55,7 @@ std::vector<driver::MeasuredPace> paces(const std::vector<ScalingRun>& of_one) {
 }
 
 // Fills in seconds and spread.
-void time_steps(driver::Engine& engine, ScalingRun& run) {
+void time_run(driver::Engine& engine, ScalingRun& run) {
     constexpr std::int64_t kFew = 4;
     const std::int64_t unit = (kFew + run.interval - 1) / run.interval * run.interval;
     engine.run(unit, std::nullopt);
@@ -63,11 +63,11 @@ void time_steps(driver::Engine& engine, ScalingRun& run) {
     engine.run(unit, std::nullopt);
     const double each = watch.lap() / static_cast<double>(unit);
     const auto wanted =
-        static_cast<std::int64_t>(std::ceil((each < kLongStep ? kRunSeconds : kLongRunSeconds) / each));
+        static_cast<std::int64_t>(std::ceil((each < kLongStep ? kSecondsOfRun : kLongRunSeconds) / each));
     const std::int64_t steps = std::max(wanted / unit, std::int64_t{1}) * unit;
     engine.run(steps, std::nullopt);
     std::vector<double> times;
-    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (int repeat = 0; repeat < kRunRepeats; ++repeat) {
         watch.lap();
         engine.run(steps, std::nullopt);
         times.push_back(watch.lap());
@@ -129,9 +129,9 @@ const driver::FieldValues* ScalingMeasuring::expected(const Wanted& wanted, cons
         expected_ = {wanted.program->spec, extent, {}, false};
         try {
             const LoadedPieces one =
-                lab_.load(*wanted.program, extent, 1, kCheckedSteps, ExchangeScheme::synchronous);
+                lab_.load(*wanted.program, extent, 1, kStepsCompared, ExchangeScheme::synchronous);
             one.engine->upload(wanted.program->field, 0, values(*wanted.program, extent));
-            one.engine->run(kCheckedSteps, std::nullopt);
+            one.engine->run(kStepsCompared, std::nullopt);
             expected_.values = one.engine->download(wanted.program->field);
             expected_.is_there = true;
         } catch (const rt::Error& error) {
@@ -143,12 +143,12 @@ const driver::FieldValues* ScalingMeasuring::expected(const Wanted& wanted, cons
 
 std::string ScalingMeasuring::check(const Wanted& wanted, driver::Engine& engine, const Extent& extent) {
     engine.upload(wanted.program->field, 0, values(*wanted.program, extent));
-    engine.run(kCheckedSteps, std::nullopt);
+    engine.run(kStepsCompared, std::nullopt);
     const driver::FieldValues got = engine.download(wanted.program->field);
     const driver::FieldValues& one = *expected(wanted, extent);
     const std::int64_t at = first_difference(got.elements.data(), one.elements.data(), got.bytes());
     if (at < 0) return "";
-    return fmt::format("after {} steps of {} cells, {} differs from one device's at cell {}", kCheckedSteps,
+    return fmt::format("after {} steps of {} cells, {} differs from one device's at cell {}", kStepsCompared,
                        grid_of(extent), wanted.program->field, at / rt::size_of(got.type));
 }
 
@@ -184,7 +184,7 @@ void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
     else
         loaded.engine->upload(wanted.program->field, 0, values(*wanted.program, wanted.extent));
     if (is_checked) run.checked = grid_of(checked);
-    if (run.wrong.empty()) time_steps(*loaded.engine, run);
+    if (run.wrong.empty()) time_run(*loaded.engine, run);
 }
 
 bool ScalingMeasuring::measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one,

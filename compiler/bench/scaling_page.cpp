@@ -21,7 +21,7 @@ std::string devices_word(const ScalingResults& results) {
     return results.is_gpu ? "GPU" : "piece";
 }
 
-std::string introduction(const ScalingResults& results) {
+std::string scaling_introduction(const ScalingResults& results) {
     std::string text = fmt::format("## On {} {}\n\n{}; {}; commit {}, by `{}`.\n\n", results.devices,
                                    results.is_gpu ? "GPUs" : "pieces of a CPU", results.machine,
                                    results.software, results.commit, results.command);
@@ -44,7 +44,7 @@ std::string introduction(const ScalingResults& results) {
            "anything is measured.\n";
 }
 
-std::string rate_cell(const ScalingRun& run) {
+std::string cell_of_run(const ScalingRun& run) {
     return run.wrong.empty() ? gstencil(run.rate()) : "**wrong**";
 }
 
@@ -67,7 +67,7 @@ std::vector<std::string> run_row(const ScalingRun& run, const ScalingRun& one, b
     const auto of_many = [&](const std::string& text) { return is_one ? std::string("–") : text; };
     cells.insert(
         cells.end(),
-        {of_many(driver::scheme_word(run.scheme)), of_many(std::to_string(run.interval)), rate_cell(run),
+        {of_many(driver::scheme_word(run.scheme)), of_many(std::to_string(run.interval)), cell_of_run(run),
          is_right ? ratio(times) : "–", is_right ? percent(times / run.devices) : "–",
          predicted > 0 ? gstencil(predicted) : "–",
          is_right && predicted > 0 ? fmt::format("{:+.1f} %", 100 * (predicted / run.rate() - 1)) : "–",
@@ -189,7 +189,7 @@ std::string link(const ScalingResults& results) {
 }  // namespace
 
 std::string scaling_page(const ScalingResults& results, const ScalingPictures& pictures) {
-    return introduction(results) + growing(results) + link(results) +
+    return scaling_introduction(results) + growing(results) + link(results) +
            scaling_lengths_section(results, pictures) + scaling_beyond_section(results, pictures) +
            scaling_mistakes_section(results);
 }

@@ -144,7 +144,7 @@ Chart ratios_chart(const ScalingResults& results, int devices, ExchangeScheme sc
     return chart;
 }
 
-Colour colour_of(ExchangeScheme scheme) {
+Colour colour_of_scheme(ExchangeScheme scheme) {
     return kWidthColours[2 - static_cast<std::size_t>(scheme)];
 }
 
@@ -163,12 +163,12 @@ Chart beyond_chart(const ScalingResults& results, bool is_weak) {
     ChartLine ideal{is_weak ? "one device" : "as many times one device", kChartGrey, {}};
     double most = 1;
     for (const ExchangeScheme scheme : results.schemes) {
-        ChartLine model{driver::scheme_word(scheme), colour_of(scheme), {}};
+        ChartLine model{driver::scheme_word(scheme), colour_of_scheme(scheme), {}};
         for (const ModelPoint& point : results.beyond)
             if (point.is_weak == is_weak && point.scheme == scheme) model.points.push_back(point_of(point));
         for (const ScalingRun& run : is_weak ? results.weak : results.strong)
             if (run.seconds > 0 && run.devices > 1 && run.scheme == scheme)
-                chart.marks.push_back({point_of(run), "", colour_of(scheme)});
+                chart.marks.push_back({point_of(run), "", colour_of_scheme(scheme)});
         if (!model.points.empty()) {
             ideal.points = {model.points.front()};
             most = std::max(most, model.points.back().x);

@@ -37,24 +37,24 @@ constexpr std::string_view kHalfDone = ".step-";
 constexpr std::int64_t kBlock = std::int64_t{16} << 20;  // bytes that are hashed by themselves
 constexpr std::size_t kMostManifest = std::size_t{64} << 20;
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint = {}) {
+[[noreturn]] void refuse_checkpoint(const std::string& message, const std::string& hint = {}) {
     throw CommandError(ExitCode::file, message, hint);
 }
 
-[[noreturn]] void fail(const std::string& doing, const std::string& path, int error) {
+[[noreturn]] void fail_at(const std::string& doing, const std::string& path, int error) {
     throw rt::Error(rt::ErrorCode::io,
                     fmt::format("cannot {} \"{}\": {}", doing, path, std::strerror(error)));
 }
 
 void flush_folder(const std::string& path) {
     const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) fail("open", path, errno);
+    if (folder < 0) fail_at("open", path, errno);
     ::fsync(folder);  // where the file system cannot, it says so; there is nothing else to try
     ::close(folder);
 }
 
 void rename_folder(const std::string& from, const std::string& to) {
-    if (::rename(from.c_str(), to.c_str()) != 0) fail("write", to, errno);
+    if (::rename(from.c_str(), to.c_str()) != 0) fail_at("write", to, errno);
 }
 
 // Of a checkpoint's folder; none of others.
@@ -113,7 +113,7 @@ std::string number_text(double value) {
     return fmt::format("{}", value);
 }
 
-Json to_json(const Manifest& manifest) {
+Json manifest_json(const Manifest& manifest) {
     Json json;
     json["program"] = manifest.identity.program;
     json["meaning"] = manifest.identity.meaning;
@@ -153,7 +153,7 @@ Manifest from_json(const Json& json) {
 }
 
 std::string manifest_text(const Manifest& manifest) {
-    const Json content = to_json(manifest);
+    const Json content = manifest_json(manifest);
     Json json;
     json["format"] = Manifest::kFormat;
     json["haloc"] = HALO_VERSION;
@@ -165,22 +165,23 @@ std::string manifest_text(const Manifest& manifest) {
 Manifest read_manifest(const std::string& text, const std::string& path) {
     const std::string damaged = fmt::format("the checkpoint is damaged: {} is no manifest", path);
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer()) refuse(damaged);
+    if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
+        refuse_checkpoint(damaged);
     if (json["format"] != Manifest::kFormat)
-        refuse(fmt::format("{} is of another format ({}) than this haloc reads ({})", path,
-                           json["format"].get<int>(), Manifest::kFormat),
-               "take the version of haloc that wrote it");
+        refuse_checkpoint(fmt::format("{} is of another format ({}) than this haloc reads ({})", path,
+                                      json["format"].get<int>(), Manifest::kFormat),
+                          "take the version of haloc that wrote it");
     try {
         const Json& content = json.at("content");
-        if (json.at("sha256") != rt::hash_key({content.dump()})) refuse(damaged);
+        if (json.at("sha256") != rt::hash_key({content.dump()})) refuse_checkpoint(damaged);
         return from_json(content);
     } catch (const nlohmann::json::exception&) {
-        refuse(damaged);
+        refuse_checkpoint(damaged);
     }
 }
 
 // All ranks find the same.
-void check_files(rt::Ranks& ranks, const Checkpoint& checkpoint) {
+void check_files_written(rt::Ranks& ranks, const Checkpoint& checkpoint) {
     for (const Manifest::File& file : checkpoint.manifest.files) {
         const std::string path = checkpoint.folder + "/" + file.name;
         std::error_code error;
@@ -191,9 +192,9 @@ void check_files(rt::Ranks& ranks, const Checkpoint& checkpoint) {
         else if (static_cast<std::int64_t>(bytes) != file.bytes)
             trouble = fmt::format("{} has {} bytes, and was written with {}", path, bytes, file.bytes);
         for (const std::string& found : ranks.all_gather(trouble))
-            if (!found.empty()) refuse("the checkpoint is damaged: " + found);
+            if (!found.empty()) refuse_checkpoint("the checkpoint is damaged: " + found);
         if (file_digest(ranks, path) != file.digest)
-            refuse(fmt::format("the checkpoint is damaged: {} is not what was written", path));
+            refuse_checkpoint(fmt::format("the checkpoint is damaged: {} is not what was written", path));
     }
 }
 
@@ -221,10 +222,10 @@ Checkpoint find_checkpoint(rt::Ranks& ranks, const std::string& path) {
     std::string text, older;
     rt::together(ranks, [&] {
         if (!ranks.is_first()) return;
-        if (!fs::is_directory(path)) refuse(fmt::format("there is no checkpoint {}", path));
+        if (!fs::is_directory(path)) refuse_checkpoint(fmt::format("there is no checkpoint {}", path));
         if (!fs::exists(fs::path(path) / kManifest)) {
             const std::vector<std::int64_t> all = checkpoints_in(path);
-            if (all.empty()) refuse(fmt::format("there is no complete checkpoint in {}", path));
+            if (all.empty()) refuse_checkpoint(fmt::format("there is no complete checkpoint in {}", path));
             found.folder = fmt::format("{}/{}{}", path, kPrefix, all.back());
             if (all.size() > 1)
                 older = fmt::format("--restart {}/{}{} is an older one", path, kPrefix, all[all.size() - 2]);
@@ -235,7 +236,7 @@ Checkpoint find_checkpoint(rt::Ranks& ranks, const std::string& path) {
     text = ranks.broadcast(text);
     try {
         found.manifest = read_manifest(text, found.folder + "/" + kManifest);
-        check_files(ranks, found);
+        check_files_written(ranks, found);
     } catch (const CommandError& error) {
         if (older.empty() || !error.hint().empty()) throw;
         throw CommandError(error.code(), error.what(), older);
@@ -281,9 +282,9 @@ CheckpointFolder::CheckpointFolder(rt::Ranks& ranks, std::string path, const std
             fmt::format("go on from it with --restart {}, or give another folder", path_));
     rt::together(ranks_, [&] {
         if (!ranks_.is_first()) return;
-        if (::mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail("make the folder", path_, errno);
-        if (!fs::is_directory(path_)) fail("make the folder", path_, EEXIST);
-        if (::access(path_.c_str(), W_OK | X_OK) != 0) fail("write to", path_, errno);
+        if (::mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail_at("make the folder", path_, errno);
+        if (!fs::is_directory(path_)) fail_at("make the folder", path_, EEXIST);
+        if (::access(path_.c_str(), W_OK | X_OK) != 0) fail_at("write to", path_, errno);
         for (const std::string& name : names_in(path_))
             if (name.starts_with(kHalfDone)) fs::remove_all(fs::path(path_) / name);
     });
@@ -299,7 +300,7 @@ std::string CheckpointFolder::begin(std::int64_t steps) {
         if (!ranks_.is_first()) return;
         std::error_code ignored;
         fs::remove_all(folder, ignored);
-        if (::mkdir(folder.c_str(), 0777) != 0) fail("make the folder", folder, errno);
+        if (::mkdir(folder.c_str(), 0777) != 0) fail_at("make the folder", folder, errno);
     });
     begun_ = folder;
     return folder;

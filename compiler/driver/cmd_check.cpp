@@ -21,7 +21,7 @@ std::size_t count_warnings(const CheckedSpec& checked) {
         [](const Diagnostic& diagnostic) { return severity_of(diagnostic.kind) == Severity::warning; }));
 }
 
-std::vector<Stability> examine(const CheckedSpec& checked, const std::string& param) {
+std::vector<Stability> examine_all(const CheckedSpec& checked, const std::string& param) {
     std::vector<Stability> all;
     if (!checked.ok || param.empty()) return all;
     std::vector<std::string> known;
@@ -53,7 +53,7 @@ const char* kind_name(analysis::StabilityAnswer::Kind kind) {
     return "";
 }
 
-Json to_json(const Stability& stability, const SourceFile& source) {
+Json stability_json(const Stability& stability, const SourceFile& source) {
     Json json{{"file", source.name()}, {"stencil", stability.stencil}};
     if (stability.param) json.update({{"param", *stability.param}, {"value", stability.value}});
     if (const auto* refusal = std::get_if<analysis::Refusal>(&stability.result)) {
@@ -86,14 +86,14 @@ ExitCode check(const CheckOptions& options, const Console& console) {
     for (const std::string& path : options.files) {
         CheckedSpec checked = check_spec(path, options.include);
         all_well = all_well && checked.ok && !(options.strict && count_warnings(checked) > 0);
-        const std::vector<Stability> stability = examine(checked, options.stability);
+        const std::vector<Stability> stability = examine_all(checked, options.stability);
         for (const Stability& each : stability)
             all_well = all_well && !(options.strict && each.is_exceeded());
         if (options.json) {
             for (auto& diagnostic : Json::parse(render_json(checked.diagnostics, checked.source)))
                 messages.push_back(std::move(diagnostic));
             for (const Stability& each : stability)
-                stabilities.push_back(to_json(each, checked.source));
+                stabilities.push_back(stability_json(each, checked.source));
             continue;
         }
         show_diagnostics(checked.diagnostics, checked.source, console);

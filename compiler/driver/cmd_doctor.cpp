@@ -138,8 +138,8 @@ void measure(const DoctorOptions& options, const Console& console) {
     rt::keep_limits(cache.folder(), identity_of(device->info()), limits);
 }
 
-std::string as_text(const std::vector<Finding>& findings, const std::string& best, const TargetHere& here,
-                    const Console& console) {
+std::string findings_text(const std::vector<Finding>& findings, const std::string& best,
+                          const TargetHere& here, const Console& console) {
     std::string text =
         fmt::format("haloc {}, compiled by {} {}\n\n", HALO_VERSION, HALO_COMPILER, HALO_BUILD_TYPE);
     for (const Finding& finding : findings) {
@@ -167,7 +167,7 @@ ExitCode doctor(const DoctorOptions& options, const Console& console) {
                                   find_cpu(),          find_hdf5(),          find_cache()};
     std::string best = best_device(findings[1].found && findings[2].found, findings[3].found);
     if (!options.json) {
-        console.result(as_text(findings, best, here, console));
+        console.result(findings_text(findings, best, here, console));
         return ExitCode::ok;
     }
     nlohmann::ordered_json json;

@@ -61,7 +61,7 @@ std::vector<std::string> archs_of(const EmitOptions& options) {
 }
 
 // That with the least shared memory: what fits there fits the others.
-schedule::Target target_of(const EmitOptions& options) {
+schedule::Target target_of_options(const EmitOptions& options) {
     std::vector<schedule::Target> targets;
     for (const std::string& arch : archs_of(options))
         targets.push_back(offline_target(arch));
@@ -199,7 +199,7 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
     code_options.strict_fp = options.strict_fp;
-    if (!options.archs.empty()) code_options.target = target_of(options);
+    if (!options.archs.empty()) code_options.target = target_of_options(options);
     // The launcher takes the number of steps, and looks at nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
     const std::vector<File> files =

@@ -394,8 +394,8 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
 
 namespace {
 
-std::shared_ptr<const TunedSchedules> tuned_for(const ExplainOptions& options, const TargetHere& here,
-                                                const Console& console) {
+std::shared_ptr<const TunedSchedules> tuned_for_target(const ExplainOptions& options, const TargetHere& here,
+                                                       const Console& console) {
     if (options.no_tuned || !here.device) return nullptr;
     std::string remark;
     std::shared_ptr<const TunedSchedules> tuned =
@@ -430,7 +430,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.strict_fp = options.strict_fp;
     const TargetHere here = target_here();
     code_options.target = here.target;
-    code_options.tuned = tuned_for(options, here, console);
+    code_options.tuned = tuned_for_target(options, here, console);
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;

@@ -17,7 +17,7 @@ namespace halo::driver {
 namespace {
 
 // A refusal looks like any other message about a text.
-void show(const lift::LiftError& error, const Console& console) {
+void show_refusal(const lift::LiftError& error, const Console& console) {
     Diagnostic shown{
         DiagnosticKind::not_built_yet, error.refusal.where, error.what(), {}, error.refusal.notes, {}};
     for (const auto& [where, text] : error.refusal.labels)
@@ -33,7 +33,7 @@ lift::Nests lift_or_refuse(const lift::Options& options, const Console& console)
         throw CommandError(trouble.missing_file ? ExitCode::file : ExitCode::usage, trouble.what());
     }
     for (const lift::LiftError& each : found.refused)
-        show(each, console);
+        show_refusal(each, console);
     if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
     for (const lift::Nests::Around& each : found.around) {
         const SourceFile& source = each.why.source;
@@ -73,7 +73,7 @@ void write_replaced(const std::string& path, const LiftOptions& options, const l
         throw CommandError(ExitCode::usage, trouble.what(), "without --replace the spec alone is written");
     }
     for (const lift::LiftError& each : replaced.left)
-        show(each, console);
+        show_refusal(each, console);
     if (replaced.calls.empty())
         throw CommandError(ExitCode::spec, "no loop of " + options.file + " can be replaced",
                            "without --replace the spec alone is written");

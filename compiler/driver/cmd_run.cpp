@@ -1,7 +1,6 @@
 // haloc run: a spec, from text to results.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,18 +23,13 @@
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/stability.h"
+#include "compiler/driver/stopwatch.h"
 #include "compiler/driver/table_data.h"
 #include "compiler/driver/time_loop.h"
 
 namespace halo::driver {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Timings {
     double read = 0;   // the file
@@ -160,7 +154,7 @@ std::string timings_text(const Report& report) {
            beside_text(report.late_block);
 }
 
-std::string as_text(const Report& report, bool with_timings) {
+std::string report_text(const Report& report, bool with_timings) {
     const LoopResult& loop = report.loop;
     const std::int64_t steps = report.steps_here();
     std::string text =
@@ -329,7 +323,7 @@ Persistence open_checkpoints(const RunArguments& arguments, rt::Ranks& ranks, co
 }
 
 // All that makes a run, as far as processes might have been given it differently.
-std::string words_of(const RunArguments& arguments, const RunRequest& request, const CheckedSpec& spec) {
+std::string words_of_run(const RunArguments& arguments, const RunRequest& request, const CheckedSpec& spec) {
     std::string words = fmt::format("{} {} {} {} {}\n", request.name, fmt::join(request.extent, ","),
                                     request.steps, request.watch, request.strict_fp);
     for (const auto& [name, value] : request.params)
@@ -355,14 +349,14 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (ranks.count() > 1) check_arguments_of_ranks(arguments);
     if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
     Timings timings;
-    Clock::time_point start = Clock::now();
+    Stopwatch clock;
     CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
     RunRequest request = make_request(arguments, spec, stencil, console);
     timings.read = spec.read_seconds;
-    timings.check = seconds_since(start) - spec.read_seconds;
+    timings.check = clock.lap() - spec.read_seconds;
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
-    require_same_run(ranks, words_of(arguments, request, spec));
+    require_same_run(ranks, words_of_run(arguments, request, spec));
     const Persistence persistence = open_checkpoints(arguments, ranks, stencil.program, run_spec, request);
 
     std::optional<EditedCuda> edited;
@@ -374,10 +368,10 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
         edited = read_edited_cuda(arguments.cuda);
     }
 
-    start = Clock::now();
+    clock.lap();
     std::string remark;
     std::unique_ptr<Machine> machine = open(arguments, ranks, remark);
-    timings.open = seconds_since(start);
+    timings.open = clock.lap();
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
 
@@ -406,7 +400,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     }
     set_arguments(*engine, request);
 
-    start = Clock::now();
+    clock.lap();
     fill_tables(*engine, stencil.program, run_spec, request, *machine);
     fill_points(*engine, stencil.program, run_spec, request, *machine);
     const std::set<std::string> kept =
@@ -414,13 +408,13 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine, kept), console);
     if (persistence.from) restore(ranks, *persistence.from, *engine, stencil.program);
     timings.upload = engine->upload_seconds();
-    timings.init = seconds_since(start) - timings.upload;
+    timings.init = clock.lap() - timings.upload;
 
-    start = Clock::now();
+    clock.lap();
     const std::string unstable =
         request.steps > 0 ? stability_remark(*engine, stencil.program, request, ranks) : std::string();
     if (!unstable.empty()) console.warning(unstable);
-    timings.stability = seconds_since(start);
+    timings.stability = clock.lap();
 
     Outputs outputs(request, ranks);
     Watch watch(request, *engine, ranks, persistence.steps_before());
@@ -446,7 +440,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (arguments.json) {
         console.result(as_json(report));
     } else if (!console.quiet()) {
-        console.result(as_text(report, arguments.timings));
+        console.result(report_text(report, arguments.timings));
     }
     if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
         throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable, ranks);

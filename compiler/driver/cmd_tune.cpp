@@ -22,7 +22,7 @@ namespace {
 using Kind = StageReport::Kind;
 using Stop = tune::SearchResult::Stop;
 
-const char* stop_word(Stop stop) {
+const char* search_stop_word(Stop stop) {
     switch (stop) {
         case Stop::exhausted:
             return "exhausted";
@@ -105,7 +105,7 @@ std::string stage_text(const StageReport& report, const std::string& name, doubl
     return text;
 }
 
-nlohmann::ordered_json stage_json(const StageReport& report) {
+nlohmann::ordered_json report_json(const StageReport& report) {
     nlohmann::ordered_json json;
     json["result"] = kind_word(report.kind);
     if (!report.why.empty()) json["why"] = report.why;
@@ -120,7 +120,7 @@ nlohmann::ordered_json stage_json(const StageReport& report) {
     json["refused"] = report.refused;
     json["wrong"] = report.wrong;
     json["left_out"] = report.dropped;
-    json["stopped"] = stop_word(report.stop);
+    json["stopped"] = search_stop_word(report.stop);
     return json;
 }
 
@@ -135,8 +135,8 @@ tune::Store open_store(const std::string& file) {
     return tune::Store(usual_store());
 }
 
-void show(const TuneReport& reports, const TunerInput& input, const tune::Store& store, bool as_json,
-          const Console& console) {
+void show_report(const TuneReport& reports, const TunerInput& input, const tune::Store& store, bool as_json,
+                 const Console& console) {
     if (as_json) {
         nlohmann::ordered_json json;
         json["stencil"] = input.program.name;
@@ -146,8 +146,8 @@ void show(const TuneReport& reports, const TunerInput& input, const tune::Store&
         json["store"] = store.file().string();
         json["stages"] = nlohmann::ordered_json::array();
         for (const StageReport& report : reports.stages)
-            json["stages"].push_back(stage_json(report));
-        if (reports.steps) json["temporal"] = stage_json(*reports.steps);
+            json["stages"].push_back(report_json(report));
+        if (reports.steps) json["temporal"] = report_json(*reports.steps);
         return console.result(json.dump(2) + '\n');
     }
     if (console.quiet()) return;
@@ -205,7 +205,7 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
                         ? arguments.jobs
                         : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
     const TuneReport reports = tune_program(input, store, settings, console);
-    show(reports, input, store, run.json, console);
+    show_report(reports, input, store, run.json, console);
     if (reports.stop() == Stop::interrupted) {
         console.message("interrupted; what was measured is kept, and the same command goes on");
         return ExitCode::interrupted;

@@ -11,7 +11,7 @@ namespace halo::driver {
 
 namespace {
 
-[[noreturn]] void refuse(const rt::Error& trouble) {
+[[noreturn]] void refuse_edited(const rt::Error& trouble) {
     throw CommandError(ExitCode::spec, trouble_of_edited(trouble.what()),
                        "parameters and names stay as they were emitted; the bodies are free");
 }
@@ -51,7 +51,7 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
         require_c_names(code, compiled);
         edited = machine.start_poisoned(code, grid, compiled);
     } catch (const rt::Error& trouble) {
-        if (trouble.code() == rt::ErrorCode::compile_failed) refuse(trouble);
+        if (trouble.code() == rt::ErrorCode::compile_failed) refuse_edited(trouble);
         throw;
     }
     const TuneInputs inputs =

@@ -28,7 +28,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-std::string trimmed(const std::string& line) {
+std::string trimmed_line(const std::string& line) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos) return "";
     return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
@@ -36,7 +36,7 @@ std::string trimmed(const std::string& line) {
 
 // The word of a preprocessor's line: "ifndef"; empty where it is another.
 std::string directive(const std::string& line) {
-    const std::string text = trimmed(line);
+    const std::string text = trimmed_line(line);
     if (!text.starts_with('#')) return "";
     const std::size_t begin = std::min(text.find_first_not_of(" \t", 1), text.size());
     std::size_t end = begin;
@@ -90,7 +90,7 @@ bool is_name_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-std::vector<std::string> words_of(const std::string& plain) {
+std::vector<std::string> names_of_text(const std::string& plain) {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < plain.size();) {
         std::size_t end = i;
@@ -118,7 +118,7 @@ std::vector<std::string> kernels_of(const std::vector<std::string>& words) {
 }
 
 void require_names(const Code& code, const EditedCuda& edited) {
-    const std::vector<std::string> words = words_of(without_comments(edited.text));
+    const std::vector<std::string> words = names_of_text(without_comments(edited.text));
     const auto has = [&](const std::string& name) { return std::ranges::find(words, name) != words.end(); };
     const char* const mend =
         "give it its name back, or emit the kernels anew with `haloc emit` and take the edits over";
@@ -186,9 +186,9 @@ EditedCuda parse_edited_cuda(const std::string& file, const std::string& text) {
     const std::vector<std::string> lines = lines_of(text);
     edited.text = device_part(lines);
     for (const std::string& line : lines) {
-        std::string option = trimmed(line);
+        std::string option = trimmed_line(line);
         if (!option.starts_with("//")) continue;
-        option = trimmed(option.substr(2));
+        option = trimmed_line(option.substr(2));
         const std::string schedule = "--schedule '";
         if (option.starts_with(schedule) && option.size() > schedule.size() && option.ends_with('\''))
             edited.schedules.push_back(option.substr(schedule.size(), option.size() - schedule.size() - 1));

@@ -8,7 +8,7 @@ namespace halo::driver {
 
 namespace {
 
-constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
+constexpr std::int64_t kMostFilledCells = std::int64_t{1} << 24;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ analysis::Cell FilledFields::cell(std::int64_t i) const {
 }
 
 const FieldValues* FilledFields::fetch(ir::FieldId field) {
-    if (cell_count(extent_) > kMaxCells) return nullptr;
+    if (cell_count(extent_) > kMostFilledCells) return nullptr;
     auto [entry, is_new] = fetched_.try_emplace(field);
     if (is_new)
         entry->second =

@@ -31,7 +31,7 @@ std::string value_of(const CLI::Option& option) {
     return text;
 }
 
-CommandText text_of(const CLI::App& command) {
+CommandText manual_text(const CLI::App& command) {
     CommandText text{command.get_name(), command.get_description(), command.get_footer(), {}, false, {}};
     for (const CLI::Option* option : command.get_options()) {
         if (option->get_positional()) {
@@ -56,7 +56,7 @@ CommandText text_of(const CLI::App& command) {
 std::vector<CommandText> commands_of(const CLI::App& app) {
     std::vector<CommandText> all;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-        all.push_back(text_of(*command));
+        all.push_back(manual_text(*command));
     return all;
 }
 

@@ -16,9 +16,9 @@ using analysis::Cell;
 using analysis::FrozenCell;
 using analysis::LinearScheme;
 
-constexpr std::size_t kMaxCells = 16;  // that factors are frozen at
-constexpr double kMaxSamples = 4096;   // of a field's init
-constexpr double kRunWork = 2e8;       // before a run: a moment
+constexpr std::size_t kMostFrozenCells = 16;  // that factors are frozen at
+constexpr double kMaxSamples = 4096;          // of a field's init
+constexpr double kRunWork = 2e8;              // before a run: a moment
 
 struct Situation {
     analysis::RunValues values;
@@ -54,7 +54,7 @@ std::vector<FrozenCell> choose_cells(const ir::Program& program, const LinearSch
     if (cells.empty()) cells.push_back({});
     std::sort(cells.begin(), cells.end());
     cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-    if (cells.size() > kMaxCells) cells.resize(kMaxCells);
+    if (cells.size() > kMostFrozenCells) cells.resize(kMostFrozenCells);
     std::vector<FrozenCell> frozen;
     for (const Cell& cell : cells) {
         FrozenCell each{cell, std::vector<std::optional<double>>(program.fields.size())};

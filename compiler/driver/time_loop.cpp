@@ -1,26 +1,20 @@
 #include "compiler/driver/time_loop.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "compiler/driver/agreement.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/stopwatch.h"
 
 namespace halo::driver {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // A piece takes about this long: Ctrl-C is answered soon, and waiting for the device costs nothing that
 // counts.
 constexpr double kPieceSeconds = 0.05;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Steps of the next piece, from what the last one took. Grows by no more than 8 at a time, since the first
 // pieces also pay for what is done once.
@@ -44,10 +38,10 @@ void write_checkpoint(Engine& engine, Checkpoints& checkpoints, Watch& watch, Pr
         result.stop = LoopResult::Stop::not_finite;
         return;
     }
-    const Clock::time_point start = Clock::now();
+    Stopwatch clock;
     progress.clear();
     checkpoints.write(engine, result.steps, console);
-    result.output_seconds += seconds_since(start);
+    result.output_seconds += clock.lap();
 }
 
 }  // namespace
@@ -66,9 +60,9 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         if (checkpoints != nullptr)
             count = std::min(count, checkpoints->steps_to_next(result.steps).value_or(count));
 
-        Clock::time_point start = Clock::now();
+        Stopwatch clock;
         rt::RunResult done = engine.run(count, request.until);
-        double seconds = seconds_since(start);
+        double seconds = clock.lap();
         result.steps += done.steps;
         result.seconds += seconds;
         const Decision next =
@@ -90,9 +84,9 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
             break;
         }
         progress.update(result.steps);
-        start = Clock::now();
+        clock.lap();
         outputs.write(engine, result.steps, false);
-        result.output_seconds += seconds_since(start);
+        result.output_seconds += clock.lap();
         if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
         if (checkpoints != nullptr) write_checkpoint(engine, *checkpoints, watch, progress, result, console);
     }
@@ -102,9 +96,9 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
     // Before the files: who is told to end may have little time left.
     if (checkpoints != nullptr && result.stop != LoopResult::Stop::not_finite)
         checkpoints->write(engine, result.steps, console);
-    Clock::time_point start = Clock::now();
+    Stopwatch clock;
     outputs.write(engine, result.steps, true);
-    result.output_seconds += seconds_since(start);
+    result.output_seconds += clock.lap();
     return result;
 }
 

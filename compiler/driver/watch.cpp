@@ -11,10 +11,10 @@ namespace halo::driver {
 
 namespace {
 
-constexpr double kShare = 0.04;                                // of the run's time
-constexpr double kAllowance = 0.02;                            // seconds, whatever the run takes
-constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;  // of all states together, on the host
-constexpr std::int64_t kMaxCells = std::int64_t{1} << 30;      // of a grid whose states are fetched
+constexpr double kShare = 0.04;                                    // of the run's time
+constexpr double kAllowance = 0.02;                                // seconds, whatever the run takes
+constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;      // of all states together, on the host
+constexpr std::int64_t kMostWatchedCells = std::int64_t{1} << 30;  // of a grid whose states are fetched
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::optional<std::string> Watch::find_trouble(const std::string& field, const P
 
 Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done)
     : request_(request), engine_(engine), ranks_(ranks) {
-    if (!request.watch || cell_count(request.extent) > kMaxCells) return;
+    if (!request.watch || cell_count(request.extent) > kMostWatchedCells) return;
     watched_ = request.states;
     std::vector<std::string> finite;
     std::int64_t bytes = 0;

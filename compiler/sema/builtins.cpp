@@ -19,7 +19,7 @@ constexpr std::array<BuiltinFunction, 21> kFunctions{{
     {"atan2", Function::atan2, 2}, {"round", Function::round, 1}, {"trunc", Function::trunc, 1},
 }};
 
-constexpr std::array<std::string_view, 24> kOperators{
+constexpr std::array<std::string_view, 24> kOperatorNames{
     "d",    "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad",   "div",
     "curl", "pos", "idx",       "len",        "min",    "max",         "dot",    "cross",
     "norm", "re",  "im",        "conj",       "arg",    "mod",         "random", "normal"};
@@ -99,7 +99,7 @@ const BuiltinFunction* find_builtin(std::string_view name) {
 
 bool is_kept_name(std::string_view name, bool as_function) {
     if (name == "t" || name == "pi" || name == "true" || name == "false") return true;
-    return as_function && (find_builtin(name) || contains(kOperators, name));
+    return as_function && (find_builtin(name) || contains(kOperatorNames, name));
 }
 
 std::optional<std::string> translate_word(std::string_view word) {
@@ -111,7 +111,7 @@ std::optional<std::string> translate_word(std::string_view word) {
 
 const std::vector<std::string>& function_names() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> result(kOperators.begin(), kOperators.end());
+        std::vector<std::string> result(kOperatorNames.begin(), kOperatorNames.end());
         for (const BuiltinFunction& function : kFunctions)
             result.emplace_back(function.name);
         return result;

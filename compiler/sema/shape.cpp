@@ -9,13 +9,13 @@ namespace halo::sema {
 
 namespace {
 
-std::string part_name(const std::vector<std::string>& names, bool is_complex, std::size_t part) {
+std::string name_of_part(const std::vector<std::string>& names, bool is_complex, std::size_t part) {
     if (is_complex) return part == 0 ? "re" : "im";
     return names.empty() ? std::to_string(part) : names[part];
 }
 
-std::optional<std::size_t> find_part(const std::vector<std::string>& names, std::size_t count,
-                                     const std::string& word) {
+std::optional<std::size_t> find_in_names(const std::vector<std::string>& names, std::size_t count,
+                                         const std::string& word) {
     const auto found = std::find(names.begin(), names.end(), word);
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     std::size_t number = 0;
@@ -93,10 +93,10 @@ std::size_t Shape::first_leaf(std::size_t part) const {
 }
 
 std::string part_name(const Shape& shape, std::size_t part) {
-    return part_name(shape.names, shape.kind == Shape::Kind::complex, part);
+    return name_of_part(shape.names, shape.kind == Shape::Kind::complex, part);
 }
 std::string part_name(const Value& value, std::size_t part) {
-    return part_name(value.names, value.is_complex(), part);
+    return name_of_part(value.names, value.is_complex(), part);
 }
 
 std::optional<std::size_t> find_part(const Value& value, const std::string& word,
@@ -104,7 +104,7 @@ std::optional<std::size_t> find_part(const Value& value, const std::string& word
     if (value.is_complex()) return find_complex_part(word);
     if (!value.is_vector()) return std::nullopt;
     const bool is_along_axes = value.names.empty() && value.parts.size() == axes.size();
-    return find_part(is_along_axes ? axes : value.names, value.parts.size(), word);
+    return find_in_names(is_along_axes ? axes : value.names, value.parts.size(), word);
 }
 
 std::optional<std::size_t> find_part(const Shape& shape, const std::string& word,
@@ -112,7 +112,7 @@ std::optional<std::size_t> find_part(const Shape& shape, const std::string& word
     if (shape.kind == Shape::Kind::complex) return find_complex_part(word);
     if (shape.kind != Shape::Kind::vector) return std::nullopt;
     const bool is_along_axes = shape.names.empty() && shape.parts.size() == axes.size();
-    return find_part(is_along_axes ? axes : shape.names, shape.parts.size(), word);
+    return find_in_names(is_along_axes ? axes : shape.names, shape.parts.size(), word);
 }
 
 std::vector<std::string> leaf_suffixes(const Shape& shape) {

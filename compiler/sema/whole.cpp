@@ -41,7 +41,7 @@ const char* end_of(Scalar type) {
     }
 }
 
-bool fits(const Rational& number, Scalar type) {
+bool fits_type(const Rational& number, Scalar type) {
     switch (type) {
         case Scalar::i32:
             return Rational(-2147483648) <= number && number <= Rational(2147483647);
@@ -57,7 +57,7 @@ bool fits(const Rational& number, Scalar type) {
 }  // namespace
 
 bool Arithmetic::check_fit(const Rational& number, Scalar type, SourceRange where) {
-    if (fits(number, type)) return true;
+    if (fits_type(number, type)) return true;
     sink_.report(DiagnosticKind::number_too_large, where,
                  fmt::format("a number here is too large for {}", end_of(type)));
     return false;
