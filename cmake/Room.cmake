@@ -3,8 +3,11 @@
 # One static library a room. A room's headers are reached as "compiler/ir/program.h" through an include root that
 # holds this room alone (a link in the build tree), and a room sees the roots of the rooms it names in DEPENDS, so an
 # include of a room that is not named does not build.
+#
+# BATCHED: with HALO_BATCHES several files of the room are compiled as one, which spares most of reading headers again
+# and again. They share their anonymous namespaces then, so scripts/helpers looks that no two name a helper alike.
 function(halo_room path)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "BATCHED" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${path})
   set(root ${CMAKE_BINARY_DIR}/rooms/${name})
   get_filename_component(parent ${path} DIRECTORY)
@@ -13,6 +16,9 @@ function(halo_room path)
   list(TRANSFORM ROOM_DEPENDS REPLACE "/" "_")
   list(TRANSFORM ROOM_DEPENDS PREPEND "halo_")
   add_library(halo_${name} STATIC ${ROOM_SOURCES})
+  if(ROOM_BATCHED AND HALO_BATCHES)
+    set_target_properties(halo_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   target_include_directories(halo_${name} PUBLIC ${root})
   set_property(GLOBAL APPEND PROPERTY HALO_ROOMS ${path})
   target_link_libraries(halo_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LIBRARIES} PRIVATE halo_warnings ${ROOM_PRIVATE_LIBRARIES})
