@@ -264,7 +264,7 @@ void ScalingMeasuring::rates() {
 }
 
 void ScalingMeasuring::alone() {
-    if (results_.rates.empty()) return;
+    if (results_.rates.empty() || !lab_.is_gpu()) return;  // a CPU's are all the same
     results_.alone.push_back(results_.rates.front());
     const Extent extent = results_.rates.front().extent;
     for (int device = 1; device < lab_.devices(); ++device) {

@@ -19,10 +19,15 @@ void widen(Reach& reach, const Reach& by) {
             reach[axis][side] = std::max(reach[axis][side], by[axis][side]);
 }
 
-Reach shifted(Reach reach, const Offset& offset) {
+// Of a read so far away, whose cell needs `reach` around it. What is read past a mirror lies as far on the
+// other side of the face.
+Reach shifted(Reach reach, const Offset& offset, const Field& field) {
     for (std::size_t axis = 0; axis < reach.size(); ++axis) {
-        reach[axis][0] += std::max(0, -offset[axis]);
-        reach[axis][1] += std::max(0, offset[axis]);
+        const std::array<int, 2> away{std::max(0, -offset[axis]), std::max(0, offset[axis])};
+        for (std::size_t side = 0; side < 2; ++side) {
+            const bool is_mirrored = field.boundary[axis][1 - side].kind == BoundaryKind::mirror;
+            reach[axis][side] += is_mirrored ? std::max(away[0], away[1]) : away[side];
+        }
     }
     return reach;
 }
@@ -58,7 +63,8 @@ StepReach step_reach(const Program& program) {
             const auto* access = std::get_if<Access>(&program.exprs[index].node);
             if (access == nullptr) continue;
             const auto before = written.find({access->field.index, access->time});
-            widen(reach, shifted(before == written.end() ? Reach{} : before->second, access->offset));
+            widen(reach, shifted(before == written.end() ? Reach{} : before->second, access->offset,
+                                 program[access->field]));
         }
         const auto write = [&](FieldId field, int time) {
             widen(written[{field.index, time}], reach);

@@ -316,6 +316,18 @@ private:
         }
     }
 
+    // Past the walk's far face a mirror shows planes that lie before it, which a walk that begins there has
+    // to compute, too. Those that the other mirror shows come later in any walk.
+    bool mirrors_far_face(ir::FieldId field) const {
+        return program_[field].boundary[pipeline_.walked()][1].kind == ir::BoundaryKind::mirror;
+    }
+
+    ir::Offset seen_in_mirror(ir::Offset offset) const {
+        int& plane = offset[pipeline_.walked()];
+        plane = -std::abs(plane);
+        return offset;
+    }
+
     // Backwards through all steps: what each level has to be right in around the output.
     void find_halo() {
         std::map<std::pair<std::uint32_t, int>, Halo> needed;  // by field and level; lets by step
@@ -333,8 +345,11 @@ private:
                 for (const Pipeline::Use& use : stage.uses) {
                     const Pipeline::Queue& queue = queue_of(use.field);
                     const int level = queue.role == ir::Role::state ? step + use.time : step;
-                    for (const ir::Offset& offset : use.offsets)
-                        widen(needed[{use.field.index, level}], own, offset);
+                    for (const ir::Offset& offset : use.offsets) {
+                        Halo& of_level = needed[{use.field.index, level}];
+                        widen(of_level, own, offset);
+                        if (mirrors_far_face(use.field)) widen(of_level, own, seen_in_mirror(offset));
+                    }
                 }
             }
         }

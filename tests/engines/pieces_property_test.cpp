@@ -97,6 +97,30 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
     CHECK(cut * 4 >= seeds.count);
 }
 
+// A piece of two rows has no third one that the mirror shows.
+TEST_CASE("a mirror at a piece that is no thicker than what is read past it") {
+    const ir::Program program = load_program(R"(stencil up(x, y) {
+        field a: f64 { boundary x clamp, y.low clamp, y.high mirror }
+        a[t+1] = 1/4*a + 1/4*a[y+1] + 1/4*a[x-1] + 1/8*a[y+2]
+    }
+    )");
+    const Reference reference(program, {3, 12, 1}, 5, 1);
+    const driver::CutRules rules = driver::cut_rules(program, reference.extent);
+    const rt::Decomposition cut = rt::decompose(rules.grid, {1, 6, 1}, rules.ghosts(1), {"x", "y"});
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(1);
+    std::vector<rt::Session> sessions;
+    std::vector<rt::Session*> pointers;
+    sessions.reserve(cut.pieces.size());
+    for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
+        const lower::Lowered lowered = lower::lower_cpu(driver::program_of_piece(program, cut, i));
+        sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), *device, load_cpp(lowered, *device),
+                              rt::SessionOptions{.poison = true});
+        pointers.push_back(&sessions.back());
+    }
+    rt::Pieces pieces(cut, pointers, {1, rules.carried_names()});
+    CHECK(difference(reference, pieces, [&] { pieces.step(reference.steps); }, 0) == "");
+}
+
 TEST_CASE("pieces whose reductions are not of single planes are refused before a step") {
     const ir::Program program = load_program(R"(stencil summed(x, y) {
         field u: f32 { boundary clamp }

@@ -53,7 +53,8 @@ private:
         schedule.cells = {cells, rank_ == 3 ? random_.pick<int>({1, 2, 4}) : 1};
         schedule.warps = rank_ == 3 ? random_.pick<int>({2, 4, 8}) : random_.pick<int>({1, 2, 4});
         schedule.ahead = random_.between(1, 4);
-        schedule.blocks = random_.pick<int>({1, 2, 3, 7});
+        // With many, shares are a few planes, and begin wherever a face's images are within reach.
+        schedule.blocks = random_.pick<int>({1, 2, 3, 7, 7, 61});
         schedule.unroll = random_.pick<int>({1, 1, 2, 3});
         loop.grid = {32 * cells + random_.pick<int>({0, 1, 3, 17, 32}), random_.between(40, 60), 1};
         if (rank_ == 3) {

@@ -71,6 +71,36 @@ TEST_CASE("neighbours in other planes, past a face of the walk") {
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
+// Shrunk from a random program: what a mirror shows lay before the walk, and was not computed.
+TEST_CASE("walks that begin beside a mirror, which alone looks back") {
+    const char* text = GENERATE(
+        "stencil up(x, y) {\n    field a: f32 { boundary x periodic, y mirror }\n"
+        "    a[t+1] = 1/4*a + 1/4*a[y+1] + 1/8*a[x-1]\n}\n",
+        "stencil far(x, y) {\n    field a: f32 { boundary x clamp, y.low fixed 1/2, y.high mirror }\n"
+        "    let g { boundary x clamp, y mirror } = 1/4*a + 1/4*a[y+2]\n"
+        "    a[t+1] = 1/2*g + 1/4*g[y+1] + 1/8*a[t-1]\n}\n",
+        "stencil box(x, y, z) {\n    field a: f32 { boundary z mirror }\n"
+        "    a[t+1] = 1/4*a + 1/4*a[x+1, z+1] + 1/8*a[x-1, z+1]\n}\n");
+    const ir::Program program = load_program(text);
+    RandomTimeLoop loop;
+    const bool has_rows = program.rank() == 3;
+    loop.grid = has_rows ? Extent{64, 9, 20} : Extent{64, 43, 1};
+    loop.temporal = {2, has_rows ? 2 : 1, {1, has_rows ? 4 : 1}, 1, 1, 1, 1};
+    for (const int steps : {1, 2, 3}) {
+        loop.temporal.steps = steps;
+        loop.steps = 2 * steps + 1;
+        const Reference reference(program, loop.grid, loop.steps, 1);
+        for (const int blocks : {1, 3, has_rows ? 20 : 43, 86}) {
+            loop.temporal.blocks = blocks;
+            INFO(program.name << ", " << steps << " steps at once, " << blocks << " blocks");
+            const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+            REQUIRE(lowered);
+            emulator::EmulatedDevice device;
+            CHECK(difference(reference, *lowered, device, load_cuda) == "");
+        }
+    }
+}
+
 TEST_CASE("levels that are kept and that no state reads") {
     const char* text = GENERATE(
         // the past is there for an output alone

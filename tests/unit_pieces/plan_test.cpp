@@ -55,6 +55,17 @@ TEST_CASE("what past and last levels need counts apart from what the next step n
     CHECK(rules.carried_names() == std::vector<std::string>{"u"});
 }
 
+TEST_CASE("a step reaches as far back as a mirror shows") {
+    const ir::StepReach reach = ir::step_reach(analyze_text(R"(stencil up(x, y) {
+        field a: f32 { boundary x.low mirror, x.high clamp, y.low clamp, y.high mirror }
+        let g { boundary x clamp, y mirror } = a + a[y+2]
+        a[t+1] = g + g[y+1] + a[x+1] + a[x-3]
+    }
+    )"));
+    CHECK(reach.states[0] == std::array<int, 2>{3, 3});
+    CHECK(reach.states[1] == std::array<int, 2>{3, 3});
+}
+
 TEST_CASE("axes that cannot be cut are named with the reason") {
     const CutRules sums = cut_rules(analyze_text(kTwoStages), {64, 64, 1});
     CHECK_FALSE(sums.may[0]);
