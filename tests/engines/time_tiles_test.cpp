@@ -91,6 +91,18 @@ TEST_CASE("time tiles: every boundary on awkward grids") {
     }
 }
 
+TEST_CASE("time tiles: steps that read one way, and see the other in a mirror") {
+    Engines engines;
+    for (const char* reads : {"u[y+1]", "u[y+2]", "u[y-2]", "u[x-1, y+2]"}) {
+        const std::string text = fmt::format(
+            "stencil one_way(x, y) {{\n    field u: f32 {{ boundary mirror }}\n"
+            "    u[t+1] = 0.5*u + 0.25*{}\n}}\n",
+            reads);
+        CHECK(engines.check(text, {5, 47, 1}) == 7);
+        engines.check(text, {3, 9, 1});
+    }
+}
+
 TEST_CASE("time tiles: levels of the past, several kernels, reductions, and what changes with the step") {
     Engines engines;
     const char* wave = R"(stencil wave(x, y) {
