@@ -19,8 +19,8 @@ void widen(Reach& reach, const Reach& by) {
             reach[axis][side] = std::max(reach[axis][side], by[axis][side]);
 }
 
-// Of a read so far away, whose cell needs `reach` around it. What is read past a mirror lies as far on the
-// other side of the face.
+// Of a read so far away, whose cell needs `reach` around it. Past its face a mirror shows cells that lie the
+// other way.
 Reach shifted(Reach reach, const Offset& offset, const Field& field) {
     for (std::size_t axis = 0; axis < reach.size(); ++axis) {
         const std::array<int, 2> away{std::max(0, -offset[axis]), std::max(0, offset[axis])};
