@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "compiler/ir/analysis.h"
 
@@ -44,6 +45,18 @@ Reach of_faces(const Program& program) {
     return reach;
 }
 
+// A part of a grid leaves these cells as they were, too, at faces that the grid does not have. A step may
+// read less far, where terms have cancelled out.
+Reach margins_of(const Statement& statement) {
+    Reach margins{};
+    std::visit(
+        [&](const auto& node) {
+            if constexpr (requires { node.margins; }) margins = node.margins;
+        },
+        statement);
+    return margins;
+}
+
 int radius_of(const Program& program, const Statement& statement) {
     if (const auto* sample = std::get_if<Sample>(&statement)) return program[sample->points].radius;
     return 0;
@@ -58,7 +71,7 @@ StepReach step_reach(const Program& program) {
     std::map<Level, Reach> written;
     ReachWalk walk(program);
     for (const Statement& statement : program.statements) {
-        Reach reach{};
+        Reach reach = margins_of(statement);
         for (const std::uint32_t index : walk.from(roots_of(statement))) {
             const auto* access = std::get_if<Access>(&program.exprs[index].node);
             if (access == nullptr) continue;

@@ -166,11 +166,30 @@ void Pieces::exchange() {
         if (!along.empty()) transport_->exchange(along, pieces);
     good_for_ = options_.interval;
     in_step_ = false;
-    // Kernels for several steps leave halos as they are, and a piece may be too small for them.
-    if (!plan().time_block) return;
-    for (Session* session : sessions_)
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        // Kernels for several steps leave halos as they are, and a piece may be too small for them.
+        if (!plan().time_block && !mirrors_ghosts(i)) continue;
         for (const Carried& field : carried_)
-            session->mark_written(field.name);
+            sessions_[i]->mark_written(field.name);
+    }
+}
+
+// Whether a mirror at a face shows cells that this process's piece `index` is given, as it has too few
+// itself.
+bool Pieces::mirrors_ghosts(std::size_t index) const {
+    for (int axis = 0; axis < cut_.grid.rank; ++axis) {
+        const auto along = static_cast<std::size_t>(axis);
+        for (std::size_t side = 0; side < 2; ++side) {
+            if (!cut_.is_cut(axis) || piece(index).ghosts[along][side] > 0) continue;
+            for (const Carried& carried : carried_) {
+                const FieldPlan& field = *find_field(carried.name);
+                if (field.boundary[along][side].kind == BoundaryKind::mirror &&
+                    piece(index).own(axis) <= field.halo[along][side])
+                    return true;
+            }
+        }
+    }
+    return false;
 }
 
 std::vector<PieceArrays> Pieces::arrays() const {

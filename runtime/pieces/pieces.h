@@ -102,6 +102,7 @@ private:
     std::int64_t element_bytes(const std::string& field) const;
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
+    bool mirrors_ghosts(std::size_t index) const;
     // pieces_blocks.cpp
     void choose_scheme();
     std::string what_lacks() const;  // for kernels to take part in the exchange, of this process's pieces
