@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "compiler/ir/in_place.h"
 
@@ -437,6 +438,19 @@ void infer_margins(Program& program) {
             reduce->margins = margins;
         }
     }
+}
+
+const Margins& margins_of(const Statement& statement) {
+    static constexpr Margins kNone{};
+    return std::visit(
+        [](const auto& node) -> const Margins& {
+            if constexpr (requires { node.margins; }) {
+                return node.margins;
+            } else {
+                return kNone;
+            }
+        },
+        statement);
 }
 
 std::vector<Stage> form_stages(const Program& program) {

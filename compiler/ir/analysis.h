@@ -49,6 +49,8 @@ bool has_formula(const Field& field);
 // Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins
 // passes them on to its readers.
 void infer_margins(Program& program);
+// Cells at each face that a statement leaves out; none of what has no margins.
+const Margins& margins_of(const Statement& statement);
 
 // A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another
 // of the same stage writes. A statement that works in place (in_place.h) or at points has a stage of its own,

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "compiler/ir/analysis.h"
 
@@ -45,18 +44,6 @@ Reach of_faces(const Program& program) {
     return reach;
 }
 
-// A part of a grid leaves these cells as they were, too, at faces that the grid does not have. A step may
-// read less far, where terms have cancelled out.
-Reach margins_of(const Statement& statement) {
-    Reach margins{};
-    std::visit(
-        [&](const auto& node) {
-            if constexpr (requires { node.margins; }) margins = node.margins;
-        },
-        statement);
-    return margins;
-}
-
 int radius_of(const Program& program, const Statement& statement) {
     if (const auto* sample = std::get_if<Sample>(&statement)) return program[sample->points].radius;
     return 0;
@@ -71,6 +58,8 @@ StepReach step_reach(const Program& program) {
     std::map<Level, Reach> written;
     ReachWalk walk(program);
     for (const Statement& statement : program.statements) {
+        // A part of a grid leaves them as they were, too, at faces that the grid does not have. A step may
+        // read less far, where terms have cancelled out.
         Reach reach = margins_of(statement);
         for (const std::uint32_t index : walk.from(roots_of(statement))) {
             const auto* access = std::get_if<Access>(&program.exprs[index].node);

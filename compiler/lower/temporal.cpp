@@ -308,7 +308,7 @@ private:
             }
         }
         for (const ir::Statement& statement : context().program().statements) {
-            const ir::Margins& margins = schedule::margins_of(statement);
+            const ir::Margins& margins = ir::margins_of(statement);
             low = std::max(low, margins[frame_.walked][0]);
             high = std::max(high, margins[frame_.walked][1]);
         }

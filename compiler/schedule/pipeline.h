@@ -92,9 +92,6 @@ struct Pipeline {
 // Whether an offset leads to a neighbour within the plane across the walked axis.
 bool is_within_plane(const ir::Offset& offset, int walked);
 
-// Cells at each face that an assignment or a reduction leaves out.
-const ir::Margins& margins_of(const ir::Statement& statement);
-
 // What of a program no pipeline can have, however many steps; empty where nothing.
 std::string pipeline_refusal(const ir::Program& program);
 // The pipeline of `steps` steps, or why the program has none.

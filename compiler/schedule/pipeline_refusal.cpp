@@ -98,7 +98,7 @@ private:
             }
         }
         for (const ir::Statement& statement : program_.statements)
-            for (const int margin : margins_of(statement)[static_cast<std::size_t>(axis)])
+            for (const int margin : ir::margins_of(statement)[static_cast<std::size_t>(axis)])
                 other = other || margin > 0;
         if (periodic && other)
             return "along " + program_.axes[axis].name + " one field is periodic and another is not";
@@ -109,11 +109,6 @@ private:
 };
 
 }  // namespace
-
-const ir::Margins& margins_of(const ir::Statement& statement) {
-    if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) return reduce->margins;
-    return std::get<ir::Assign>(statement).margins;
-}
 
 std::string pipeline_refusal(const ir::Program& program) {
     return Refusal(program).run();
