@@ -17,6 +17,7 @@ std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
                 Transfer transfer;
                 transfer.from = from;
                 transfer.to = to;
+                transfer.axis = axis;
                 for (int other = 0; other < cut.grid.rank; ++other) {
                     const auto o = static_cast<std::size_t>(other);
                     transfer.source[o] = transfer.target[o] = -halo[o][0];
@@ -71,8 +72,7 @@ BoxCopy box_copy(const Transfer& transfer, const Geometry& from, const void* sou
 std::optional<Stretch> whole_planes(const Transfer& transfer, const Cells& cells, const Geometry& geometry) {
     if (geometry.rank < 2) return std::nullopt;
     const auto last = static_cast<std::size_t>(geometry.rank - 1);
-    for (std::size_t axis = 0; axis < last; ++axis)
-        if (transfer.count[axis] < geometry.extent[axis]) return std::nullopt;
+    if (transfer.axis != geometry.rank - 1) return std::nullopt;
     const std::int64_t before = (geometry.origin + cells[0]) % geometry.pitch;
     if (before + transfer.count[0] > geometry.pitch) return std::nullopt;
     const std::int64_t plane = last == 2 ? geometry.slice : geometry.pitch;

@@ -17,6 +17,7 @@ namespace halo::rt {
 // which lie the same way in both.
 struct Transfer {
     int from = 0, to = 0;
+    int axis = 0;  // along which it goes
     Cells source{}, target{}, count{1, 1, 1};
 };
 
@@ -29,9 +30,9 @@ std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
 struct Stretch {
     std::int64_t first = 0, count = 0;
 };
-// Where a transfer has whole planes (in two dimensions rows): the memory of all of them, with the room beside
-// their rows, from the beginning of a line of memory on. cells: its source or target. Nothing for other
-// transfers, and for arrays whose rows share that room.
+// Where a transfer along the last axis has whole planes (in two dimensions rows): the memory of all of them,
+// with the room beside their rows, from the beginning of a line of memory on. cells: its source or target.
+// Nothing for other transfers, and for arrays whose rows share that room.
 std::optional<Stretch> whole_planes(const Transfer& transfer, const Cells& cells, const Geometry& geometry);
 
 // Of arrays that lie as `from` and `to` say, `element` bytes a cell; `source` and `target` are the arrays'

@@ -90,6 +90,7 @@ Transfer transfer(int from, int to) {
     Transfer result;
     result.from = from;
     result.to = to;
+    result.axis = 1;
     result.source = {-1, 2, 0};
     result.target = {-1, 0, 0};
     result.count = {6, 1, 1};
@@ -99,6 +100,7 @@ Transfer transfer(int from, int to) {
 // A column, which is packed.
 Transfer column(int from, int to) {
     Transfer result = transfer(from, to);
+    result.axis = 0;
     result.source = {3, -1, 0};
     result.target = {0, -1, 0};
     result.count = {1, 5, 1};

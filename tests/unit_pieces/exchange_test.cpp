@@ -31,9 +31,11 @@ double number_of(const Grid& grid, std::int64_t x, std::int64_t y, std::int64_t 
     return static_cast<double>(wrap(x, 0) + 1000 * wrap(y, 1) + 1000000 * wrap(z, 2));
 }
 
+constexpr Depths kGhosts{{{2, 1}, {1, 2}, {2, 2}}};
+
 // Gives how many transfers went as whole planes.
-int check(const Grid& grid, const std::array<int, kMaxRank>& counts, RowLayout layout, bool by_planes) {
-    const Depths ghosts{{{2, 1}, {1, 2}, {2, 2}}};
+int check(const Grid& grid, const std::array<int, kMaxRank>& counts, RowLayout layout, bool by_planes,
+          const Depths& ghosts = kGhosts) {
     const Decomposition cut = decompose(grid, counts, ghosts, {"x", "y", "z"});
     std::vector<Array> arrays;
     for (const Piece& piece : cut.pieces) {
@@ -102,4 +104,12 @@ TEST_CASE("every ghost is the neighbour's cell") {
             }
         }
     }
+}
+
+// Shrunk from a random program: steps read one way alone, so the first piece has no ghosts along y, and no
+// more rows than the second is given.
+TEST_CASE("all rows of one piece are not whole planes of another") {
+    for (const RowLayout layout : {RowLayout::padded, RowLayout::tight})
+        for (const bool by_planes : {false, true})
+            check({3, {13, 9, 11}, {}}, {1, 3, 1}, layout, by_planes, {{{0, 0}, {3, 0}, {0, 0}}});
 }
