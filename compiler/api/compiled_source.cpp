@@ -116,14 +116,14 @@ std::shared_ptr<const PiecesCode> CompiledSource::compile_pieces(
         driver::CodeOptions options = checked_.options;
         if (gpu != nullptr)
             options.target = driver::target_of(gpu->info(), driver::known_limits(gpu->info()));
-        driver::PiecesPlan plan = driver::plan_pieces(checked_.program, extent, request, options);
+        const driver::PiecesPlan plan = driver::plan_pieces(checked_.program, extent, request, options);
         options = driver::options_of_pieces(std::move(options), plan);
         auto code = std::make_shared<PiecesCode>();
         for (std::size_t i = 0; i < devices.size(); ++i)
             code->pieces.push_back(compile_for(driver::program_of_piece(checked_.program, plan.cut, i),
                                                options, *devices[i], plan.cut.pieces[i].extent()));
-        code->cut = std::move(plan.cut);
-        code->options = {plan.interval, std::move(plan.carried), plan.scheme};
+        code->cut = plan.cut;
+        code->options = driver::pieces_options(plan);
         return std::shared_ptr<const PiecesCode>(std::move(code));
     });
 }

@@ -25,22 +25,22 @@ namespace {
 
 class PiecesEngine final : public Engine {
 public:
-    PiecesEngine(const ir::Program& program, PiecesPlan plan, std::vector<std::unique_ptr<Engine>> engines)
+    PiecesEngine(const ir::Program& program, const PiecesPlan& plan,
+                 std::vector<std::unique_ptr<Engine>> engines)
         : engines_(std::move(engines)),
           extent_(plan.cut.grid.extent),
           interval_(plan.interval),
-          pieces_(std::move(plan.cut), sessions_of(engines_),
-                  {plan.interval, std::move(plan.carried), plan.scheme}) {
+          pieces_(plan.cut, sessions_of(engines_), pieces_options(plan)) {
         note(program);
     }
     // Of one piece, of a rank.
-    PiecesEngine(const ir::Program& program, PiecesPlan plan, std::vector<std::unique_ptr<Engine>> engines,
-                 rt::Ranks& ranks, std::unique_ptr<rt::Transport> transport)
+    PiecesEngine(const ir::Program& program, const PiecesPlan& plan,
+                 std::vector<std::unique_ptr<Engine>> engines, rt::Ranks& ranks,
+                 std::unique_ptr<rt::Transport> transport)
         : engines_(std::move(engines)),
           extent_(plan.cut.grid.extent),
           interval_(plan.interval),
-          pieces_(std::move(plan.cut), *engines_.front()->session(),
-                  {plan.interval, std::move(plan.carried), plan.scheme}, ranks, std::move(transport)) {
+          pieces_(plan.cut, *engines_.front()->session(), pieces_options(plan), ranks, std::move(transport)) {
         note(program);
     }
 
@@ -183,9 +183,9 @@ public:
         CodeOptions known = options;
         if (gpu != nullptr) known.target = gpu->target();
         const auto plan_here = [&] { return plan_pieces(program, extent, request, known); };
-        PiecesPlan plan = share_.ranks == nullptr
-                              ? plan_here()
-                              : agree_on_pieces(*share_.ranks, program, extent, plan_here);
+        const PiecesPlan plan = share_.ranks == nullptr
+                                    ? plan_here()
+                                    : agree_on_pieces(*share_.ranks, program, extent, plan_here);
         check_scheme(request, plan);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         std::vector<std::unique_ptr<Engine>> engines;
@@ -198,7 +198,7 @@ public:
             add(own, timings);
         }
         const bool is_exchanged = plan.exchange_bytes > 0;
-        auto engine = make_engine(program, std::move(plan), std::move(engines), timings);
+        auto engine = make_engine(program, plan, std::move(engines), timings);
         if (is_exchanged) {
             check_pieces(request, engine->pieces());
             timings.schedules.push_back(scheme_word(engine->pieces().scheme()) + " exchange");
@@ -213,16 +213,15 @@ public:
     }
 
 private:
-    std::unique_ptr<PiecesEngine> make_engine(const ir::Program& program, PiecesPlan plan,
+    std::unique_ptr<PiecesEngine> make_engine(const ir::Program& program, const PiecesPlan& plan,
                                               std::vector<std::unique_ptr<Engine>> engines,
                                               LoadTimings& timings) const {
-        if (share_.ranks == nullptr)
-            return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines));
+        if (share_.ranks == nullptr) return std::make_unique<PiecesEngine>(program, plan, std::move(engines));
         std::unique_ptr<rt::Transport> transport =
             share_.make_transport(engines.front()->session()->device());
         timings.transport = transport->name();
         timings.schedules.front() += ", by " + timings.transport;
-        return std::make_unique<PiecesEngine>(program, std::move(plan), std::move(engines), *share_.ranks,
+        return std::make_unique<PiecesEngine>(program, plan, std::move(engines), *share_.ranks,
                                               std::move(transport));
     }
     // What was asked for, and planned, must be: devices may not reach each other, or not all load the same.
@@ -230,7 +229,7 @@ private:
         if (!request.scheme || count() == 1 || pieces.scheme() == *request.scheme) return;
         std::string why = pieces.why_synchronous();
         if (why.empty()) why = pieces.why_not_direct();
-        refuse_scheme(*request.scheme, why, pieces.scheme());
+        refuse_scheme(*request.scheme, why);
     }
     int count() const {
         return share_.ranks == nullptr ? static_cast<int>(machines_.size()) : share_.ranks->count();

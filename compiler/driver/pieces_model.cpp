@@ -48,10 +48,24 @@ Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exc
 
 // What borders of their own cost, against ghosts. In three dimensions they are walks that are there anyway.
 constexpr double kBordersOfPlanes = 1, kBordersOfRows = 3;
+// What a launch without borders takes longer, as a part of itself: in three dimensions walks are long, and
+// short borders keep a device busy while the last of them end.
+constexpr double kLateWalksOfPlanes = 0.02, kLateWalksOfRows = 0;
+
+// Of asynchronous exchange every so many blocks of steps: the first has borders of its own, and the last
+// computes no ghosts. own: seconds for a piece's own cells; ghosts: for all that it has.
+double seconds_of_ghosts(double blocks, int rank, double own, double ghosts) {
+    const bool has_planes = rank == 3;
+    const double computed = (blocks - 1) / (2 * blocks);
+    const double borders = (has_planes ? kBordersOfPlanes : kBordersOfRows) / (blocks * blocks);
+    const double late = (has_planes ? kLateWalksOfPlanes : kLateWalksOfRows) * (blocks - 1) / blocks;
+    return (computed + borders) * ghosts + late * own;
+}
 
 Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, const ExchangePlan& exchange,
                     const Given& given) {
     const auto interval = static_cast<double>(exchange.interval);
+    const double blocks = interval / pace.steps_at_once;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
     Prediction result;
     result.own = static_cast<double>(piece.own_cells()) * pace.seconds_per_cell + pace.seconds_per_step;
@@ -63,7 +77,7 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
         case rt::ExchangeScheme::asynchronous:  // beside the interior
             result.exchange =
                 (given.waiting + std::max(0.0, given.copying - interval * result.own)) / interval;
-            result.ghosts *= cut.grid.rank == 3 ? kBordersOfPlanes : kBordersOfRows;
+            result.ghosts = seconds_of_ghosts(blocks, cut.grid.rank, result.own, result.ghosts);
             break;
         case rt::ExchangeScheme::direct:
             result.exchange = (given.meeting + given.storing) / interval;

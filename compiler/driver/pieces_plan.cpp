@@ -12,6 +12,7 @@
 #include "compiler/lower/storage.h"
 #include "compiler/passes/part.h"
 #include "compiler/support/error.h"
+#include "runtime/core/error.h"
 
 namespace halo::driver {
 
@@ -96,11 +97,40 @@ std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool h
     return schemes;
 }
 
+// Throws Error (bad_argument) where the grid cannot be cut into so many pieces, or not for so long an
+// interval.
+rt::Decomposition cut_at_all(const CutRules& rules, int count, std::int64_t interval,
+                             const std::vector<std::string>& names) {
+    std::string why;
+    const auto cut_for = [&](std::int64_t steps) {
+        return rt::find_decomposition(rules.grid, count, rules.ghosts(steps), rules.may, names, &why);
+    };
+    if (std::optional<rt::Decomposition> cut = cut_for(interval)) return std::move(*cut);
+    if (interval == 1 || !cut_for(1))
+        return rt::choose_decomposition(rules.grid, count, rules.ghosts(1), rules.may, names);
+    std::int64_t longest = 1;
+    for (std::int64_t not_so_long = interval; not_so_long - longest > 1;) {
+        const std::int64_t middle = longest + (not_so_long - longest) / 2;
+        (cut_for(middle) ? longest : not_so_long) = middle;
+    }
+    cut_for(interval);
+    throw rt::Error(
+        rt::ErrorCode::bad_argument,
+        fmt::format("{} pieces of this grid cannot exchange every {} steps: {}; exchange every {}", count,
+                    interval, why, longest == 1 ? "step" : fmt::format("{} steps, or more often", longest)));
+}
+
 std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
     std::array<bool, rt::kMaxRank> may{};
     const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
     may[last] = rules.may[last];
     return may;
+}
+
+// Whether kernels take part in an exchange so often.
+bool can_be_each(std::int64_t interval, rt::ExchangeScheme scheme, int steps_at_once) {
+    if (scheme == rt::ExchangeScheme::direct) return interval == steps_at_once;
+    return interval % steps_at_once == 0;
 }
 
 // What keeps pieces from all schemes but synchronous exchange, where there is no plan with another.
@@ -109,12 +139,21 @@ std::string why_only_synchronous(const CutRules& rules, const PiecesRequest& req
     const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
     if (!request.on_gpu) return "CPUs have no kernels that do several steps at once";
     if (!paces.has_block) return "no kernel does several steps at once";
-    if (request.interval && *request.interval != paces.several.steps_at_once)
+    if (request.interval &&
+        !can_be_each(*request.interval, request.scheme.value_or(rt::ExchangeScheme::asynchronous),
+                     paces.several.steps_at_once))
         return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
                            *request.interval, paces.several.steps_at_once);
     if (!rules.may[last]) return "the grid cannot be cut along " + names[last];
     return fmt::format("pieces of a grid that is cut along {} alone are thinner than their ghosts",
                        names[last]);
+}
+
+void add_rules(PiecesPlan& plan, const CutRules& rules) {
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    plan.carried = rules.carried_names();
+    plan.reach = {rules.reach.states[last][0], rules.reach.states[last][1]};
+    plan.uncut = rules.why_not;
 }
 
 std::string scheme_words(rt::ExchangeScheme scheme) {
@@ -189,6 +228,10 @@ double PiecesPlan::efficiency() const {
     return even * step_seconds / seconds();
 }
 
+rt::PiecesOptions pieces_options(const PiecesPlan& plan) {
+    return {plan.interval, plan.carried, plan.scheme, plan.reach};
+}
+
 std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word) {
     const auto found = std::ranges::find(kSchemes, word);
     if (found == kSchemes.end()) return std::nullopt;
@@ -213,8 +256,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     PiecesPlan best;
     best.scheme = rt::ExchangeScheme::synchronous;
     best.interval = request.interval.value_or(1);
-    best.cut = rt::choose_decomposition(rules.grid, request.count, rules.ghosts(best.interval), rules.may,
-                                        names);  // where it can be cut at all
+    best.cut = cut_at_all(rules, request.count, best.interval, names);
     const Paces paces = paces_of(program, best.cut.pieces.front().extent(), request, options);
     std::optional<double> least;
     bool has_others = false;
@@ -222,10 +264,9 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
         const std::int64_t unit = paces.several.steps_at_once;
         const std::int64_t first = request.interval.value_or(unit);
-        const std::int64_t longest = is_synchronous ? std::max(unit, kMostInterval / unit * unit) : unit;
-        const std::int64_t last = request.interval.value_or(longest);
-        if (!is_synchronous && first != unit) continue;
+        const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval));
         for (std::int64_t interval = first; interval <= last; interval += unit) {
+            if (!is_synchronous && !can_be_each(interval, scheme, paces.several.steps_at_once)) break;
             std::optional<rt::Decomposition> cut =
                 cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
             if (!cut) break;  // pieces are too thin for such deep ghosts
@@ -244,19 +285,18 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     if (!least) predict_plan(best, rules, paces, network);  // too thin for several steps at once
     if (!has_others && request.scheme != rt::ExchangeScheme::synchronous)
         best.why_synchronous = why_only_synchronous(rules, request, paces, names);
-    best.carried = rules.carried_names();
-    best.uncut = rules.why_not;
+    add_rules(best, rules);
     return best;
 }
 
-void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why, rt::ExchangeScheme instead) {
+void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why) {
     refuse_usage(fmt::format("--exchange-scheme {} cannot be: {}", scheme_word(wanted), why),
-                 fmt::format("leave it out: the exchange is {} then", scheme_word(instead)));
+                 "leave it out, and one that can be is chosen");
 }
 
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
     if (!request.scheme || plan.exchange_bytes == 0 || plan.scheme == *request.scheme) return;
-    refuse_scheme(*request.scheme, plan.why_synchronous, plan.scheme);
+    refuse_scheme(*request.scheme, plan.why_synchronous);
 }
 
 PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
@@ -266,8 +306,7 @@ PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
     plan.cut = rt::decompose(rules.grid, counts, rules.ghosts(interval), axis_names(program));
     plan.interval = interval;
     plan.steps_at_once = steps_at_once;
-    plan.carried = rules.carried_names();
-    plan.uncut = rules.why_not;
+    add_rules(plan, rules);
     return plan;
 }
 
@@ -287,7 +326,8 @@ CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options = adding_by_plane(std::move(options), plan.cut.count());
     options.wait_for_time_block = true;  // pieces must not go on in different ways
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
-                               plan.interval == plan.steps_at_once && !plan.cut.axis_cut_besides_last();
+                               can_be_each(plan.interval, plan.scheme, plan.steps_at_once) &&
+                               !plan.cut.axis_cut_besides_last();
     options.blocks_give_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
     if (plan.steps_at_once > 1 && !pins_temporal(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));

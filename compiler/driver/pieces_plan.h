@@ -52,9 +52,10 @@ struct PiecesRequest {
 struct PiecesPlan {
     rt::Decomposition cut;
     std::int64_t interval = 1;
-    int steps_at_once = 1;             // of the kernel that does several, 1: there is none
-    std::vector<std::string> carried;  // fields that are exchanged
-    std::vector<std::string> uncut;    // "x: …": why not along that axis
+    int steps_at_once = 1;                    // of the kernel that does several, 1: there is none
+    std::vector<std::string> carried;         // fields that are exchanged
+    std::array<std::int64_t, 2> reach{0, 0};  // as PiecesOptions has it
+    std::vector<std::string> uncut;           // "x: …": why not along that axis
     rt::ExchangeScheme scheme = rt::ExchangeScheme::direct;  // as PiecesOptions has it
     std::string why_synchronous;      // what keeps others out that may be chosen; empty: nothing
     std::int64_t exchange_bytes = 0;  // to the piece that is given most
@@ -63,6 +64,8 @@ struct PiecesPlan {
     double seconds() const { return step_seconds + ghost_seconds + exchange_seconds; }  // of a step
     double efficiency() const;  // of that many devices against one: 1 is that many times as fast
 };
+
+rt::PiecesOptions pieces_options(const PiecesPlan& plan);
 
 // As on the command line; empty: none.
 std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word);
@@ -75,8 +78,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
 
 // Both throw CommandError (usage): the scheme that was asked for cannot be; the second where the plan has
 // another.
-[[noreturn]] void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why,
-                                rt::ExchangeScheme instead);
+[[noreturn]] void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why);
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan);
 
 // As it was planned by another process of the same run.

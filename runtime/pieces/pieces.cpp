@@ -64,6 +64,8 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         carried.levels = static_cast<int>(std::min<std::int64_t>(options_.interval, field->history + 1));
         carried_.push_back(carried);
     }
+    for (std::size_t i = 0; i < sessions_.size(); ++i)
+        mirrors_ghosts_.push_back(mirrors_ghosts(i));
     choose_scheme();
     if (!is_shared()) return;
     // Of nothing yet: ranks are connected before any step, and what is in the way is seen.
@@ -94,10 +96,10 @@ void Pieces::set_table(const std::string& name, std::span<const double> values) 
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
         ranks_->at_step(done_);
-        if (steps_by_block(count)) {
-            step_block();
-            done_ += options_.interval;
-            count -= options_.interval;
+        if (const std::int64_t blocks = blocks_within(count); blocks > 0) {
+            step_blocks(blocks);
+            done_ += blocks * plan().time_block->steps;
+            count -= blocks * plan().time_block->steps;
             continue;
         }
         // Not only where it must be: steps that are done several at once should not be parted by an exchange.
@@ -168,7 +170,7 @@ void Pieces::exchange() {
     in_step_ = false;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         // Kernels for several steps leave halos as they are, and a piece may be too small for them.
-        if (!plan().time_block && !mirrors_ghosts(i)) continue;
+        if (!plan().time_block && !mirrors_ghosts_[i]) continue;
         for (const Carried& field : carried_)
             sessions_[i]->mark_written(field.name);
     }

@@ -47,9 +47,12 @@ struct PiecesOptions {
     std::int64_t interval = 1;         // steps from one exchange to the next
     std::vector<std::string> carried;  // fields that a step reads of the one before
     // The last of these that can be (Pieces::scheme()), up to this one. All but the first need a kernel for
-    // as many steps as the interval has (TimeBlock::is_of_pieces) and a grid that is cut along its last axis
-    // alone.
+    // several steps (TimeBlock::is_of_pieces), of which the interval is a multiple, and a grid that is cut
+    // along its last axis alone; direct exchange needs one for as many steps as the interval has.
     ExchangeScheme scheme = ExchangeScheme::direct;
+    // Planes below and above that states need of the step before. Fewer ghosts are computed where it is
+    // given.
+    std::array<std::int64_t, 2> reach{0, 0};
 };
 
 class Pieces {
@@ -107,14 +110,16 @@ private:
     void choose_scheme();
     std::string what_lacks() const;  // for kernels to take part in the exchange, of this process's pieces
     std::string what_lacks_anywhere() const;
-    bool steps_by_block(std::int64_t count) const;
-    void step_block();
+    std::int64_t blocks_within(std::int64_t count) const;
+    void step_blocks(std::int64_t count);
     void step_direct();
     void wait_for_each_other();
-    void step_beside_exchange();
-    PlaneRange own_planes(std::size_t index) const;
-    std::array<std::int64_t, 2> ghosts(std::size_t index) const;
+    void step_beside_exchange(std::int64_t blocks);
+    void launch_interiors_first(std::int64_t steps_after);
+    std::array<std::int64_t, 2> ghosts_for(std::size_t index, std::int64_t steps) const;
+    PlaneRange planes_for(std::size_t index, std::int64_t steps_after) const;
     void wait_for_main_lane(Device::Lane lane);
+    void join_main_lane();
     void join_lanes();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
@@ -137,7 +142,8 @@ private:
     PiecesOptions options_;
     std::array<std::vector<Transfer>, kMaxRank> transfers_;
     std::vector<Carried> carried_;
-    std::int64_t good_for_ = 0;  // steps that the ghosts are
+    std::vector<bool> mirrors_ghosts_;  // by session
+    std::int64_t good_for_ = 0;         // steps that the ghosts are
     ExchangeScheme scheme_ = ExchangeScheme::synchronous;
     std::string why_synchronous_;
     std::set<std::pair<Device*, Device*>> waiting_;  // of direct exchange: the first for the second

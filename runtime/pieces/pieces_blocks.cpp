@@ -1,6 +1,7 @@
 // Steps by kernels that do several at once, and take part in the exchange (TimeBlock::is_of_pieces).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,7 @@ std::string Pieces::what_lacks() const {
         return fmt::format("the grid is cut along {}, too", plan().axes[*axis]);
     for (const Session* session : sessions_)
         if (!session->gives_planes()) return "no kernel does several steps at once";
-    if (options_.interval != plan().time_block->steps)
+    if (options_.interval % plan().time_block->steps != 0)
         return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
                            options_.interval, plan().time_block->steps);
     for (const Carried& carried : carried_)
@@ -61,6 +62,9 @@ std::string Pieces::what_lacks_anywhere() const {
 
 std::string Pieces::why_not_direct() const {
     if (is_shared()) return "the pieces are in several processes";
+    if (options_.interval != plan().time_block->steps)
+        return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
+                           options_.interval, plan().time_block->steps);
     for (const Session* session : sessions_)
         if (!session->stores_ghosts()) return "a kernel stores no ghosts at the neighbours";
     for (const Transfer& transfer : transfers_[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
@@ -95,17 +99,18 @@ void Pieces::choose_scheme() {
     }
 }
 
-bool Pieces::steps_by_block(std::int64_t count) const {
-    if (scheme_ == ExchangeScheme::synchronous) return false;
+// Blocks of steps, of the next `count` steps, up to the next exchange; 0: steps are done otherwise.
+std::int64_t Pieces::blocks_within(std::int64_t count) const {
+    if (scheme_ == ExchangeScheme::synchronous) return 0;
     const std::int64_t single = plan().time_block->is_whole ? 0 : 1;  // the last, for its results
-    return count - single >= options_.interval;
+    return std::min(count - single, options_.interval) / plan().time_block->steps;
 }
 
-void Pieces::step_block() {
+void Pieces::step_blocks(std::int64_t count) {
     if (scheme_ == ExchangeScheme::direct) {
         step_direct();
     } else {
-        step_beside_exchange();
+        step_beside_exchange(count);
     }
 }
 
@@ -114,7 +119,7 @@ void Pieces::step_direct() {
     if (good_for_ < options_.interval) exchange();
     if (!in_step_) wait_for_each_other();
     for (std::size_t i = 0; i < sessions_.size(); ++i)
-        sessions_[i]->launch_planes(own_planes(i), true);
+        sessions_[i]->launch_planes(planes_for(i, 0), true);
     for (Session* session : sessions_)
         session->finish_block();
     wait_for_each_other();
@@ -130,13 +135,35 @@ void Pieces::wait_for_each_other() {
 }
 
 // What was exchanged last is copied while the planes that do not need it are computed: those of the interior,
-// which come first. Two borders are computed side by side, as each alone leaves a device without work at its
-// end.
-void Pieces::step_beside_exchange() {
+// which come first. Later blocks have the ghosts that they need, as the first has computed them, too.
+void Pieces::step_beside_exchange(std::int64_t blocks) {
     if (!in_step_) join_lanes();
+    const std::int64_t steps = plan().time_block->steps;
+    for (std::int64_t after = blocks - 1; after >= 0; --after) {
+        if (after == blocks - 1) {
+            launch_interiors_first(after * steps);
+        } else {
+            for (std::size_t i = 0; i < sessions_.size(); ++i)
+                sessions_[i]->launch_planes(planes_for(i, after * steps), false);
+        }
+        for (Session* session : sessions_)
+            session->finish_block();
+    }
+    wait_for_main_lane(Device::Lane::urgent);
+    in_step_ = true;
+    good_for_ = 0;
+}
+
+// A block, and the exchange that its borders wait for. Two borders are computed side by side, as each alone
+// leaves a device without work at its end.
+void Pieces::launch_interiors_first(std::int64_t steps_after) {
     std::vector<InteriorFirst> parts;
-    for (std::size_t i = 0; i < sessions_.size(); ++i)
-        parts.push_back(interior_first(own_planes(i), ghosts(i), plan().time_block->walks));
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        std::array<std::int64_t, 2> bound = ghosts_for(i, plan().time_block->steps);
+        for (std::size_t side = 0; side < 2; ++side)
+            bound[side] += ghosts_for(i, steps_after)[side];
+        parts.push_back(interior_first(planes_for(i, steps_after), bound, plan().time_block->walks));
+    }
     {
         const InLane urgent(Device::Lane::urgent, sessions_);
         for (std::size_t i = 0; i < sessions_.size(); ++i)
@@ -152,23 +179,25 @@ void Pieces::step_beside_exchange() {
         }
         if (below.planes() > 0) sessions_[i]->launch_planes(below, false);
     }
-    for (Session* session : sessions_)
-        session->finish_block();
-    join_lanes();
-    in_step_ = true;
-    good_for_ = 0;
+    join_main_lane();
 }
 
-// Of this process's piece `index`.
-PlaneRange Pieces::own_planes(std::size_t index) const {
+// How many planes it has of the piece below, and of the one above, that so many steps need; `index` is of
+// this process's pieces.
+std::array<std::int64_t, 2> Pieces::ghosts_for(std::size_t index, std::int64_t steps) const {
+    std::array<std::int64_t, 2> deep = piece(index).ghosts[static_cast<std::size_t>(cut_.grid.rank - 1)];
+    for (std::size_t side = 0; side < 2; ++side)
+        if (deep[side] > 0)
+            deep[side] = steps > 0 ? deep[side] - (options_.interval - steps) * options_.reach[side] : 0;
+    return deep;
+}
+
+// Its own, and the ghosts that so many steps need which are done after these.
+PlaneRange Pieces::planes_for(std::size_t index, std::int64_t steps_after) const {
     const int last = cut_.grid.rank - 1;
     const std::int64_t begin = piece(index).ghosts[static_cast<std::size_t>(last)][0];
-    return {begin, begin + piece(index).own(last)};
-}
-
-// How many planes it has of the piece below, and of the one above.
-std::array<std::int64_t, 2> Pieces::ghosts(std::size_t index) const {
-    return piece(index).ghosts[static_cast<std::size_t>(cut_.grid.rank - 1)];
+    const auto [below, above] = ghosts_for(index, steps_after);
+    return {begin - below, begin + piece(index).own(last) + above};
 }
 
 void Pieces::wait_for_main_lane(Device::Lane lane) {
@@ -177,11 +206,15 @@ void Pieces::wait_for_main_lane(Device::Lane lane) {
         session->device().wait_for_lane(Device::Lane::main);
 }
 
-// What is asked for from then on begins when all lanes have done what they were asked for.
-void Pieces::join_lanes() {
+void Pieces::join_main_lane() {
     for (Session* session : sessions_)
         for (const Device::Lane lane : {Device::Lane::beside, Device::Lane::urgent})
             session->device().wait_for_lane(lane);
+}
+
+// What is asked for from then on begins when all lanes have done what they were asked for.
+void Pieces::join_lanes() {
+    join_main_lane();
     wait_for_main_lane(Device::Lane::urgent);
 }
 

@@ -258,7 +258,7 @@ public:
     using Change = std::function<void(lower::Lowered& code, std::size_t piece)>;
     // change: of a piece's code, before it is loaded.
     HeatInPieces(const std::vector<rt::Device*>& devices, bool of_pieces, rt::ExchangeScheme scheme,
-                 const Change& change = {}) {
+                 std::int64_t interval, const Change& change = {}) {
         schedule::TemporalSchedule temporal;
         temporal.steps = 2;
         temporal.warps = 1;
@@ -267,7 +267,8 @@ public:
         temporal.gives_ghosts = of_pieces && scheme == rt::ExchangeScheme::direct;
         const driver::CutRules rules = driver::cut_rules(program_, reference_.extent);
         const int count = static_cast<int>(devices.size());
-        const rt::Decomposition cut = rt::decompose(rules.grid, {1, count, 1}, rules.ghosts(2), {"x", "y"});
+        const rt::Decomposition cut =
+            rt::decompose(rules.grid, {1, count, 1}, rules.ghosts(interval), {"x", "y"});
         std::vector<rt::Session*> pointers;
         sessions_.reserve(devices.size());
         for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -278,7 +279,7 @@ public:
                                    load_cuda(code, *devices[i]), rt::SessionOptions{.poison = true});
             pointers.push_back(&sessions_.back());
         }
-        pieces_.emplace(cut, pointers, rt::PiecesOptions{2, rules.carried_names(), scheme});
+        pieces_.emplace(cut, pointers, rt::PiecesOptions{interval, rules.carried_names(), scheme, {1, 1}});
     }
     rt::ExchangeScheme scheme() const { return pieces_->scheme(); }
     // As of all pieces, where so many of the reference's steps are asked for first.
@@ -307,7 +308,7 @@ private:
 
 TEST_CASE("the interior needs neither ghosts nor borders, and neither of them needs it") {
     std::array<LateDevice, 3> devices;
-    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous,
+    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous, 2,
                       [&](lower::Lowered& code, std::size_t piece) {
                           devices[piece].arguments_of_block = code.plan.time_block->kernel.arguments.size();
                       });
@@ -320,16 +321,40 @@ TEST_CASE("the interior needs neither ghosts nor borders, and neither of them ne
 
 TEST_CASE("the interior comes after all that was asked for before, and borders after the exchange") {
     std::array<EagerDevice, 3> devices;
-    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous);
+    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous, 2);
     REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
     CHECK(heat.difference(1) == "");
     for (const EagerDevice& device : devices)
         CHECK_FALSE(device.overtook());
 }
 
+TEST_CASE("of the blocks of steps up to an exchange, the first alone has borders") {
+    std::array<LateDevice, 3> devices;
+    HeatInPieces heat({devices.data(), &devices[1], &devices[2]}, true, rt::ExchangeScheme::asynchronous, 6,
+                      [&](lower::Lowered& code, std::size_t piece) {
+                          devices[piece].arguments_of_block = code.plan.time_block->kernel.arguments.size();
+                      });
+    REQUIRE(heat.scheme() == rt::ExchangeScheme::asynchronous);
+    CHECK(heat.difference(1) == "");
+    CHECK(devices[0].launched_late == 4);  // of 11 steps one by itself, three blocks, and two
+    CHECK(devices[2].launched_late == 2);
+    std::array<EagerDevice, 3> eager;
+    HeatInPieces again({eager.data(), &eager[1], &eager[2]}, true, rt::ExchangeScheme::asynchronous, 4);
+    CHECK(again.difference(3) == "");
+    for (const EagerDevice& device : eager)
+        CHECK_FALSE(device.overtook());
+}
+
+TEST_CASE("kernels store ghosts at the neighbours that are as deep as they themselves need") {
+    emulator::EmulatedDevice device;
+    HeatInPieces heat({&device, &device}, true, rt::ExchangeScheme::direct, 4);
+    CHECK(heat.scheme() == rt::ExchangeScheme::asynchronous);
+    CHECK(heat.difference(2) == "");
+}
+
 TEST_CASE("pieces of which one is too small for several steps at once") {
     emulator::EmulatedDevice device;
-    HeatInPieces heat({&device, &device}, false, rt::ExchangeScheme::direct,
+    HeatInPieces heat({&device, &device}, false, rt::ExchangeScheme::direct, 2,
                       [](lower::Lowered& code, std::size_t piece) {
                           if (piece == 1) code.plan.time_block->least_extent[1] = 26;  // the grid has 25
                       });
@@ -338,8 +363,8 @@ TEST_CASE("pieces of which one is too small for several steps at once") {
 }
 
 TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once") {
-    const Seeds seeds = seeds_from_environment(14001, 140);
-    std::uint64_t cut = 0, direct = 0, asynchronous = 0;
+    const Seeds seeds = seeds_from_environment(14001, 200);
+    std::uint64_t cut = 0, direct = 0, asynchronous = 0, of_several_blocks = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         RandomTimeLoop loop = random_time_loop(seed);
         loop.temporal.of_pieces = true;
@@ -366,8 +391,11 @@ TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once")
         cut += run.is_cut ? 1 : 0;
         direct += run.scheme == rt::ExchangeScheme::direct ? 1 : 0;
         asynchronous += run.scheme == rt::ExchangeScheme::asynchronous ? 1 : 0;
+        of_several_blocks +=
+            run.scheme == rt::ExchangeScheme::asynchronous && run.interval > loop.temporal.steps ? 1 : 0;
     }
     CHECK(cut * 8 >= seeds.count);
     CHECK(direct * 60 >= seeds.count);
     CHECK(asynchronous * 60 >= seeds.count);
+    CHECK(of_several_blocks * 60 >= seeds.count);
 }

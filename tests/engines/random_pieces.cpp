@@ -17,19 +17,23 @@ namespace halo::test {
 
 namespace {
 
-// Drawn until one fits; none where the grid is too small for all that were drawn.
+// Drawn until one fits; none where the grid is too small for all that were drawn. Sets options.interval.
 std::optional<rt::Decomposition> random_cut(const ir::Program& program, const driver::CutRules& rules,
-                                            Random& random, int steps_at_once, std::int64_t& interval) {
+                                            Random& random, int steps_at_once, rt::PiecesOptions& options) {
+    const bool is_direct = options.scheme == rt::ExchangeScheme::direct;
     for (int attempt = 0; attempt < 30; ++attempt) {
         std::array<int, rt::kMaxRank> counts{1, 1, 1};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
-        interval = random.between(0, 2) > 0 ? steps_at_once : random.between(1, 4);
+        options.interval = random.between(0, 2) == 0 ? random.between(1, 4)
+                           : is_direct               ? steps_at_once
+                                                     : steps_at_once * random.between(1, 3);
         if (steps_at_once > 1 && attempt % 8 < 7)  // along the last axis alone
             std::fill(counts.begin(), counts.begin() + program.rank() - 1, 1);
         if (counts[0] * counts[1] * counts[2] == 1) continue;
         try {
-            return rt::decompose(rules.grid, counts, rules.ghosts(interval), driver::axis_names(program));
+            return rt::decompose(rules.grid, counts, rules.ghosts(options.interval),
+                                 driver::axis_names(program));
         } catch (const rt::Error&) {
             // too thin
         }
@@ -65,16 +69,18 @@ std::unique_ptr<CutGrid> cut_at_random(const ir::Program& program, const Extent&
                                        const Makers& makers) {
     const driver::CutRules rules = driver::cut_rules(program, extent);
     rt::PiecesOptions options;
+    options.scheme = random.pick<rt::ExchangeScheme>(
+        {rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous, rt::ExchangeScheme::asynchronous,
+         rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
     const std::optional<rt::Decomposition> cut =
-        random_cut(program, rules, random, makers.steps_at_once, options.interval);
+        random_cut(program, rules, random, makers.steps_at_once, options);
     if (!cut) return nullptr;
     auto grid = std::make_unique<CutGrid>();
     grid->description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
                                     cut->counts[1], cut->counts[2], options.interval);
     options.carried = rules.carried_names();
-    options.scheme =
-        random.pick<rt::ExchangeScheme>({rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous,
-                                         rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
+    const auto& of_states = rules.reach.states[static_cast<std::size_t>(program.rank() - 1)];
+    if (random.chance(80)) options.reach = {of_states[0], of_states[1]};  // else all ghosts are computed
     grid->sessions.reserve(cut->pieces.size());
     for (std::size_t i = 0; i < cut->pieces.size(); ++i) {
         const lower::Lowered lowered = makers.lower(driver::program_of_piece(program, *cut, i));
@@ -149,6 +155,7 @@ CutRun run_in_pieces(const ir::Program& program, const Reference& reference, std
     if (!grid) return result;
     result.is_cut = true;
     result.description = grid->description;
+    result.interval = grid->options.interval;
     const int first = random.between(0, reference.steps);
     const int rest = reference.steps - first;
     const std::unique_ptr<CutGrid> others =

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -141,12 +142,15 @@ TEST_CASE("pieces at the ends and between others exchange by each scheme", "[sch
     const Run one = run(folder, "heat3d.halo", {"u"}, {"--grid", grid});
     INFO(one.outcome.err);
     REQUIRE(one.outcome.code == 0);
-    for (const std::string scheme : {"synchronous", "asynchronous", "direct"}) {
+    using Way = std::pair<std::string, std::string>;
+    for (const auto& [scheme, interval] :
+         {Way{"synchronous", "3"}, Way{"asynchronous", "3"}, Way{"asynchronous", "6"}, Way{"direct", "3"}}) {
         for (const std::string devices : {"2", "0,1,0", "0,1,0,1"}) {
             const Run pieces = run(folder, "heat3d.halo", {"u"},
-                                   {"--grid", grid, "--devices", devices, "--exchange", "3",
+                                   {"--grid", grid, "--devices", devices, "--exchange", interval,
                                     "--exchange-scheme", scheme, "--schedule", "temporal steps=3"});
-            INFO(scheme << ", devices " << devices << "\n" << pieces.outcome.err);
+            INFO(scheme << " every " << interval << " steps, devices " << devices << "\n"
+                        << pieces.outcome.err);
             REQUIRE(pieces.outcome.code == 0);
             CHECK((pieces.fields == one.fields));
         }

@@ -1,6 +1,7 @@
 // A run of several processes, each with a GPU of its own: the bits of one GPU, however ghosts travel, and
 // whoever goes on from a checkpoint.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -44,11 +45,13 @@ TEST_CASE("two processes exchange by each transport and scheme", "[exchange]") {
     std::vector<std::string> transports{"mpi"};
     if (halo::rt::why_no_nccl().empty()) transports.push_back("nccl");
     for (const std::string& transport : transports) {
-        for (const std::string scheme : {"synchronous", "asynchronous"}) {
-            INFO(transport << ", " << scheme);
+        using Way = std::pair<std::string, std::string>;
+        for (const auto& [scheme, interval] :
+             {Way{"synchronous", "3"}, Way{"asynchronous", "3"}, Way{"asynchronous", "6"}}) {
+            INFO(transport << ", " << scheme << " every " << interval << " steps");
             CHECK((heat(folder, 2,
-                        {"--steps", "21", "--transport", transport, "--exchange", "3", "--exchange-scheme",
-                         scheme, "--schedule", "temporal steps=3"}) == one));
+                        {"--steps", "21", "--transport", transport, "--exchange", interval,
+                         "--exchange-scheme", scheme, "--schedule", "temporal steps=3"}) == one));
         }
     }
 }

@@ -71,17 +71,33 @@ TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
     ExchangePlan exchange = kExchange;
     exchange.scheme = rt::ExchangeScheme::asynchronous;
     const rt::Decomposition cut = cut_into({1, 1, 2});
-    const Prediction apart = predict(cut, {1, kCell}, kExchange, link);
-    const Prediction beside = predict(cut, {1, kCell}, exchange, link);
+    const Prediction apart = predict(cut, {2, kCell}, kExchange, link);
+    const Prediction beside = predict(cut, {2, kCell}, exchange, link);
     CHECK(beside.exchange == Approx(apart.exchange - beside.own));
     CHECK(beside.ghosts == apart.ghosts);
     const rt::Decomposition rows = rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxes);
-    CHECK(predict(rows, {1, kCell}, exchange, link).ghosts ==
-          Approx(3 * predict(rows, {1, kCell}, kExchange, link).ghosts));  // borders are walks of their own
-    CHECK(predict(cut, {1, 1000 * kCell}, exchange, link).exchange == Approx(10e-6 / 2));
+    CHECK(predict(rows, {2, kCell}, exchange, link).ghosts ==
+          Approx(3 * predict(rows, {2, kCell}, kExchange, link).ghosts));  // borders are walks of their own
+    CHECK(predict(cut, {2, 1000 * kCell}, exchange, link).exchange == Approx(10e-6 / 2));
     exchange.scheme = rt::ExchangeScheme::direct;
     const double stored = 2 * 64 * 64 * 8 / 1e9;
     CHECK(predict(cut, {1, kCell}, exchange, link).exchange == Approx((7e-6 + stored) / 2));
+}
+
+TEST_CASE("of several blocks of steps the first alone has borders, and the last computes no ghosts") {
+    const auto ghosts = [](const rt::Decomposition& cut, int blocks) {
+        const ExchangePlan exchange{2 * blocks, 8, 2, rt::ExchangeScheme::asynchronous};
+        return predict(cut, {2, kCell}, exchange, gpu_link()).ghosts;
+    };
+    const rt::Decomposition rows = rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxes);
+    const double two_rows = 64 * 2 * kCell;
+    CHECK(ghosts(rows, 2) ==
+          Approx((0.5 + 3. / 2) / 2 * two_rows));  // half of them, and borders half as deep
+    CHECK(ghosts(rows, 3) == Approx((1. / 3 + 2. / 3 + 3. / 3) / 3 * two_rows));
+    // Borders fill a device while long walks end, so launches without them take longer.
+    const rt::Decomposition planes = cut_into({1, 1, 2});
+    const double two_planes = 64 * 64 * 2 * kCell, own = 64 * 64 * 32 * kCell;
+    CHECK(ghosts(planes, 2) == Approx((0.5 + 1. / 2) / 2 * two_planes + 0.02 / 2 * own));
 }
 
 TEST_CASE("between two grids that were measured the rate is on the line through them") {
@@ -140,6 +156,10 @@ TEST_CASE("a kernel in the way of several steps that does one at a time has all 
     };
     request.interval = 3;
     CHECK(reason() == "pieces exchange every 3 steps, and the kernel does 1 at once");
+    request.scheme = rt::ExchangeScheme::asynchronous;  // by three blocks
+    CHECK(plan_pieces(heat, {2048, 2048, 1}, request, options).scheme == request.scheme);
+    options.schedules = {"temporal steps=2"};
+    CHECK(reason() == "pieces exchange every 3 steps, and the kernel does 2 at once");
     request.interval.reset();
     options.schedules = {"direct"};
     CHECK(reason() == "no kernel does several steps at once");

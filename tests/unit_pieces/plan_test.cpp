@@ -103,7 +103,19 @@ TEST_CASE("the interval is what several steps at once need, or what was asked fo
     CHECK(plan.efficiency() > 0.9);
     CHECK(plan.efficiency() < 1);
     CHECK(plan_of(heat, {1024, 1024, 1024}, 4, 3).interval == 3);
-    CHECK_THROWS_AS(plan_of(heat, {8, 8, 8}, 2, 5), rt::Error);
+    const auto refusal = [&](int count, std::int64_t interval) {
+        try {
+            plan_of(heat, {8, 8, 8}, count, interval);
+        } catch (const rt::Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(refusal(2, 4) == "");
+    CHECK(refusal(2, 5).find("exchange every 4 steps, or more often") != std::string::npos);
+    CHECK(refusal(8, 5).find("exchange every 4 steps, or more often") != std::string::npos);  // 2 x 2 x 2
+    CHECK(refusal(5, 5).ends_with("exchange every step"));
+    CHECK(refusal(11, 5).find("cannot be cut into 11 pieces") != std::string::npos);
     // Pieces of two rows: no more than two steps, whatever would be faster.
     const ir::Program summed = analyze_text(R"(stencil summed(x, y) {
         field u: f32 { boundary fixed 0 }
