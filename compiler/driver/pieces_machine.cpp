@@ -180,6 +180,7 @@ public:
         request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
         request.is_one_process = share_.ranks == nullptr;
+        if (share_.ranks != nullptr) request.network = network_of(share_.host_of_rank, request.on_gpu);
         CodeOptions known = options;
         if (gpu != nullptr) known.target = gpu->target();
         const auto plan_here = [&] { return plan_pieces(program, extent, request, known); };

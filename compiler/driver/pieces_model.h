@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/pieces/pieces.h"
@@ -33,6 +34,9 @@ struct Network {
     Link within, between;
     int node = 0;  // pieces of a node; 0: all of them
 };
+// Of pieces on these hosts, one or more. Where hosts have them in rows of one length, each is a node; else
+// each piece is one. Between hosts copies are assumed to take 5 us longer, and each GPU to have 50 GB/s.
+Network network_of(const std::vector<std::string>& hosts, bool on_gpu);
 
 // How one piece does its steps.
 struct Pace {

@@ -19,10 +19,15 @@ namespace halo::driver {
 
 namespace {
 
-std::string hosts_words(const rt::Ranks& ranks) {
-    std::set<std::string> hosts;
+std::vector<std::string> hosts_of(const rt::Ranks& ranks) {
+    std::vector<std::string> hosts;
     for (int rank = 0; rank < ranks.count(); ++rank)
-        hosts.insert(ranks.host(rank));
+        hosts.push_back(ranks.host(rank));
+    return hosts;
+}
+
+std::string words_of(const std::vector<std::string>& host_of_rank) {
+    const std::set<std::string> hosts(host_of_rank.begin(), host_of_rank.end());
     return hosts.size() == 1 ? " on one host" : fmt::format(" on {} hosts", hosts.size());
 }
 
@@ -138,7 +143,8 @@ std::unique_ptr<Machine> open_rank(const RunArguments& arguments, rt::Ranks& ran
     }
     std::string remark;
     std::unique_ptr<Machine> machine = open_machine(device, remark);
-    RankShare share{&ranks, hosts_words(ranks), {}};
+    const std::vector<std::string> hosts = hosts_of(ranks);
+    RankShare share{&ranks, words_of(hosts), hosts, {}};
     if (uses_nccl(arguments, ranks, on_gpu, is_shared))
         share.make_transport = [&ranks](rt::Device& gpu) {
             return rt::make_nccl_messages(ranks, dynamic_cast<rt::CudaDevice&>(gpu));

@@ -69,9 +69,10 @@ std::unique_ptr<CutGrid> cut_at_random(const ir::Program& program, const Extent&
                                        const Makers& makers) {
     const driver::CutRules rules = driver::cut_rules(program, extent);
     rt::PiecesOptions options;
+    // Most kernels do not store at neighbours, so the last is often none that can be.
+    using enum rt::ExchangeScheme;
     options.scheme = random.pick<rt::ExchangeScheme>(
-        {rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous, rt::ExchangeScheme::asynchronous,
-         rt::ExchangeScheme::direct, rt::ExchangeScheme::direct});
+        {synchronous, asynchronous, asynchronous, asynchronous, direct, direct, direct, direct, direct});
     const std::optional<rt::Decomposition> cut =
         random_cut(program, rules, random, makers.steps_at_once, options);
     if (!cut) return nullptr;

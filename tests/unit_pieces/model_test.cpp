@@ -66,6 +66,34 @@ TEST_CASE("between nodes the slower link counts, for the pieces at their ends") 
     CHECK(exchange(1) == Approx((1e-6 + 2 * 2 * 5e-6 + 2 * face / 1e9) / 2));
 }
 
+TEST_CASE("hosts that have as many pieces each are nodes, and other pieces are by themselves") {
+    const auto node = [](const std::vector<std::string>& hosts) { return network_of(hosts, true).node; };
+    CHECK(node({"a"}) == 0);
+    CHECK(node({"a", "a", "a"}) == 0);
+    CHECK(node({"a", "a", "b", "b", "a", "a"}) == 2);
+    CHECK(node({"a", "b", "a", "b"}) == 1);
+    CHECK(node({"a", "a", "b"}) == 1);
+    CHECK(node({"a", "a", "b", "c"}) == 1);
+    CHECK(node({"a", "a", "a", "b", "b", "b"}) == 3);
+    const Network two = network_of({"a", "a", "b", "b"}, true);
+    CHECK(two.link(0, 1).bytes_per_second > 5 * two.link(1, 2).bytes_per_second);
+    // The dearer an exchange is, the more steps lie between two.
+    const ir::Program heat = test::analyze_text(R"(stencil heat(x, y) {
+        field u: f32 { boundary periodic }
+        u[t+1] = u + 0.1 * laplacian(u)
+    }
+    )");
+    PiecesRequest request;
+    request.count = 4;
+    request.on_gpu = false;
+    request.network = network_of({"a", "a", "a", "a"}, false);
+    const PiecesPlan within = plan_pieces(heat, {512, 512, 1}, request, {});
+    request.network = network_of({"a", "b", "c", "d"}, false);
+    const PiecesPlan between = plan_pieces(heat, {512, 512, 1}, request, {});
+    CHECK(between.interval > within.interval);
+    CHECK(between.exchange_seconds > within.exchange_seconds);
+}
+
 TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
     const Link link{10e-6, 3e-6, 1e9, 7e-6};
     ExchangePlan exchange = kExchange;
