@@ -1,5 +1,7 @@
 #include "compiler/driver/bench_options.h"
 
+#include "compiler/driver/validators.h"
+
 namespace halo::driver {
 
 namespace {
@@ -36,27 +38,27 @@ void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Opti
         .add_option(
             "--budget", options.budget,
             "with --scaling: seconds, after which what is left is left out; 300, where it is not given")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->needs(scaling);
     command
         .add_option(
             "--node-devices", options.node_devices,
             "with --scaling: devices of one node, for what is predicted; as many as are measured, where "
             "it is not given")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->needs(scaling);
     command
         .add_option(
             "--network-bandwidth", options.network_gigabytes,
             "with --scaling: GB/s between nodes, to one device: an assumption; 50, where it is not given")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->needs(scaling);
     command
         .add_option(
             "--network-latency", options.network_microseconds,
             "with --scaling: microseconds of the least copy between nodes: an assumption; 5, where it "
             "is not given")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->needs(scaling);
 }
 

@@ -18,6 +18,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/error_exit.h"
 #include "compiler/driver/manual.h"
+#include "compiler/driver/validators.h"
 #include "runtime/core/background.h"
 #include "runtime/mpi/mpi_ranks.h"
 #include "runtime/ranks/launch.h"
@@ -215,7 +216,7 @@ private:
         sub->add_option(
                "--timeout", run_.timeout,
                "of several processes: seconds without an answer after which one is lost, 60 by default")
-            ->check(CLI::PositiveNumber);
+            ->check(above_zero());
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
@@ -306,7 +307,7 @@ private:
     // devices: what these go with; null where there are several in any case.
     static void exchange(CLI::App* sub, CLI::Option* devices, ExchangeArguments& arguments) {
         auto* interval =
-            sub->add_option("--exchange", arguments.interval, kExchangeHelp)->check(CLI::PositiveNumber);
+            sub->add_option("--exchange", arguments.interval, kExchangeHelp)->check(CLI::Range(1, 1 << 20));
         auto* scheme = sub->add_option("--exchange-scheme", arguments.scheme, kSchemeHelp)
                            ->check(CLI::IsMember({"synchronous", "asynchronous", "direct"}));
         if (devices == nullptr) return;

@@ -1,0 +1,26 @@
+#include "compiler/driver/validators.h"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <system_error>
+
+namespace halo::driver {
+
+namespace {
+
+std::string mistake_above_zero(const std::string& text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const bool is_number = error == std::errc() && stop == end && std::isfinite(number);
+    return is_number && number > 0 ? "" : "`" + text + "` is no number above 0";
+}
+
+}  // namespace
+
+CLI::Validator above_zero() {
+    return {mistake_above_zero, "POSITIVE"};
+}
+
+}  // namespace halo::driver

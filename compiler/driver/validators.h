@@ -1,0 +1,10 @@
+// What options check that CLI11 has no good message for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace halo::driver {
+
+CLI::Validator above_zero();  // a finite number
+
+}  // namespace halo::driver
