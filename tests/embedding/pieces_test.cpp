@@ -212,7 +212,7 @@ TEST_CASE("what pieces cannot do is refused, and nothing has happened") {
     CHECK(
         says(refusal([&] { Simulation(program, cpus(2), kGrid, {.exchange_every = 0}); }), "1 is the least"));
     CHECK(says(refusal([&] { Simulation(program, cpus(2), kGrid, {.exchange_every = 100}); }),
-               "cannot be cut into 2 pieces"));
+               "exchange every 20 steps, or more often"));
     SimulationOptions placed;
     placed.layout = common_layout({program}, Device::cpu(1), kGrid);
     CHECK(says(refusal([&] { Simulation(program, cpus(2), kGrid, placed); }),
