@@ -26,7 +26,7 @@ std::vector<std::string> hosts_of(const rt::Ranks& ranks) {
     return hosts;
 }
 
-std::string words_of(const std::vector<std::string>& host_of_rank) {
+std::string hosts_words(const std::vector<std::string>& host_of_rank) {
     const std::set<std::string> hosts(host_of_rank.begin(), host_of_rank.end());
     return hosts.size() == 1 ? " on one host" : fmt::format(" on {} hosts", hosts.size());
 }
@@ -144,7 +144,7 @@ std::unique_ptr<Machine> open_rank(const RunArguments& arguments, rt::Ranks& ran
     std::string remark;
     std::unique_ptr<Machine> machine = open_machine(device, remark);
     const std::vector<std::string> hosts = hosts_of(ranks);
-    RankShare share{&ranks, words_of(hosts), hosts, {}};
+    RankShare share{&ranks, hosts_words(hosts), hosts, {}};
     if (uses_nccl(arguments, ranks, on_gpu, is_shared))
         share.make_transport = [&ranks](rt::Device& gpu) {
             return rt::make_nccl_messages(ranks, dynamic_cast<rt::CudaDevice&>(gpu));
