@@ -20,14 +20,15 @@ namespace {
 // Drawn until one fits; none where the grid is too small for all that were drawn. Sets options.interval.
 std::optional<rt::Decomposition> random_cut(const ir::Program& program, const driver::CutRules& rules,
                                             Random& random, int steps_at_once, rt::PiecesOptions& options) {
-    const bool is_direct = options.scheme == rt::ExchangeScheme::direct;
+    // Where kernels cannot store at neighbours, direct exchange is asynchronous, block by block.
+    const bool is_asynchronous = options.scheme == rt::ExchangeScheme::asynchronous;
     for (int attempt = 0; attempt < 30; ++attempt) {
         std::array<int, rt::kMaxRank> counts{1, 1, 1};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
-        options.interval = random.between(0, 2) == 0 ? random.between(1, 4)
-                           : is_direct               ? steps_at_once
-                                                     : steps_at_once * random.between(1, 3);
+        const bool is_any = random.between(0, 2) == 0;
+        const int blocks = is_asynchronous ? random.between(2, 3) : 1;
+        options.interval = is_any ? random.between(1, 4) : blocks * steps_at_once;
         if (steps_at_once > 1 && attempt % 8 < 7)  // along the last axis alone
             std::fill(counts.begin(), counts.begin() + program.rank() - 1, 1);
         if (counts[0] * counts[1] * counts[2] == 1) continue;
@@ -69,7 +70,6 @@ std::unique_ptr<CutGrid> cut_at_random(const ir::Program& program, const Extent&
                                        const Makers& makers) {
     const driver::CutRules rules = driver::cut_rules(program, extent);
     rt::PiecesOptions options;
-    // Most kernels do not store at neighbours, so the last is often none that can be.
     using enum rt::ExchangeScheme;
     options.scheme = random.pick<rt::ExchangeScheme>(
         {synchronous, asynchronous, asynchronous, asynchronous, direct, direct, direct, direct, direct});
