@@ -57,9 +57,12 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     transfers_ = transfers(cut_, plan.halo);
     for (const std::string& name : options_.carried) {
         const FieldPlan* field = find_field(name);
-        if (field == nullptr || field->component > 0) continue;  // it lies in another's array
+        if (field == nullptr) continue;
+        field -= field->component;  // the array is the first's
+        if (std::ranges::find(carried_, field->name, &Carried::name) != carried_.end()) continue;
         Carried carried;
-        carried.name = name;
+        carried.name = field->name;
+        carried.components = {field, static_cast<std::size_t>(field->interleave)};
         carried.element = size_of(field->type) * field->interleave;
         carried.levels = static_cast<int>(std::min<std::int64_t>(options_.interval, field->history + 1));
         carried_.push_back(carried);
@@ -171,8 +174,9 @@ void Pieces::exchange() {
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         // Kernels for several steps leave halos as they are, and a piece may be too small for them.
         if (!plan().time_block && !mirrors_ghosts_[i]) continue;
-        for (const Carried& field : carried_)
-            sessions_[i]->mark_written(field.name);
+        for (const Carried& carried : carried_)
+            for (const FieldPlan& field : carried.components)
+                sessions_[i]->mark_written(field.name);
     }
 }
 
@@ -183,12 +187,11 @@ bool Pieces::mirrors_ghosts(std::size_t index) const {
         const auto along = static_cast<std::size_t>(axis);
         for (std::size_t side = 0; side < 2; ++side) {
             if (!cut_.is_cut(axis) || piece(index).ghosts[along][side] > 0) continue;
-            for (const Carried& carried : carried_) {
-                const FieldPlan& field = *find_field(carried.name);
-                if (field.boundary[along][side].kind == BoundaryKind::mirror &&
-                    piece(index).own(axis) <= field.halo[along][side])
-                    return true;
-            }
+            for (const Carried& carried : carried_)
+                for (const FieldPlan& field : carried.components)
+                    if (field.boundary[along][side].kind == BoundaryKind::mirror &&
+                        piece(index).own(axis) <= field.halo[along][side])
+                        return true;
         }
     }
     return false;

@@ -127,10 +127,11 @@ private:
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
     std::vector<PieceArrays> arrays() const;
 
-    struct Carried {
+    struct Carried {  // an array
         std::string name;
-        std::int64_t element = 0;  // bytes of a cell
-        int levels = 1;            // that are given: older ones were, when they were younger
+        std::span<const FieldPlan> components;  // that it holds; the first has its name
+        std::int64_t element = 0;               // bytes of a cell
+        int levels = 1;                         // that are given: older ones were, when they were younger
     };
 
     Decomposition cut_;

@@ -42,7 +42,7 @@ std::string Pieces::what_lacks() const {
         return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
                            options_.interval, plan().time_block->steps);
     for (const Carried& carried : carried_)
-        if (find_field(carried.name)->role != Role::state)
+        if (carried.components.front().role != Role::state)
             return fmt::format("'{}' is exchanged, too, and is no state", carried.name);
     return "";
 }

@@ -155,6 +155,29 @@ TEST_CASE("faces of pieces that are no thicker than what is read past them") {
                                {20, 3, 1}, {2, 1, 1}) == "");
 }
 
+TEST_CASE("boundaries that are computed from all cells that a thin piece has") {
+    for (const std::string boundary : {"gradient 1/4", "symmetric", "antimirror", "antisymmetric"}) {
+        INFO(boundary);
+        const auto reading = [&](const std::string& more) {
+            return "stencil thin(x, y) {\n    field u: f64 { boundary x clamp, y.low clamp, y.high " +
+                   boundary + " }\n    u[t+1] = 1/2*u + 1/4*u[y-1] + 1/8*u[y+1]" + more + "\n}\n";
+        };
+        CHECK(difference_in_pieces(reading(""), {2, 6, 1}, {1, 3, 1}) == "");
+        CHECK(difference_in_pieces(reading(" + 1/16*u[y+2]"), {2, 9, 1}, {1, 3, 1}) == "");
+    }
+}
+
+// Shrunk from a random program, where the mirror of a component that is not the first was taken for none.
+TEST_CASE("components side by side have boundaries of their own") {
+    CHECK(difference_in_pieces(R"(stencil shown(x, y) {
+        field s: (c: f32, v: f32) { boundary s.c periodic; boundary s.v x periodic, s.v y mirror; layout aos }
+        s[t+1].v = 1/2*s[y-1].v + 1/4*s[y+1].v
+        s[t+1].c = 1/2*s.c
+    }
+    )",
+                               {1, 3, 1}, {1, 3, 1}) == "");
+}
+
 TEST_CASE("pieces whose reductions are not of single planes are refused before a step") {
     const ir::Program program = load_program(R"(stencil summed(x, y) {
         field u: f32 { boundary clamp }
