@@ -218,7 +218,7 @@ private:
                "of several processes: seconds without an answer after which one is lost, 60 by default")
             ->check(above_zero());
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
-        sub->add_option("--steps", run_.steps, "time steps")->check(CLI::Validator(steps_mistake, ""));
+        sub->add_option("--steps", run_.steps, "time steps")->check(step_count());
         repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
         repeatable(sub, "--load", run_.load,
                    "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
@@ -384,10 +384,6 @@ private:
     }
 
     // What is wrong with the text of --steps, for CLI11; empty where nothing is.
-    static std::string steps_mistake(const std::string& text) {
-        const bool is_count = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-        return is_count ? "" : "`" + text + "` is no number of steps; for example --steps 1000";
-    }
     // An option that can be given many times, one value each, so that it never swallows a following argument.
     static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
                            const std::string& description) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,13 @@
 namespace halo::driver {
 
 namespace {
+
+// For people; nothing where there are no ranks.
+std::string hosts_words(const std::vector<std::string>& of_rank) {
+    if (of_rank.empty()) return "";
+    const std::set<std::string> hosts(of_rank.begin(), of_rank.end());
+    return hosts.size() == 1 ? " on one host" : fmt::format(" on {} hosts", hosts.size());
+}
 
 class PiecesEngine final : public Engine {
 public:
@@ -167,8 +175,8 @@ public:
         return is_one_kind ? fmt::format("{} x {}", kinds.size(), kinds.front()) : join(kinds, "+");
     }
     std::string description() const override {
-        return fmt::format("in {} piece{}{}, the first on {}", count(), count() == 1 ? "" : "s", share_.hosts,
-                           machines_.front()->description());
+        return fmt::format("in {} piece{}{}, the first on {}", count(), count() == 1 ? "" : "s",
+                           hosts_words(share_.hosts), machines_.front()->description());
     }
 
     std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent, const CodeOptions& options,
@@ -180,7 +188,7 @@ public:
         request.scheme = parse_scheme(exchange_.scheme);
         request.on_gpu = gpu != nullptr;
         request.is_one_process = share_.ranks == nullptr;
-        if (share_.ranks != nullptr) request.network = network_of(share_.host_of_rank, request.on_gpu);
+        if (share_.ranks != nullptr) request.network = network_of(share_.hosts, request.on_gpu);
         CodeOptions known = options;
         if (gpu != nullptr) known.target = gpu->target();
         const auto plan_here = [&] { return plan_pieces(program, extent, request, known); };

@@ -26,8 +26,7 @@ std::unique_ptr<Machine> open_pieces(const std::string& device, const std::vecto
 // One piece of a grid that several ranks share.
 struct RankShare {
     rt::Ranks* ranks = nullptr;
-    std::string hosts;                      // for people: "on 2 hosts"
-    std::vector<std::string> host_of_rank;  // each one's host
+    std::vector<std::string> hosts;  // of each rank
     std::function<std::unique_ptr<rt::Transport>(rt::Device& device)> make_transport;
 };
 

@@ -127,23 +127,17 @@ std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
     return may;
 }
 
-// Whether kernels take part in an exchange so often.
-bool can_be_each(std::int64_t interval, rt::ExchangeScheme scheme, int steps_at_once) {
-    if (scheme == rt::ExchangeScheme::direct) return interval == steps_at_once;
-    return interval % steps_at_once == 0;
-}
-
 // What keeps pieces from all schemes but synchronous exchange, where there is no plan with another.
 std::string why_only_synchronous(const CutRules& rules, const PiecesRequest& request, const Paces& paces,
                                  const std::vector<std::string>& names) {
     const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
     if (!request.on_gpu) return "CPUs have no kernels that do several steps at once";
     if (!paces.has_block) return "no kernel does several steps at once";
-    if (request.interval &&
-        !can_be_each(*request.interval, request.scheme.value_or(rt::ExchangeScheme::asynchronous),
-                     paces.several.steps_at_once))
-        return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
-                           *request.interval, paces.several.steps_at_once);
+    if (request.interval) {
+        const auto scheme = request.scheme.value_or(rt::ExchangeScheme::asynchronous);
+        std::string why = rt::why_not_each(*request.interval, scheme, paces.several.steps_at_once);
+        if (!why.empty()) return why;
+    }
     if (!rules.may[last]) return "the grid cannot be cut along " + names[last];
     return fmt::format("pieces of a grid that is cut along {} alone are thinner than their ghosts",
                        names[last]);
@@ -266,7 +260,8 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         const std::int64_t first = request.interval.value_or(unit);
         const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval));
         for (std::int64_t interval = first; interval <= last; interval += unit) {
-            if (!is_synchronous && !can_be_each(interval, scheme, paces.several.steps_at_once)) break;
+            if (!is_synchronous && !rt::why_not_each(interval, scheme, paces.several.steps_at_once).empty())
+                break;
             std::optional<rt::Decomposition> cut =
                 cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
             if (!cut) break;  // pieces are too thin for such deep ghosts
@@ -326,7 +321,7 @@ CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options = adding_by_plane(std::move(options), plan.cut.count());
     options.wait_for_time_block = true;  // pieces must not go on in different ways
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
-                               can_be_each(plan.interval, plan.scheme, plan.steps_at_once) &&
+                               rt::why_not_each(plan.interval, plan.scheme, plan.steps_at_once).empty() &&
                                !plan.cut.axis_cut_besides_last();
     options.blocks_give_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
     if (plan.steps_at_once > 1 && !pins_temporal(options))

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <sstream>
 #include <vector>
 
@@ -24,11 +23,6 @@ std::vector<std::string> hosts_of(const rt::Ranks& ranks) {
     for (int rank = 0; rank < ranks.count(); ++rank)
         hosts.push_back(ranks.host(rank));
     return hosts;
-}
-
-std::string hosts_words(const std::vector<std::string>& host_of_rank) {
-    const std::set<std::string> hosts(host_of_rank.begin(), host_of_rank.end());
-    return hosts.size() == 1 ? " on one host" : fmt::format(" on {} hosts", hosts.size());
 }
 
 // Of the ranks of this host that say the same as this one, which it is, and how many there are.
@@ -143,8 +137,7 @@ std::unique_ptr<Machine> open_rank(const RunArguments& arguments, rt::Ranks& ran
     }
     std::string remark;
     std::unique_ptr<Machine> machine = open_machine(device, remark);
-    const std::vector<std::string> hosts = hosts_of(ranks);
-    RankShare share{&ranks, hosts_words(hosts), hosts, {}};
+    RankShare share{&ranks, hosts_of(ranks), {}};
     if (uses_nccl(arguments, ranks, on_gpu, is_shared))
         share.make_transport = [&ranks](rt::Device& gpu) {
             return rt::make_nccl_messages(ranks, dynamic_cast<rt::CudaDevice&>(gpu));

@@ -17,10 +17,19 @@ std::string mistake_above_zero(const std::string& text) {
     return is_number && number > 0 ? "" : "`" + text + "` is no number above 0";
 }
 
+std::string mistake_step_count(const std::string& text) {
+    const bool is_count = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    return is_count ? "" : "`" + text + "` is no number of steps; for example --steps 1000";
+}
+
 }  // namespace
 
 CLI::Validator above_zero() {
     return {mistake_above_zero, "POSITIVE"};
+}
+
+CLI::Validator step_count() {
+    return {mistake_step_count, ""};
 }
 
 }  // namespace halo::driver

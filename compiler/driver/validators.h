@@ -6,5 +6,6 @@
 namespace halo::driver {
 
 CLI::Validator above_zero();  // a finite number
+CLI::Validator step_count();  // 0 or more
 
 }  // namespace halo::driver

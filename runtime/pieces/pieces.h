@@ -43,6 +43,10 @@ enum class ExchangeScheme : std::uint8_t {
     direct         // kernels store them at the neighbours, too
 };
 
+// Why kernels for so many steps cannot take part in an exchange so often, by a scheme but the first; empty:
+// they can.
+std::string why_not_each(std::int64_t interval, ExchangeScheme scheme, int steps_at_once);
+
 struct PiecesOptions {
     std::int64_t interval = 1;         // steps from one exchange to the next
     std::vector<std::string> carried;  // fields that a step reads of the one before

@@ -33,14 +33,21 @@ private:
 
 }  // namespace
 
+std::string why_not_each(std::int64_t interval, ExchangeScheme scheme, int steps_at_once) {
+    const bool may_be_several = scheme == ExchangeScheme::asynchronous;
+    if (may_be_several ? interval % steps_at_once == 0 : interval == steps_at_once) return "";
+    return fmt::format("pieces exchange every {} steps, and the kernel does {} at once", interval,
+                       steps_at_once);
+}
+
 std::string Pieces::what_lacks() const {
     if (const std::optional<int> axis = cut_.axis_cut_besides_last())
         return fmt::format("the grid is cut along {}, too", plan().axes[*axis]);
     for (const Session* session : sessions_)
         if (!session->gives_planes()) return "no kernel does several steps at once";
-    if (options_.interval % plan().time_block->steps != 0)
-        return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
-                           options_.interval, plan().time_block->steps);
+    const std::string parted =
+        why_not_each(options_.interval, ExchangeScheme::asynchronous, plan().time_block->steps);
+    if (!parted.empty()) return parted;
     for (const Carried& carried : carried_)
         if (carried.components.front().role != Role::state)
             return fmt::format("'{}' is exchanged, too, and is no state", carried.name);
@@ -62,9 +69,9 @@ std::string Pieces::what_lacks_anywhere() const {
 
 std::string Pieces::why_not_direct() const {
     if (is_shared()) return "the pieces are in several processes";
-    if (options_.interval != plan().time_block->steps)
-        return fmt::format("pieces exchange every {} steps, and the kernel does {} at once",
-                           options_.interval, plan().time_block->steps);
+    const std::string parted =
+        why_not_each(options_.interval, ExchangeScheme::direct, plan().time_block->steps);
+    if (!parted.empty()) return parted;
     for (const Session* session : sessions_)
         if (!session->stores_ghosts()) return "a kernel stores no ghosts at the neighbours";
     for (const Transfer& transfer : transfers_[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
@@ -159,10 +166,9 @@ void Pieces::step_beside_exchange(std::int64_t blocks) {
 void Pieces::launch_interiors_first(std::int64_t steps_after) {
     std::vector<InteriorFirst> parts;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        std::array<std::int64_t, 2> bound = ghosts_for(i, plan().time_block->steps);
-        for (std::size_t side = 0; side < 2; ++side)
-            bound[side] += ghosts_for(i, steps_after)[side];
-        parts.push_back(interior_first(planes_for(i, steps_after), bound, plan().time_block->walks));
+        const auto now = ghosts_for(i, plan().time_block->steps), later = ghosts_for(i, steps_after);
+        parts.push_back(interior_first(planes_for(i, steps_after), {now[0] + later[0], now[1] + later[1]},
+                                       plan().time_block->walks));
     }
     {
         const InLane urgent(Device::Lane::urgent, sessions_);

@@ -1,0 +1,260 @@
+// Which statements one sweep computes: dependences between statements, and the stages that they leave.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "compiler/ir/access_walk.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
+
+namespace halo::ir {
+
+namespace {
+
+bool is_let(const Program& program, const Statement& statement) {
+    const Assign* assign = std::get_if<Assign>(&statement);
+    return assign && program[assign->target].role == Role::intermediate;
+}
+
+bool is_at_offset(const Access& access) {
+    return access.offset != Offset{};
+}
+
+bool is_at_points(const Statement& statement) {
+    return std::holds_alternative<Inject>(statement) || std::holds_alternative<Sample>(statement);
+}
+
+// By statement: it has a stage of its own, but for the lets that it alone reads.
+std::vector<bool> lone_statements(const Program& program) {
+    std::vector<bool> result = in_place_statements(program);
+    for (std::size_t i = 0; i < result.size(); ++i)
+        result[i] = result[i] || is_at_points(program.statements[i]);
+    return result;
+}
+
+struct WrittenLevel {
+    FieldId field;
+    int time = 0;
+};
+std::optional<WrittenLevel> written_level(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement))
+        return WrittenLevel{assign->target, assign->time};
+    if (const auto* inject = std::get_if<Inject>(&statement))
+        return WrittenLevel{inject->target, inject->time};
+    return std::nullopt;
+}
+
+// Why one statement comes after another.
+struct Dependence {
+    int reader = 0;  // the later one
+    int writer = 0;
+    bool apart = false;    // in a later stage
+    bool is_read = false;  // the later one reads the field that the other writes
+};
+
+// By statement: the statements of the reductions that it reads.
+std::vector<std::vector<int>> reductions_read(const Program& program) {
+    std::vector<std::vector<int>> result(program.statements.size());
+    const auto is_reference = [](const Expr& expr) {
+        return std::holds_alternative<ReductionRef>(expr.node);
+    };
+    if (std::ranges::none_of(program.exprs, is_reference)) return result;
+    std::vector<int> statement_of;
+    for (std::size_t i = 0; i < program.statements.size(); ++i)
+        if (std::holds_alternative<Reduce>(program.statements[i]))
+            statement_of.push_back(static_cast<int>(i));
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+        const std::vector<bool> needed = reachable_exprs(program, roots_of(program.statements[i]));
+        for (std::size_t e = 0; e < needed.size(); ++e) {
+            const ReductionRef* reference = std::get_if<ReductionRef>(&program.exprs[e].node);
+            if (needed[e] && reference) result[i].push_back(statement_of.at(reference->reduction.index));
+        }
+    }
+    return result;
+}
+
+class Dependences {
+public:
+    explicit Dependences(const Program& program)
+        : program_(program),
+          walk_(program),
+          alone_(lone_statements(program)),
+          reductions_read_(reductions_read(program)) {}
+
+    // Sorted by reader.
+    std::vector<Dependence> find() {
+        for (std::size_t i = 0; i < program_.statements.size(); ++i)
+            add(static_cast<int>(i));
+        return std::move(found_);
+    }
+
+private:
+    using Level = std::pair<std::uint32_t, int>;
+
+    void add(int i) {
+        const Statement& statement = program_.statements[i];
+        std::map<Level, bool> reads;  // and whether at an offset
+        walk_.for_each_access(roots_of(statement), [&](const Access& access) {
+            bool& at_offset = reads[{access.field.index, access.time}];
+            at_offset = at_offset || is_at_offset(access);
+        });
+        // A sum's pass over its table begins when all that its terms read is there: a stage of its own.
+        std::vector<ExprId> terms;
+        for (const ExprId root : roots_of(statement))
+            walk_.for_each_sum(root, [&](ExprId term) { terms.push_back(term); });
+        walk_.for_each_access(terms,
+                              [&](const Access& access) { reads[{access.field.index, access.time}] = true; });
+        for (const auto& [level, at_offset] : reads) {
+            for (const int writer : writers_[level])
+                found_.push_back({i, writer, at_offset || alone_[writer], true});
+            readers_[level].push_back(i);
+        }
+        for (const int reduction : reductions_read_[i])
+            if (reduction < i) found_.push_back({i, reduction, true, false});
+        // A reduction runs no earlier than what reads its last value.
+        for (int earlier = 0; earlier < i; ++earlier) {
+            const std::vector<int>& read = reductions_read_[earlier];
+            if (std::ranges::find(read, i) != read.end()) found_.push_back({i, earlier, false, false});
+        }
+        if (alone_[i]) {
+            // All that is neither a let nor later comes first: nothing else is in its stage.
+            for (int earlier = 0; earlier < i; ++earlier)
+                if (!is_let(program_, program_.statements[earlier]))
+                    found_.push_back({i, earlier, true, false});
+        } else if (last_alone_ >= 0 && !is_let(program_, statement)) {
+            found_.push_back({i, last_alone_, true, false});
+        }
+        if (alone_[i]) last_alone_ = i;
+        const std::optional<WrittenLevel> written = written_level(statement);
+        if (!written) return;
+        const Level level{written->field.index, written->time};
+        if (alone_[i]) {
+            // Lets that read what was there before.
+            for (const int reader : readers_[level])
+                if (reader != i) found_.push_back({i, reader, true, false});
+        }
+        writers_[level].push_back(i);
+    }
+
+    const Program& program_;
+    AccessWalk walk_;
+    std::vector<bool> alone_;
+    std::vector<std::vector<int>> reductions_read_;
+    std::map<Level, std::vector<int>> writers_, readers_;
+    int last_alone_ = -1;
+    std::vector<Dependence> found_;
+};
+
+std::vector<Dependence> find_dependences(const Program& program) {
+    return Dependences(program).find();
+}
+
+// Statements that a result needs: all but lets that no such statement reads.
+std::vector<bool> live_statements(const Program& program, const std::vector<Dependence>& dependences) {
+    std::vector<bool> live(program.statements.size());
+    for (std::size_t i = 0; i < live.size(); ++i)
+        live[i] = !is_let(program, program.statements[i]);
+    // Dependences come sorted by reader, and readers after what they read.
+    for (std::size_t i = dependences.size(); i-- > 0;)
+        if (dependences[i].is_read && live[dependences[i].reader]) live[dependences[i].writer] = true;
+    return live;
+}
+
+// Lets beside a statement that works in place or at points, which has its own cells alone, that others read,
+// too: they get a stage before it, with the lets that they need.
+std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage> stages,
+                                       const std::vector<Dependence>& dependences) {
+    const std::vector<bool> alone = lone_statements(program);
+    std::vector<int> stage_of(program.statements.size(), -1);
+    for (std::size_t s = 0; s < stages.size(); ++s)
+        for (const int statement : stages[s].statements)
+            stage_of[statement] = static_cast<int>(s);
+    std::vector<bool> shared(program.statements.size());
+    AccessWalk walk(program);
+    for (std::size_t i = 0; i < shared.size(); ++i) {  // a sum over a table is no work for some cells alone
+        if (is_let(program, program.statements[i]))
+            walk.for_each_sum(roots_of(program.statements[i]).front(), [&](ExprId) { shared[i] = true; });
+    }
+    for (std::size_t i = dependences.size(); i-- > 0;) {  // sorted by reader: what a let needs comes after it
+        const Dependence& each = dependences[i];
+        if (!each.is_read || stage_of[each.reader] < 0 || !is_let(program, program.statements[each.writer]))
+            continue;
+        const bool here = stage_of[each.reader] == stage_of[each.writer];
+        if (!here || shared[each.reader]) shared[each.writer] = true;
+    }
+    std::vector<Stage> result;
+    for (Stage& stage : stages) {
+        const bool has_its_cells =
+            std::ranges::any_of(stage.statements, [&](int statement) { return alone[statement]; });
+        Stage before;
+        if (has_its_cells) {
+            for (const int statement : stage.statements)
+                if (shared[statement]) before.statements.push_back(statement);
+            std::erase_if(stage.statements, [&](int statement) { return shared[statement]; });
+        }
+        if (!before.statements.empty()) result.push_back(std::move(before));
+        result.push_back(std::move(stage));
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<Stage> form_stages(const Program& program) {
+    const std::vector<Dependence> dependences = find_dependences(program);
+    const int count = static_cast<int>(program.statements.size());
+
+    // As early as what a statement reads allows: dependences come sorted by reader.
+    std::vector<int> stage_of(count, 0);
+    for (const Dependence& dependence : dependences) {
+        const int earliest = stage_of[dependence.writer] + (dependence.apart ? 1 : 0);
+        stage_of[dependence.reader] = std::max(stage_of[dependence.reader], earliest);
+    }
+    const int stages = count == 0 ? 0 : 1 + *std::max_element(stage_of.begin(), stage_of.end());
+
+    // Then each let as late as its readers allow, so that it needs no array where one stage alone reads it.
+    std::vector<int> latest(count, stages);
+    for (std::size_t i = dependences.size(); i-- > 0;) {
+        const auto [reader, writer, apart, is_read] = dependences[i];
+        // All dependences of later readers are done, so the reader's place is final: settle it the first
+        // time.
+        if (is_let(program, program.statements[reader]) && latest[reader] < stages) {
+            stage_of[reader] = std::max(stage_of[reader], latest[reader]);
+        }
+        latest[writer] = std::min(latest[writer], stage_of[reader] - (apart ? 1 : 0));
+    }
+    for (int i = 0; i < count; ++i) {  // lets that read no other statement are no reader above
+        if (is_let(program, program.statements[i]) && latest[i] < stages)
+            stage_of[i] = std::max(stage_of[i], latest[i]);
+    }
+
+    const std::vector<bool> live = live_statements(program, dependences);
+    std::vector<Stage> result(stages);
+    for (int i = 0; i < count; ++i) {
+        if (live[i]) result[stage_of[i]].statements.push_back(i);
+    }
+    std::erase_if(result, [](const Stage& stage) { return stage.statements.empty(); });
+    return without_shared_lets(program, std::move(result), dependences);
+}
+
+std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages) {
+    std::vector<int> stage_of(program.statements.size(), -1);  // -1: in no stage
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+        for (int statement : stages[stage].statements)
+            stage_of[statement] = static_cast<int>(stage);
+    }
+    std::vector<bool> stored(program.fields.size());
+    for (std::size_t i = 0; i < program.fields.size(); ++i)
+        stored[i] = program.fields[i].role != Role::intermediate;
+    for (const Dependence& dependence : find_dependences(program)) {
+        if (!dependence.is_read || stage_of[dependence.reader] < 0 ||
+            stage_of[dependence.reader] == stage_of[dependence.writer])
+            continue;
+        stored[written_level(program.statements[dependence.writer])->field.index] = true;
+    }
+    return stored;
+}
+
+}  // namespace halo::ir
