@@ -276,14 +276,31 @@ private:
             local(kNames[axis][1], first[axis] + cells[axis] == context().extent(axis));
             inside_ = inside_ && origin[axis] > 0 && origin[axis] + size < context().extent(axis);
         }
+        declare_alignment(origin[0], tile);
+    }
+
+    // Whether a thread's cells are a vector in memory. In two dimensions warps of an SM take different turns
+    // at the same time, and tiles at a side are rare: where theirs are no vectors all tiles take the turns of
+    // a side, as two loops at once are more than the instruction cache holds.
+    void declare_alignment(const Expr& origin, Block& tile) {
+        const bool periodic = frame_.shape.periodic[0];
+        frame_.from_i = frame_.i;
+        if (periodic) {
+            tile.push_back(kernel::Declare{Type::i32, "from_i", frame_.wrapped(frame_.i, 0)});
+            frame_.from_i = variable("from_i");
+        }
         frame_.aligned = kernel::int_literal(1, Type::boolean);
-        if (frame_.cells_x == 1 && !frame_.shape.periodic[0]) return;
-        Expr aligned;
-        if (frame_.cells_x > 1) aligned = origin[0] % frame_.k_cells_x == 0;
-        if (frame_.shape.periodic[0])
-            aligned = aligned && origin[0] >= 0 && origin[0] + frame_.k_tile_x <= context().extent(0);
-        frame_.aligned = local("aligned", aligned);
-        inside_ = inside_ && frame_.aligned;
+        if (frame_.cells_x == 1) return;
+        Expr aligned = origin % frame_.k_cells_x == 0, plain = aligned;
+        if (periodic) {
+            // Tiles begin with a vector. Where the grid ends with one, too, none is in part at the other end.
+            const Expr whole = context().extent(0) % frame_.k_cells_x == 0;
+            aligned = whole || (origin >= 0 && origin + frame_.k_tile_x <= context().extent(0));
+            plain = whole;
+        }
+        tile.push_back(kernel::Declare{Type::boolean, "aligned", aligned});
+        frame_.aligned = kernel::variable("aligned", Type::boolean);
+        inside_ = inside_ && (frame_.two_rows || !periodic ? frame_.aligned : plain);
     }
 
     // Whether the thread's cells are of those that come out: all or none, where the tile is at no side.
@@ -357,8 +374,8 @@ private:
                 return kernel::CopyAsync{kernel::element(stages_.ring(level), {to}, type),
                                          kernel::address_of(context().array(level), from, type), width};
             };
-            Block line{copy(place, row + frame_.i, frame_.cells_x)};
-            if (frame_.cells_x > 1 || frame_.shape.periodic[0]) {
+            Block line{copy(place, row + frame_.from_i, frame_.cells_x)};
+            if (frame_.cells_x > 1) {
                 Block single = loop_over("x", frame_.k_cells_x,
                                          {copy(place + x, row + frame_.wrapped(frame_.i + x, 0), 1)});
                 line = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned), std::move(single),

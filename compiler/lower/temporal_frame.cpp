@@ -31,6 +31,7 @@ std::vector<std::string> temporal_roles() {
             "end_j",
             "tile_i",
             "tile_j",
+            "from_i",
             "into_line",
             "first_row",
             "at_first_column",

@@ -55,17 +55,18 @@ struct TemporalFrame {
 
     // Constants of the kernel, by name.
     kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_ring, k_ring_row;
-    kernel::Expr lane, warp, row;     // row: of the block's, this thread's first
-    kernel::Expr i, j;                // first cell of the thread
-    kernel::Expr turn, plane;         // of the walk, and the plane k that belongs to it
-    kernel::Expr into_line;           // elements from the start of a line of memory to the tile's first
-    kernel::Expr oldest;              // slot of the ring; empty where it is the first
-    kernel::Expr at;                  // offset of plane k
-    kernel::Expr near_face;           // false where no face of the walked axis is within reach
-    kernel::Expr below_end;           // of a piece: planes before it are stored at the piece below, too
-    kernel::Expr above_begin;         // and those from it on at the piece above
-    kernel::Expr near_side;           // false where the tile is at no face of another axis, and aligned
-    kernel::Expr out_begin, out_end;  // planes that come out
+    kernel::Expr lane, warp, row;  // row: of the block's, this thread's first
+    kernel::Expr i, j;             // first cell of the thread
+    kernel::Expr from_i;           // where its columns are copied from: of a periodic axis, within the grid
+    kernel::Expr turn, plane;      // of the walk, and the plane k that belongs to it
+    kernel::Expr into_line;        // elements from the start of a line of memory to the tile's first
+    kernel::Expr oldest;           // slot of the ring; empty where it is the first
+    kernel::Expr at;               // offset of plane k
+    kernel::Expr near_face;        // false where no face of the walked axis is within reach
+    kernel::Expr below_end;        // of a piece: planes before it are stored at the piece below, too
+    kernel::Expr above_begin;      // and those from it on at the piece above
+    kernel::Expr near_side;        // false where the tile is at no face of another axis, and aligned
+    kernel::Expr out_begin, out_end;               // planes that come out
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out
     kernel::Expr aligned;                          // the tile's rows start at whole vectors
 
