@@ -101,7 +101,7 @@ private:
             workers = workers * frame_.k_warps;
         }
         declare("place", place);
-        declare("workers", workers);
+        declare(frame_.two_rows ? "workers" : "all_warps", workers);
         body().push_back(kernel::Comment{"Tiles at a face need nothing around them there."});
         declare("tiles_x", tiles_along(0, k_out_x_));
         Expr tiles = variable("tiles_x");
@@ -110,20 +110,40 @@ private:
             tiles = tiles * variable("tiles_y");
         }
         declare("tiles", tiles);
-        // So that what neighbouring tiles read is in the cache.
-        body().push_back(kernel::Comment{"Equal parts of tiles are walked side by side."});
-        declare("parts", variable("workers") / variable("tiles"));
-        declare("worker", kernel::select(variable("parts") * variable("tiles") == variable("workers"),
-                                         variable("place") % variable("tiles") * variable("parts") +
-                                             variable("place") / variable("tiles"),
-                                         variable("place")));
+        declare_parts();
         declare_planes();
         const Expr all = as_long(variable("tiles")) * planes_;
         declare("share_begin", all * variable("worker") / variable("workers"), Type::i64);
         declare("share_end", all * (variable("worker") + 1) / variable("workers"), Type::i64);
         const Expr begin = variable("share_begin", Type::i64), end = variable("share_end", Type::i64);
         declare("first_tile", kernel::convert(begin / planes_, Type::i32));
-        declare("end_tile", kernel::convert((end + planes_ - 1) / planes_, Type::i32));
+        Expr end_tile = kernel::convert((end + planes_ - 1) / planes_, Type::i32);
+        if (!frame_.two_rows) end_tile = kernel::select(variable("place") < variable("workers"), end_tile, 0);
+        declare("end_tile", end_tile);
+    }
+
+    // So that what neighbouring tiles read is in the cache. Parts of tiles for warps make no whole blocks
+    // everywhere, and a launch of some of the walks of all has its own rest (schedule::parts_of_tile).
+    void declare_parts() {
+        const Expr tiles = variable("tiles"), parts = variable("parts"), place = variable("place");
+        const auto side_by_side = [&](const Expr& holds) {
+            declare("worker", kernel::select(holds, place % tiles * parts + place / tiles, place));
+        };
+        if (frame_.two_rows) {
+            body().push_back(kernel::Comment{"Equal parts of tiles are walked side by side."});
+            declare("parts", variable("workers") / tiles);
+            side_by_side(parts * tiles == variable("workers"));
+            return;
+        }
+        body().push_back(kernel::Comment{
+            "Equal parts of tiles are walked side by side, where few warps are left without one."});
+        const Expr all = variable("all_warps");
+        declare("parts", all / tiles);
+        declare("is_even", parts > 0 && all % tiles < schedule::kBlocksOfRest * frame_.k_warps,
+                Type::boolean);
+        const Expr is_even = kernel::variable("is_even", Type::boolean);
+        declare("workers", kernel::select(is_even, parts * tiles, all));
+        side_by_side(is_even);
     }
 
     // What comes out of this launch: all planes, or those of a piece that it is asked for.

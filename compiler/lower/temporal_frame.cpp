@@ -13,6 +13,8 @@ std::vector<std::string> temporal_roles() {
             "parts",
             "worker",
             "workers",
+            "all_warps",
+            "is_even",
             "tile",
             "tiles",
             "tiles_x",

@@ -262,6 +262,13 @@ std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, cons
     return tiles;
 }
 
+std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles) {
+    const bool of_warps = pipeline.rank == 2;
+    const std::int64_t workers = std::int64_t{schedule.blocks} * (of_warps ? schedule.warps : 1);
+    const std::int64_t rest = of_warps ? kBlocksOfRest * schedule.warps - 1 : 0;
+    return workers % tiles <= rest ? workers / tiles : 0;
+}
+
 int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
                     const Extent& extent) {
     if (schedule.blocks <= target.sms * schedule.min_blocks) return 0;
@@ -272,10 +279,7 @@ int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule
     const auto shaped = temporal_shape(core, *pipeline, schedule, target);
     const auto* const shape = std::get_if<TemporalShape>(&shaped);
     if (shape == nullptr) return 0;
-    const std::int64_t workers = std::int64_t{schedule.blocks} * (pipeline->rank == 2 ? schedule.warps : 1);
-    const std::int64_t tiles = tiles_of(*pipeline, *shape, extent);
-    const std::int64_t walks = workers / tiles;
-    return workers % tiles == 0 && schedule.blocks % walks == 0 ? static_cast<int>(walks) : 0;
+    return static_cast<int>(parts_of_tile(*pipeline, schedule, tiles_of(*pipeline, *shape, extent)));
 }
 
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
@@ -303,17 +307,24 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
             bytes_written += bytes * std::min(1 + core[queue.field].history, pipeline.steps);
     }
     const double walk = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);
-    const auto tiles = static_cast<double>(tiles_of(pipeline, shape, extent));
-    const double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
+    const std::int64_t tile_count = tiles_of(pipeline, shape, extent);
+    const auto tiles = static_cast<double>(tile_count);
+    const auto parts = static_cast<double>(parts_of_tile(pipeline, schedule, tile_count));
+    const bool side_by_side = parts > 0;
+    double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
+    if (side_by_side) workers = parts * tiles;
     // With one block an SM nothing is done while the first planes are on their way.
     constexpr double kTurnsToArrive = 2;
     const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? kTurnsToArrive : 0;
-    const double starts = std::max(workers, tiles) * (pipeline.lead() + pipeline.tail() + waited);
+    // Shares that go on in a second tile begin twice, and where all run together those are waited for.
+    double walks = std::max(workers, tiles);
+    const double at_once = static_cast<double>(target.sms) * schedule.min_blocks;
+    if (pipeline.rank == 2 && !side_by_side) walks += schedule.blocks > at_once ? tiles : workers;
+    const double starts = walks * (pipeline.lead() + pipeline.tail() + waited);
     const double computed = (tiles * walk + starts) * shape.tile[0] * shape.tile[1];
     const double all =
         static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
     // Shares are done in waves, whose last one may leave SMs without work.
-    const double at_once = static_cast<double>(target.sms) * schedule.min_blocks;
     const double waves = schedule.blocks / at_once;
     // The longer a block's turn in a row of them is past, the less do its last ones end together.
     constexpr double kWavesInStep = 2;
@@ -322,7 +333,6 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double redundancy = computed / all;
     // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still,
     // where they have not walked so far that they are out of step by more than it holds.
-    const bool side_by_side = std::fmod(workers, tiles) == 0;
     const double plane = bytes_read * all / walk;
     const double apart =
         kOutOfStep * walk * std::min(1.0, tiles / workers) * plane / static_cast<double>(target.l2_bytes);

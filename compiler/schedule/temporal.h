@@ -67,6 +67,11 @@ int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce);
 // Instructions that a warp issues in a turn of the walk: an estimate.
 double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
                             const TemporalSchedule& schedule);
+// In two dimensions warps may be left without a part of a tile: fewer than so many blocks have.
+constexpr int kBlocksOfRest = 2;
+// Into how many equal parts each tile is cut, one for a worker, which are walked side by side; 0: workers are
+// too few, or they have equal shares of all tiles.
+std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles);
 // rt::TimeBlock::walks of a schedule that can be built.
 int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
                     const Extent& extent);

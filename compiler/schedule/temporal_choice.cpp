@@ -2,7 +2,6 @@
 // many.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "compiler/schedule/space.h"
@@ -44,11 +43,9 @@ std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& sha
     std::vector<int> counts{at_once};
     const std::int64_t tiles = tiles_of(pipeline, shape, extent);
     if (pipeline.rank == 2) {
-        // Warps of a block that lack a part would have nothing to do.
-        const std::int64_t step = schedule.warps / std::gcd(tiles, std::int64_t{schedule.warps});
         for (const int waves : {1, 2, 3, 4, 6, 8}) {
-            const std::int64_t parts = std::int64_t{waves} * at_once * schedule.warps / tiles / step * step;
-            const auto blocks = static_cast<int>(parts * tiles / schedule.warps);
+            const std::int64_t parts = std::int64_t{waves} * at_once * schedule.warps / tiles;
+            const auto blocks = static_cast<int>((parts * tiles + schedule.warps - 1) / schedule.warps);
             if (parts > 0 && blocks != counts.back()) counts.push_back(blocks);
         }
         return counts;

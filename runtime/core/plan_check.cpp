@@ -154,8 +154,9 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     }
     require(block.reductions.empty() || !(block.is_resident || block.is_of_pieces),
             "its time block is resident or of pieces, and gives reductions");
-    require(block.walks >= 0 &&
-                (block.walks == 0 || (block.is_of_pieces && block.kernel.blocks % block.walks == 0)),
+    const std::int64_t walkers = block.kernel.blocks * (plan.rank == 2 ? block.kernel.threads[1] : 1);
+    require(block.walks >= 0 && (block.walks == 0 || (block.is_of_pieces && block.walks <= walkers)) &&
+                (plan.rank == 2 || block.walks == 0 || block.kernel.blocks % block.walks == 0),
             "{} blocks of its time block make {} walks of each column", block.kernel.blocks, block.walks);
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);

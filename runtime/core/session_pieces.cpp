@@ -30,7 +30,7 @@ void Session::State::launch_planes(std::int64_t phase, const PlaneRange& planes,
                 static_cast<std::int32_t>(values[static_cast<std::size_t>(kernel.arguments[i].part)]);
     const int usual = plan.time_block->walks;
     const std::int64_t count =
-        planes.walks == 0 || usual == 0 ? kernel.blocks : kernel.blocks / usual * planes.walks;
+        planes.walks == 0 || usual == 0 ? kernel.blocks : (kernel.blocks * planes.walks + usual - 1) / usual;
     device->launch(*block_kernel, {count, 1, 1}, launch.pointers.data());
 }
 

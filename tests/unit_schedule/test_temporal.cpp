@@ -41,18 +41,44 @@ TEST_CASE("blocks walk columns where they are so many times as many, in more tha
     CHECK(walks(small, 2 * few) == 0);
 }
 
-TEST_CASE("in two dimensions warps walk, and parts of them make no whole blocks everywhere") {
+TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left without a part") {
     const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
     TemporalSchedule schedule;
     schedule.warps = 4;
     schedule.cells = {4, 1};
+    const int most_left = kBlocksOfRest * schedule.warps - 1;
     for (const std::int64_t width : {4096, 5000, 8192}) {
         const Extent extent{width, 65536, 1};
         const auto columns = static_cast<int>(tiles(program, schedule, extent));
+        REQUIRE(columns > most_left);
         INFO(columns << " columns");
-        for (const int parts : {16, 20}) {
-            schedule.blocks = parts * columns / 4;
-            CHECK(walks_of_column(program, schedule, Target{}, extent) == (columns % 4 == 0 ? parts : 0));
+        for (const int parts : {16, 19, 20, 23}) {
+            const int all = (parts * columns + 3) / 4;
+            schedule.blocks = all;
+            CHECK(walks_of_column(program, schedule, Target{}, extent) == parts);
+            // Launches of some of them, as sessions make them, leave no more.
+            for (int walks = 1; walks <= parts; ++walks) {
+                const int warps = 4 * ((all * walks + parts - 1) / parts);
+                CHECK(warps >= walks * columns);
+                CHECK(warps - walks * columns <= most_left);
+            }
+            schedule.blocks = all + 2;
+            CHECK(walks_of_column(program, schedule, Target{}, extent) == 0);
         }
+    }
+}
+
+TEST_CASE("in two dimensions parts of tiles are chosen, whatever a block's warps make of them") {
+    const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    for (const std::int64_t width : {1000, 2048, 2560, 3000, 4096, 12000, 16384}) {
+        const Extent extent{width, width, 1};
+        TemporalPins pins;
+        pins.steps = 8;
+        const TemporalChoice choice = choose_temporal(program, Target{}, extent, 0, pins);
+        REQUIRE(choice.schedule);
+        const auto formed = form_pipeline(program, choice.schedule->steps);
+        INFO(width << ": " << choice.schedule->blocks << " blocks");
+        CHECK(parts_of_tile(std::get<Pipeline>(formed), *choice.schedule,
+                            tiles(program, *choice.schedule, extent)) > 0);
     }
 }
