@@ -271,7 +271,8 @@ std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& sch
 
 int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
                     const Extent& extent) {
-    if (schedule.blocks <= target.sms * schedule.min_blocks) return 0;
+    // Of so many walks side by side one fewer is little.
+    constexpr std::int64_t kMany = 8;
     const ir::Program core = temporal_core(program, schedule.reductions).program;
     const auto formed = form_pipeline(core, schedule.steps);
     const auto* const pipeline = std::get_if<Pipeline>(&formed);
@@ -279,7 +280,9 @@ int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule
     const auto shaped = temporal_shape(core, *pipeline, schedule, target);
     const auto* const shape = std::get_if<TemporalShape>(&shaped);
     if (shape == nullptr) return 0;
-    return static_cast<int>(parts_of_tile(*pipeline, schedule, tiles_of(*pipeline, *shape, extent)));
+    const std::int64_t parts = parts_of_tile(*pipeline, schedule, tiles_of(*pipeline, *shape, extent));
+    const bool all_begin_together = schedule.blocks <= target.sms * schedule.min_blocks;
+    return all_begin_together && parts < kMany ? 0 : static_cast<int>(parts);
 }
 
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,

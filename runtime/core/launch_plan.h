@@ -274,8 +274,8 @@ struct TimeBlock {
     bool is_resident = false;
     bool is_of_pieces = false;
     // All blocks, in two dimensions their warps, walk equal parts of columns, so many of each: a launch of a
-    // multiple of blocks / walks, rounded up, does as well. 0: they share the planes out otherwise, or so few
-    // run side by side that no walk is over before others begin.
+    // multiple of blocks / walks, rounded up, does as well. 0: they share the planes out otherwise, or few
+    // walks all begin together.
     int walks = 0;
     // Only for grids whose extents, divided by these, leave these.
     std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};

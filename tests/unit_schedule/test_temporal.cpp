@@ -68,6 +68,23 @@ TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left wi
     }
 }
 
+TEST_CASE("of walks that all begin together one is left to borders only where they are many") {
+    const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    const Extent extent{4096, 4096, 1};
+    TemporalSchedule schedule;
+    schedule.cells = {4, 1};
+    schedule.warps = 4;
+    const auto columns = static_cast<int>(tiles(program, schedule, extent));
+    for (const int parts : {7, 8, 12}) {
+        schedule.blocks = parts * columns / 4;
+        schedule.min_blocks = 4;
+        REQUIRE(schedule.blocks <= Target{}.sms * schedule.min_blocks);
+        CHECK(walks_of_column(program, schedule, Target{}, extent) == (parts < 8 ? 0 : parts));
+        schedule.min_blocks = 0;
+        CHECK(walks_of_column(program, schedule, Target{}, extent) == parts);
+    }
+}
+
 TEST_CASE("in two dimensions parts of tiles are chosen, whatever a block's warps make of them") {
     const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
     for (const std::int64_t width : {1000, 2048, 2560, 3000, 4096, 12000, 16384}) {
