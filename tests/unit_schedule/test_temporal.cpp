@@ -76,7 +76,7 @@ TEST_CASE("of walks that all begin together one is left to borders only where th
     schedule.warps = 4;
     const auto columns = static_cast<int>(tiles(program, schedule, extent));
     for (const int parts : {7, 8, 12}) {
-        schedule.blocks = parts * columns / 4;
+        schedule.blocks = (parts * columns + 3) / 4;
         schedule.min_blocks = 4;
         REQUIRE(schedule.blocks <= Target{}.sms * schedule.min_blocks);
         CHECK(walks_of_column(program, schedule, Target{}, extent) == (parts < 8 ? 0 : parts));
