@@ -292,8 +292,9 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     constexpr double kIssueOfMeeting = 0.75;  // of the issue slots' time that is seen beside the memory's,
     constexpr double kWordsToMeet = 128;      // where all warps of an SM hold so many words a lane
     constexpr double kIssueOfAlone = 0.84, kWarpsToHalfIssue = 1.6, kOverlap = 0.29;  // where none meet
-    // By which equal shares differ in time, where there is one wave of them: those of warps, and of blocks.
-    constexpr double kUneven = 0.1, kUnevenBlocks = 0.2;
+    // By which equal shares differ in time, where there is one wave of them: those of warps, more where those
+    // at a side take a loop of their own; and of blocks.
+    constexpr double kUneven = 0.03, kUnevenAtSides = 0.1, kUnevenBlocks = 0.2;
     constexpr double kOutOfStep = 0.01;    // of its walk a tile is before or behind its neighbours
     constexpr double kMissedBeside = 0.1;  // of what they read again: in step,
     constexpr double kMissedApart = 0.3;   // and more where they are so far out of it that the cache is full
@@ -332,7 +333,11 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     // The longer a block's turn in a row of them is past, the less do its last ones end together.
     constexpr double kWavesInStep = 2;
     double idle = 1 + (std::ceil(waves) / waves - 1) * std::min(1.0, kWavesInStep / waves);
-    idle *= 1 + (pipeline.rank == 2 ? kUneven : kUnevenBlocks) / std::ceil(waves);
+    const bool has_sides = !shape.periodic[0] || extent[0] % schedule.cells[0] != 0;
+    idle *= 1 + (pipeline.rank == 3 ? kUnevenBlocks
+                 : has_sides        ? kUnevenAtSides
+                                    : kUneven) /
+                    std::ceil(waves);
     const double redundancy = computed / all;
     // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still,
     // where they have not walked so far that they are out of step by more than it holds.
