@@ -132,9 +132,12 @@ std::string assumptions(const ScalingResults& results) {
         "for;\n"
         "- the cut and the steps between exchanges are those that the model finds fastest; all but "
         "synchronous "
-        "exchange wants a cut along\n  z alone, and direct exchange one node;\n"
-        "- no device waits for a host or is slower than others.\n";
-    return text;
+        "exchange wants a cut along\n  z alone, and direct exchange one node;\n";
+    if (std::ranges::find(results.schemes, ExchangeScheme::asynchronous) != results.schemes.end())
+        text += fmt::format(
+            "- a host takes {:.0f} µs for each piece that its process exchanges asynchronously;\n",
+            within.asking_seconds * 1e6);
+    return text + "- no device waits for a host otherwise, or is slower than others.\n";
 }
 
 }  // namespace

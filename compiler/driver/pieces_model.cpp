@@ -63,7 +63,7 @@ double seconds_of_ghosts(double blocks, int rank, double own, double ghosts) {
 }
 
 Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, const ExchangePlan& exchange,
-                    const Given& given) {
+                    const Given& given, double asking_seconds) {
     const auto interval = static_cast<double>(exchange.interval);
     const double blocks = interval / pace.steps_at_once;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
@@ -78,6 +78,9 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
             result.exchange =
                 (given.waiting + std::max(0.0, given.copying - interval * result.own)) / interval;
             result.ghosts = seconds_of_ghosts(blocks, cut.grid.rank, result.own, result.ghosts);
+            // Where pieces are small the host is busy all the time.
+            result.exchange = std::max(result.exchange, exchange.pieces_of_host * asking_seconds / interval -
+                                                            result.own - result.ghosts);
             break;
         case rt::ExchangeScheme::direct:
             result.exchange = (given.meeting + given.storing) / interval;
@@ -89,7 +92,7 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
 }  // namespace
 
 Link gpu_link() {
-    return {11e-6, 9e-6, 3.9e11, 4e-6};
+    return {11e-6, 9e-6, 3.9e11, 4e-6, 24e-6};
 }
 Link cpu_link() {
     return {1e-6, 1e-6, 5e9, 2e-6};
@@ -125,7 +128,7 @@ Prediction predict(const rt::Decomposition& cut, const Pace& pace, const Exchang
     double most_bytes = 0;
     for (int i = 0; i < cut.count(); ++i) {
         const Given given = given_to(cut, i, exchange, network);
-        const Prediction predicted = of_piece(cut, i, pace, exchange, given);
+        const Prediction predicted = of_piece(cut, i, pace, exchange, given, network.within.asking_seconds);
         most_bytes = std::max(most_bytes, given.bytes);
         if (i == 0 || predicted.seconds() > busiest.seconds()) busiest = predicted;
     }

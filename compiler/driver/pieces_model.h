@@ -17,6 +17,7 @@ struct Link {
     double copy_seconds = 0;      // of the least copy
     double bytes_per_second = 0;  // of a large one
     double meeting_seconds = 0;   // until all are done, where kernels have stored what others need
+    double asking_seconds = 0;    // of the host, for a piece that exchanges beside its interior
 };
 // Of two H200 with NVLink between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB.
 Link gpu_link();
@@ -60,6 +61,7 @@ struct ExchangePlan {
     std::int64_t bytes_of_cell = 0;  // of all levels that are exchanged
     int copies = 1;                  // levels: each is a copy of its own
     rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
+    int pieces_of_host = 1;  // that one process asks for what they do, one after the other
 };
 
 // Of a step of the piece that takes longest.

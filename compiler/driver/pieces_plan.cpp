@@ -76,8 +76,10 @@ Paces paces_of(const ir::Program& program, const Extent& extent, const PiecesReq
     return paces;
 }
 
-void predict_plan(PiecesPlan& plan, const CutRules& rules, const Paces& paces, const Network& network) {
-    ExchangePlan exchange{plan.interval, rules.bytes_of_cell(plan.interval), 0, plan.scheme};
+void predict_plan(PiecesPlan& plan, const CutRules& rules, const Paces& paces, const Network& network,
+                  bool is_one_process) {
+    ExchangePlan exchange{plan.interval, rules.bytes_of_cell(plan.interval), 0, plan.scheme,
+                          is_one_process ? plan.cut.count() : 1};
     for (const CutRules::Carried& carried : rules.carried)
         exchange.copies += static_cast<int>(std::min<std::int64_t>(plan.interval, carried.levels));
     const Prediction predicted = predict(plan.cut, paces.of(plan.interval), exchange, network);
@@ -270,14 +272,16 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             plan.scheme = scheme;
             plan.interval = interval;
             plan.steps_at_once = paces.of(interval).steps_at_once;
-            predict_plan(plan, rules, paces, network);
+            predict_plan(plan, rules, paces, network, request.is_one_process);
             has_others = has_others || !is_synchronous;
             if (least && *least <= plan.seconds()) continue;
             least = plan.seconds();
             best = std::move(plan);
         }
     }
-    if (!least) predict_plan(best, rules, paces, network);  // too thin for several steps at once
+    if (!least)
+        predict_plan(best, rules, paces, network,
+                     request.is_one_process);  // too thin for several steps at once
     if (!has_others && request.scheme != rt::ExchangeScheme::synchronous)
         best.why_synchronous = why_only_synchronous(rules, request, paces, names);
     add_rules(best, rules);

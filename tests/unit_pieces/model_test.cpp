@@ -112,6 +112,23 @@ TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
     CHECK(predict(cut, {1, kCell}, exchange, link).exchange == Approx((7e-6 + stored) / 2));
 }
 
+TEST_CASE("a host asks for one piece's exchange after the other, however small they are") {
+    Link link{10e-6, 3e-6, 1e12, 7e-6};
+    link.asking_seconds = 100e-6;
+    ExchangePlan exchange = kExchange;
+    const rt::Decomposition cut = cut_into({1, 1, 4});
+    const auto seconds = [&](rt::ExchangeScheme scheme, int pieces, double cell) {
+        exchange.scheme = scheme;
+        exchange.pieces_of_host = pieces;
+        return predict(cut, {2, cell}, exchange, link).seconds();
+    };
+    using enum rt::ExchangeScheme;
+    CHECK(seconds(asynchronous, 4, 1e-15) == Approx(400e-6 / 2));
+    CHECK(seconds(asynchronous, 1, 1e-15) == Approx(100e-6 / 2));
+    CHECK(seconds(synchronous, 4, 1e-15) < 100e-6 / 2);
+    CHECK(seconds(asynchronous, 4, 1e-6) == Approx(seconds(asynchronous, 1, 1e-6)));  // devices are slower
+}
+
 TEST_CASE("of several blocks of steps the first alone has borders, and the last computes no ghosts") {
     const auto ghosts = [](const rt::Decomposition& cut, int blocks) {
         const ExchangePlan exchange{2 * blocks, 8, 2, rt::ExchangeScheme::asynchronous};
