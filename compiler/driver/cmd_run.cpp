@@ -180,12 +180,20 @@ std::string report_text(const Report& report, bool with_timings) {
     return with_timings ? text + timings_text(report) : text;
 }
 
+void add_transports(const std::vector<rt::TransportTime>& transports, nlohmann::ordered_json& json) {
+    if (transports.empty()) return;
+    json["transport"] = transports.front().name;
+    if (transports.size() == 1) return;
+    for (const rt::TransportTime& tried : transports)
+        json["transports"].push_back({{"name", tried.name}, {"seconds_per_exchange", tried.seconds}});
+}
+
 std::string as_json(const Report& report) {
     nlohmann::ordered_json json;
     json["name"] = report.request.name;
     json["device"] = report.machine.kind();
     json["device_description"] = report.machine.description();
-    if (!report.timings.load.transport.empty()) json["transport"] = report.timings.load.transport;
+    add_transports(report.timings.load.transports, json);
     json["grid"] = std::vector<std::int64_t>(report.request.extent.begin(),
                                              report.request.extent.begin() + report.request.rank());
     json["steps"] = report.loop.steps;

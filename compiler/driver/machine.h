@@ -12,6 +12,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/engine.h"
+#include "runtime/pieces/transport.h"
 
 namespace halo::driver {
 
@@ -25,7 +26,8 @@ struct LoadTimings {      // seconds
     double context = 0;                  // waiting for the device's context, which is made beside all that
     double load = 0;                     // onto the device, with its arrays
     std::vector<std::string> schedules;  // how each stage runs, and why; empty where there is no choice
-    std::string transport;               // what moves cells between processes; empty where there is one
+    // What moves cells between processes, and what else was tried; empty where there is one.
+    std::vector<rt::TransportTime> transports;
 };
 
 class Machine {

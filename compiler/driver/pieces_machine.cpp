@@ -31,6 +31,15 @@ std::string hosts_words(const std::vector<std::string>& of_rank) {
     return hosts.size() == 1 ? " on one host" : fmt::format(" on {} hosts", hosts.size());
 }
 
+std::string transport_words(const std::vector<rt::TransportTime>& transports) {
+    std::string words = transports.front().name;
+    if (transports.size() == 1) return words;
+    words += fmt::format(" ({} an exchange", format_step_time(transports.front().seconds));
+    for (std::size_t i = 1; i < transports.size(); ++i)
+        words += fmt::format("; {} by {}", format_step_time(transports[i].seconds), transports[i].name);
+    return words + ")";
+}
+
 class PiecesEngine final : public Engine {
 public:
     PiecesEngine(const ir::Program& program, const PiecesPlan& plan,
@@ -43,13 +52,15 @@ public:
     }
     // Of one piece, of a rank.
     PiecesEngine(const ir::Program& program, const PiecesPlan& plan,
-                 std::vector<std::unique_ptr<Engine>> engines, rt::Ranks& ranks,
-                 std::unique_ptr<rt::Transport> transport)
+                 std::vector<std::unique_ptr<Engine>> engines, const RankShare& share)
         : engines_(std::move(engines)),
           extent_(plan.cut.grid.extent),
           interval_(plan.interval),
-          pieces_(plan.cut, *engines_.front()->session(), pieces_options(plan), ranks, std::move(transport)) {
+          pieces_(plan.cut, *engines_.front()->session(), pieces_options(plan), *share.ranks,
+                  share.make_transports.front()(engines_.front()->session()->device())) {
         note(program);
+        for (std::size_t i = 1; i < share.make_transports.size() && plan.exchange_bytes > 0; ++i)
+            pieces_.consider(share.make_transports[i](engines_.front()->session()->device()));
     }
 
     void set_param(const std::string& name, double value) override {
@@ -226,12 +237,10 @@ private:
                                               std::vector<std::unique_ptr<Engine>> engines,
                                               LoadTimings& timings) const {
         if (share_.ranks == nullptr) return std::make_unique<PiecesEngine>(program, plan, std::move(engines));
-        std::unique_ptr<rt::Transport> transport =
-            share_.make_transport(engines.front()->session()->device());
-        timings.transport = transport->name();
-        timings.schedules.front() += ", by " + timings.transport;
-        return std::make_unique<PiecesEngine>(program, plan, std::move(engines), *share_.ranks,
-                                              std::move(transport));
+        auto engine = std::make_unique<PiecesEngine>(program, plan, std::move(engines), share_);
+        timings.transports = engine->pieces().transports();
+        timings.schedules.front() += ", by " + transport_words(timings.transports);
+        return engine;
     }
     // What was asked for, and planned, must be: devices may not reach each other, or not all load the same.
     void check_pieces(const PiecesRequest& request, const rt::Pieces& pieces) const {

@@ -27,7 +27,8 @@ std::unique_ptr<Machine> open_pieces(const std::string& device, const std::vecto
 struct RankShare {
     rt::Ranks* ranks = nullptr;
     std::vector<std::string> hosts;  // of each rank
-    std::function<std::unique_ptr<rt::Transport>(rt::Device& device)> make_transport;
+    // One or more: of several the one is kept that is measured to be the fastest.
+    std::vector<std::function<std::unique_ptr<rt::Transport>(rt::Device& device)>> make_transports;
 };
 
 // machine: this rank's. What is loaded is cut into as many pieces as there are ranks.

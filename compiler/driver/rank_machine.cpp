@@ -138,12 +138,13 @@ std::unique_ptr<Machine> open_rank(const RunArguments& arguments, rt::Ranks& ran
     std::string remark;
     std::unique_ptr<Machine> machine = open_machine(device, remark);
     RankShare share{&ranks, hosts_of(ranks), {}};
+    const bool uses_messages = arguments.transport != "nccl";
     if (uses_nccl(arguments, ranks, on_gpu, is_shared))
-        share.make_transport = [&ranks](rt::Device& gpu) {
+        share.make_transports.push_back([&ranks](rt::Device& gpu) {
             return rt::make_nccl_messages(ranks, dynamic_cast<rt::CudaDevice&>(gpu));
-        };
-    else
-        share.make_transport = [&ranks](rt::Device&) { return rt::make_host_messages(ranks); };
+        });
+    if (uses_messages)
+        share.make_transports.push_back([&ranks](rt::Device&) { return rt::make_host_messages(ranks); });
     return make_rank_machine(std::move(machine), std::move(share), arguments.exchange);
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <thread>
 
 #include "runtime/core/error.h"
@@ -44,6 +46,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
       first_(static_cast<std::size_t>(ranks_->rank())),
       sessions_(std::move(sessions)),
       transport_(std::move(transport)),
+      transports_{{transport_->name(), 0}},
       options_(std::move(options)),
       good_for_(options_.interval) {
     if (sessions_.size() * static_cast<std::size_t>(ranks_->count()) != cut_.pieces.size())
@@ -74,6 +77,40 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     // Of nothing yet: ranks are connected before any step, and what is in the way is seen.
     exchange();
     transport_->wait();
+}
+
+void Pieces::consider(std::unique_ptr<Transport> other) {
+    constexpr double kClearly = 0.8;
+    if (transports_.front().seconds == 0) transports_.front().seconds = seconds_of_exchange();
+    std::swap(transport_, other);
+    transports_.push_back({transport_->name(), seconds_of_exchange()});
+    if (transports_.back().seconds < kClearly * transports_.front().seconds)
+        std::swap(transports_.front(), transports_.back());
+    else
+        std::swap(transport_, other);
+}
+
+// The same in all ranks.
+double Pieces::seconds_of_exchange() {
+    constexpr int kTrials = 5;
+    exchange();  // connects what has not been
+    double least = std::numeric_limits<double>::infinity();
+    for (int trial = 0; trial < kTrials; ++trial) {
+        synchronize();
+        ranks_->barrier();
+        const auto begin = std::chrono::steady_clock::now();
+        exchange();
+        synchronize();
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+        least = std::min(least, taken.count());
+    }
+    double slowest = 0;
+    for (const std::string& part :
+         ranks_->all_gather({reinterpret_cast<const char*>(&least), sizeof least})) {
+        std::memcpy(&least, part.data(), sizeof least);
+        slowest = std::max(slowest, least);
+    }
+    return slowest;
 }
 
 const FieldPlan* Pieces::find_field(const std::string& name) const {

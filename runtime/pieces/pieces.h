@@ -68,6 +68,12 @@ public:
     Pieces(Decomposition cut, Session& session, PiecesOptions options, Ranks& ranks,
            std::unique_ptr<Transport> transport);
 
+    // Collective, of several ranks and before the first step: exchanges by this transport, too, and keeps it
+    // where it is clearly faster for the slowest rank.
+    void consider(std::unique_ptr<Transport> other);
+    // That were considered; the one that is kept comes first.
+    const std::vector<TransportTime>& transports() const { return transports_; }
+
     // Of this process's first piece: what all have in common.
     const LaunchPlan& plan() const { return sessions_.front()->plan(); }
     ExchangeScheme scheme() const { return scheme_; }
@@ -109,6 +115,7 @@ private:
     std::int64_t element_bytes(const std::string& field) const;
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
+    double seconds_of_exchange();
     bool mirrors_ghosts(std::size_t index) const;
     // pieces_blocks.cpp
     void choose_scheme();
@@ -144,6 +151,7 @@ private:
     std::size_t first_ = 0;           // number of this process's first piece
     std::vector<Session*> sessions_;  // of this process's pieces
     std::unique_ptr<Transport> transport_;
+    std::vector<TransportTime> transports_;
     PiecesOptions options_;
     std::array<std::vector<Transfer>, kMaxRank> transfers_;
     std::vector<Carried> carried_;

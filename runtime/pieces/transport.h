@@ -36,6 +36,11 @@ public:
     virtual void wait() {}
 };
 
+struct TransportTime {
+    std::string name;
+    double seconds = 0;  // of an exchange, for the slowest process; 0: it was not measured
+};
+
 // All pieces are this process's: their devices copy.
 std::unique_ptr<Transport> make_copies();
 
