@@ -294,7 +294,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     constexpr double kIssueOfAlone = 0.84, kWarpsToHalfIssue = 1.6, kOverlap = 0.29;  // where none meet
     // By which equal shares differ in time, where there is one wave of them: those of warps, more where those
     // at a side take a loop of their own; and of blocks.
-    constexpr double kUneven = 0.03, kUnevenAtSides = 0.1, kUnevenBlocks = 0.2;
+    constexpr double kUneven = 0.03, kUnevenAtSides = 0.2, kUnevenBlocks = 0.2;
     constexpr double kOutOfStep = 0.01;    // of its walk a tile is before or behind its neighbours
     constexpr double kMissedBeside = 0.1;  // of what they read again: in step,
     constexpr double kMissedApart = 0.3;   // and more where they are so far out of it that the cache is full
