@@ -93,6 +93,17 @@ TEST_CASE("a box, several steps at once") {
     }
 }
 
+TEST_CASE("two periodic axes, several steps at once") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "cahn_hilliard") continue;
+        schedule::TemporalSchedule several;
+        several.unroll = 3;
+        several.min_blocks = 4;
+        several.blocks = 528;
+        compare_cuda("cahn_hilliard_temporal", example, test::chosen(example), several);
+    }
+}
+
 TEST_CASE("a reduction at each of several steps") {
     for (const test::Example& example : test::examples()) {
         if (example.name != "heat3d_until") continue;

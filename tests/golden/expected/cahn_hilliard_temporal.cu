@@ -1,0 +1,404 @@
+// cahn_hilliard: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y.
+
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+#ifdef __CUDACC__
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+#else
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+#endif
+}
+
+// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
+#ifdef __CUDACC__
+template <typename T>
+__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
+}
+#endif
+
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+#ifdef __CUDACC__
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+#else
+    shared[place] = *from;
+#endif
+}
+
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+#ifdef __CUDACC__
+    const unsigned to = shared_address(shared, place);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#else
+    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
+#endif
+}
+
+// The copies since the last call become a group.
+__device__ __forceinline__ void commit_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until all but the last kPending groups of this thread's copies are there.
+template <int kPending>
+__device__ __forceinline__ void await_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// What the warp's lanes have read and written in shared memory is done.
+__device__ __forceinline__ void meet_in_warp() {
+    __syncwarp();
+}
+
+// A value that all lanes have alike, so that the compiler knows.
+__device__ __forceinline__ int same_in_warp(int value) {
+    return __shfl_sync(~0u, value, 0);
+}
+
+// The value that the lane before this one has.
+__device__ __forceinline__ float lane_before_f32(float value) {
+    return __shfl_up_sync(~0u, value, 1);
+}
+
+__device__ __forceinline__ float lane_after_f32(float value) {
+    return __shfl_down_sync(~0u, value, 1);
+}
+
+// The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
+__device__ __forceinline__ int first_image(int index, int n, int low) {
+    while (index - n >= -low)
+        index -= n;
+    return index;
+}
+
+// The sum over the block's threads, always in the same order; thread 0 gets it.
+__device__ inline double block_sum(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
+    __syncthreads();  // an earlier call's results have been read
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = thread < warps ? of_warp[thread] : 0.0;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
+    return value;
+}
+
+// Stores a cell once more wherever the halo shows it: x periodic, y periodic.
+__device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, int pitch) {
+    if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
+    const float value = u[static_cast<long long>(j) * pitch + i];
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+            u[static_cast<long long>(y) * pitch + x] = value;
+        }
+    }
+}
+
+// Reads c, writes mu, reduces to energy.
+// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 11)
+    cahn_hilliard_mu(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
+                     float minus_gamma, float gamma, double* __restrict__ energy_partials) {
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double energy_of_thread = 0.0;
+    if (i < nx && j < ny) {
+        const long long at = static_cast<long long>(j) * pitch + i;
+        const float product = c[at] * c[at];
+        const float mu_value = fmaf(minus_gamma,
+                                    fmaf(-4.0f, c[at], c[at - 1] + c[at + 1] + c[at - pitch] + c[at + pitch]),
+                                    fmaf(product, c[at], -c[at]));
+        const float difference = product - 1.0f;
+        const float difference_2 = c[at + 1] - c[at];
+        const float difference_3 = c[at + pitch] - c[at];
+        mu[at] = mu_value;
+        energy_of_thread += static_cast<double>(fmaf(gamma,
+                                                     fmaf(difference_3, difference_3,
+                                                          difference_2 * difference_2),
+                                                     0.25f * (difference * difference)));
+
+        // Cells of mu near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) {
+            store_images_mu(mu, i, j, nx, ny, pitch);
+        }
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double energy_of_block = block_sum(energy_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        energy_partials[blockIdx.x + gridDim.x * blockIdx.y] = energy_of_block;
+    }
+}
+
+// Reads c, mu, writes c_next, reduces to mass.
+// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
+// At least 12 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 11)
+    cahn_hilliard_c(const float* __restrict__ c, const float* __restrict__ mu, float* __restrict__ c_next,
+                    int nx, int ny, int pitch, float dt_M, double* __restrict__ mass_partials) {
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double mass_of_thread = 0.0;
+    if (i < nx && j < ny) {
+        const long long at = static_cast<long long>(j) * pitch + i;
+        const float c_new =
+            fmaf(dt_M, fmaf(-4.0f, mu[at], mu[at - 1] + mu[at + 1] + mu[at - pitch] + mu[at + pitch]), c[at]);
+        c_next[at] = c_new;
+        mass_of_thread += static_cast<double>(c_new);
+
+        // Cells of c_next near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) {
+            store_images_mu(c_next, i, j, nx, ny, pitch);
+        }
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double mass_of_block = block_sum(mass_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
+    }
+}
+
+// 4 time steps in one pass over memory. Reads c, writes c_next.
+extern "C" __global__ void __launch_bounds__(128, 4)
+    cahn_hilliard_4_steps(const float* __restrict__ c, float* __restrict__ c_next, int nx, int ny, int pitch,
+                          float minus_gamma, float dt_M) {
+    extern __shared__ double shared_memory[];
+    constexpr int kSteps = 4;      // that one pass over memory does
+    constexpr int kCellsX = 4;     // of a thread, in a row
+    constexpr int kWarps = 4;
+    constexpr int kTileX = 128;    // a warp's row
+    constexpr int kOutX = 112;     // cells of it that come out right
+    constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
+    constexpr int kRing = 5;       // planes in shared memory
+
+    const int lane = threadIdx.x;
+    const int warp = same_in_warp(threadIdx.y);
+
+    // All rows of all tiles are shared out evenly over the warps.
+    const int place = blockIdx.x * kWarps + warp;
+    const int all_warps = gridDim.x * kWarps;
+    // Tiles at a face need nothing around them there.
+    const int tiles_x = (nx + 111) / kOutX;
+    const int tiles = tiles_x;
+    // Equal parts of tiles are walked side by side, where few warps are left without one.
+    const int parts = all_warps / tiles;
+    const bool is_even = parts > 0 && all_warps % tiles < 2 * kWarps;
+    const int workers = is_even ? parts * tiles : all_warps;
+    const int worker = is_even ? place % tiles * parts + place / tiles : place;
+    const long long share_begin = static_cast<long long>(tiles) * ny * worker / workers;
+    const long long share_end = static_cast<long long>(tiles) * ny * (worker + 1) / workers;
+    const int first_tile = static_cast<int>(share_begin / ny);
+    const int end_tile = place < workers ? static_cast<int>((share_end + ny - 1) / ny) : 0;
+
+    auto& c_ring = *reinterpret_cast<float(*)[3200]>(shared_memory);
+    float c_planes[4][3][4] = {};
+    float mu_planes[4][3][4] = {};
+
+#pragma unroll 1
+    for (int tile = first_tile; tile < end_tile; ++tile) {
+        const int out_begin = max(static_cast<int>(share_begin - static_cast<long long>(tile) * ny), 0);
+        const int out_end = min(static_cast<int>(share_end - static_cast<long long>(tile) * ny), ny);
+        const int begin_i = tile * kOutX;
+        const int end_i = min(begin_i + kOutX, nx);
+        const int tile_i = begin_i - 8;
+        const int i = tile_i + lane * kCellsX;
+        const int into_line = (tile_i + 32) % 32 / kCellsX * kCellsX;
+        const int from_i = i < 0 ? i + nx : i >= nx ? i - nx : i;
+        const bool aligned = nx % kCellsX == 0 || (tile_i >= 0 && tile_i + kTileX <= nx);
+        const int turns = out_end - out_begin + 16;
+        const int inner_begin = min(max(17 - out_begin, 0), turns);
+        const int inner_end = max(inner_begin, min(ny - out_begin + 4, turns));
+        const int plain_begin = nx % kCellsX == 0 ? inner_begin : inner_end;
+
+        meet_in_warp();
+#pragma unroll 1
+        for (int plane = 1; plane < 5; ++plane) {
+            const long long source = static_cast<long long>(out_begin + plane - 9 < 0 ?
+                                                            out_begin + plane + ny - 9 :
+                                                            out_begin + plane - 9 >= ny ?
+                                                            out_begin + plane - ny - 9 :
+                                                            out_begin + plane - 9) * pitch;
+            if (!aligned) {
+#pragma unroll
+                for (int x = 0; x < kCellsX; ++x) {
+                    copy_async(c_ring, ((plane - 1) * 4 + warp) * kRingRow + into_line + lane * kCellsX + x,
+                               c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
+                }
+            } else {
+                copy4_async(c_ring, ((plane - 1) * 4 + warp) * kRingRow + into_line + lane * kCellsX,
+                            c + source + from_i);
+            }
+            commit_copies();
+        }
+        await_copies<3>();
+
+        long long at = static_cast<long long>(out_begin - 9) * pitch;
+        int oldest = 0;
+
+        // Turns near a face of the walk, those of a tile at a side, of one at none, and near a face again.
+#pragma unroll
+        for (int part = 0; part < 4; ++part) {
+            const bool near_face = part == 0 || part == 3;
+            const bool near_side = part != 2;
+            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? plain_begin : inner_end;
+            const int end = part == 0 ? inner_begin : part == 1 ? plain_begin : part == 2 ? inner_end : turns;
+#pragma unroll 3
+            for (int turn = begin; turn < end; ++turn) {
+                const int k = out_begin + turn - 9;
+                load4(c_planes[0][2], c_ring + (oldest * 4 + warp) * kRingRow + into_line + lane * kCellsX);
+                {
+                    const long long source = near_face ?
+                        static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
+                                               k + 5) * pitch : at + 5 * static_cast<long long>(pitch);
+                    if (near_side && !aligned) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            copy_async(c_ring,
+                                       ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 4 +
+                                        warp) * kRingRow + into_line + lane * kCellsX + x,
+                                       c + source +
+                                       (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
+                        }
+                    } else {
+                        copy4_async(c_ring,
+                                    ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 4 +
+                                     warp) * kRingRow + into_line + lane * kCellsX,
+                                    c + source + from_i);
+                    }
+                    commit_copies();
+                }
+#pragma unroll
+                for (int s = 0; s < kSteps; ++s) {
+
+                    // The next plane of mu.
+                    const int mu_plane = k - s * 2;
+                    float c_near[6];
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        c_near[x + 1] = c_planes[s][1][x];
+                    }
+                    c_near[0] = lane_before_f32(c_near[4]);
+                    c_near[5] = lane_after_f32(c_near[1]);
+                    float mu_fresh[4];
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        const float mu_value = fmaf(minus_gamma,
+                                                    fmaf(-4.0f, c_planes[s][1][x],
+                                                         c_near[x] + c_near[x + 2] + c_planes[s][0][x] +
+                                                         c_planes[s][2][x]),
+                                                    fmaf(c_planes[s][1][x] * c_planes[s][1][x],
+                                                         c_planes[s][1][x], -c_planes[s][1][x]));
+                        mu_fresh[x] = mu_value;
+                    }
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        mu_planes[s][2][x] = mu_fresh[x];
+                    }
+                    // The next plane of c.
+                    const int c_plane = k - s * 2 - 1;
+                    float mu_near[6];
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        mu_near[x + 1] = mu_planes[s][1][x];
+                    }
+                    mu_near[0] = lane_before_f32(mu_near[4]);
+                    mu_near[5] = lane_after_f32(mu_near[1]);
+                    float c_fresh[4];
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        const float c_new = fmaf(dt_M,
+                                                 fmaf(-4.0f, mu_planes[s][1][x],
+                                                      mu_near[x] + mu_near[x + 2] + mu_planes[s][0][x] +
+                                                      mu_planes[s][2][x]),
+                                                 c_planes[s][0][x]);
+                        c_fresh[x] = c_new;
+                    }
+                    if (s <= 2) {
+#pragma unroll
+                        for (int x = 0; x < kCellsX; ++x) {
+                            c_planes[s + 1][2][x] = c_fresh[x];
+                        }
+                    }
+                    if (s == 3 && c_plane >= out_begin) {
+                        if (near_side && !aligned) {
+#pragma unroll
+                            for (int x = 0; x < kCellsX; ++x) {
+                                if (i + x >= begin_i && i + x < end_i) {
+                                    c_next[at - 7 * static_cast<long long>(pitch) + i + x] = c_fresh[x];
+                                }
+                            }
+                        } else {
+                            if (i >= begin_i && i < end_i) {
+                                store4(c_next + at - 7 * static_cast<long long>(pitch) + i, c_fresh);
+                            }
+                        }
+                    }
+                }
+                // Every plane moves down its queue.
+#pragma unroll
+                for (int level = 0; level < 4; ++level) {
+#pragma unroll
+                    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+                        for (int x = 0; x < 4; ++x) {
+                            c_planes[level][slot][x] = c_planes[level][slot + 1][x];
+                        }
+                    }
+                }
+#pragma unroll
+                for (int level = 0; level < 4; ++level) {
+#pragma unroll
+                    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+                        for (int x = 0; x < 4; ++x) {
+                            mu_planes[level][slot][x] = mu_planes[level][slot + 1][x];
+                        }
+                    }
+                }
+                at += static_cast<long long>(pitch);
+                oldest = oldest + 1 < kRing ? oldest + 1 : 0;
+                await_copies<3>();
+            }
+        }
+        await_copies<0>();
+    }
+}
