@@ -271,8 +271,6 @@ std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& sch
 
 int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
                     const Extent& extent) {
-    // Of so many walks side by side one fewer is little.
-    constexpr std::int64_t kMany = 8;
     const ir::Program core = temporal_core(program, schedule.reductions).program;
     const auto formed = form_pipeline(core, schedule.steps);
     const auto* const pipeline = std::get_if<Pipeline>(&formed);
@@ -281,8 +279,14 @@ int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule
     const auto* const shape = std::get_if<TemporalShape>(&shaped);
     if (shape == nullptr) return 0;
     const std::int64_t parts = parts_of_tile(*pipeline, schedule, tiles_of(*pipeline, *shape, extent));
-    const bool all_begin_together = schedule.blocks <= target.sms * schedule.min_blocks;
-    return all_begin_together && parts < kMany ? 0 : static_cast<int>(parts);
+    if (schedule.blocks > target.sms * schedule.min_blocks) return static_cast<int>(parts);
+    // All walks begin together. Those that are left to two borders make the others longer by so many planes;
+    // borders after all of them would take their ghosts, and the turns that a walk begins with.
+    if (parts <= 2) return 0;
+    const double planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline->walked())]);
+    const double longer = 2 * planes / static_cast<double>(parts * (parts - 2));
+    const double after = 1.5 * (pipeline->lead() + pipeline->tail());
+    return longer < after ? static_cast<int>(parts) : 0;
 }
 
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,

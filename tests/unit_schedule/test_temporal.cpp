@@ -68,21 +68,26 @@ TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left wi
     }
 }
 
-TEST_CASE("of walks that all begin together one is left to borders only where they are many") {
+TEST_CASE(
+    "of walks that all begin together one is left to borders where that makes the others little longer") {
     const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
-    const Extent extent{4096, 4096, 1};
     TemporalSchedule schedule;
     schedule.cells = {4, 1};
     schedule.warps = 4;
-    const auto columns = static_cast<int>(tiles(program, schedule, extent));
-    for (const int parts : {7, 8, 12}) {
-        schedule.blocks = (parts * columns + 3) / 4;
-        schedule.min_blocks = 4;
-        REQUIRE(schedule.blocks <= Target{}.sms * schedule.min_blocks);
-        CHECK(walks_of_column(program, schedule, Target{}, extent) == (parts < 8 ? 0 : parts));
-        schedule.min_blocks = 0;
-        CHECK(walks_of_column(program, schedule, Target{}, extent) == parts);
-    }
+    const auto walks = [&](std::int64_t rows, int parts, int min_blocks) {
+        const Extent extent{4096, rows, 1};
+        schedule.min_blocks = min_blocks;
+        schedule.blocks = static_cast<int>((parts * tiles(program, schedule, extent) + 3) / 4);
+        const bool together = schedule.blocks <= Target{}.sms * min_blocks;
+        CHECK(together == (min_blocks > 1));
+        return walks_of_column(program, schedule, Target{}, extent);
+    };
+    CHECK(walks(4096, 14, 4) == 0);  // of 293 rows each; 341 where two are left
+    CHECK(walks(4096, 40, 4) == 40);
+    CHECK(walks(512, 14, 4) == 14);
+    CHECK(walks(512, 2, 4) == 0);
+    CHECK(walks(4096, 18, 4) == 0);
+    CHECK(walks(4096, 18, 1) == 18);  // not all together
 }
 
 TEST_CASE("in two dimensions parts of tiles are chosen, whatever a block's warps make of them") {
