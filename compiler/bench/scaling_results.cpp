@@ -42,13 +42,14 @@ bool ScalingResults::is_right() const {
     return right(rates) && right(strong) && right(weak) && right(lengths);
 }
 
-Kink largest_kink(const std::vector<ScalingRun>& line) {
-    Kink largest;
+Kinks largest_kinks(const std::vector<ScalingRun>& line) {
+    Kinks largest;
     for (std::size_t n = 1; n + 1 < line.size(); ++n) {
         const ScalingRun &before = line[n - 1], &at = line[n], &after = line[n + 1];
         const double part = (at.cells() - before.cells()) / (after.cells() - before.cells());
         const double deviation = at.seconds / std::lerp(before.seconds, after.seconds, part) - 1;
-        if (std::abs(deviation) > std::abs(largest.deviation)) largest = {at.extent[0], deviation};
+        Kink& known = deviation > 0 ? largest.above : largest.below;
+        if (std::abs(deviation) > std::abs(known.deviation)) known = {at.extent[0], deviation};
     }
     return largest;
 }

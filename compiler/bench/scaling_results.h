@@ -109,7 +109,10 @@ struct Kink {
     std::int64_t length = 0;
     double deviation = 0;  // 0.1: a tenth longer than the line
 };
-Kink largest_kink(const std::vector<ScalingRun>& line);  // in rising order of lengths
+struct Kinks {
+    Kink above, below;  // the largest of each sign; none: of no length
+};
+Kinks largest_kinks(const std::vector<ScalingRun>& line);  // in rising order of lengths
 
 // Those of lengths with so many devices, scheme and width, measured and right, in rising order of length.
 std::vector<ScalingRun> line_of(const std::vector<ScalingRun>& lengths, int devices,

@@ -68,18 +68,20 @@ std::string kinks(const ScalingResults& results, int devices, ExchangeScheme sch
     std::vector<std::string> words;
     const auto add = [&](const std::string& what, const std::vector<ScalingRun>& line) {
         if (line.size() < 3) return;
-        const Kink kink = largest_kink(line);
-        const bool is_shown = std::abs(kink.deviation) >= 0.0005;  // a digit of what is printed
-        words.push_back(is_shown ? fmt::format("{} {:+.1f} % at {}", what, 100 * kink.deviation, kink.length)
-                                 : what + " none");
+        const auto [above, below] = largest_kinks(line);
+        std::vector<std::string> shown;
+        for (const Kink& kink : {above, below})
+            if (std::abs(kink.deviation) >= 0.0005)  // a digit of what is printed
+                shown.push_back(fmt::format("{:+.1f} % at {}", 100 * kink.deviation, kink.length));
+        words.push_back(what + " " + (shown.empty() ? "none" : driver::join(shown, " and ")));
     };
     add("one device", fastest_on_one(results.lengths));
     for (const std::int64_t width : widths_of(results.lengths))
         add(fmt::format("halos of {}", width), line_of(results.lengths, devices, scheme, width));
     if (words.empty()) return "";
-    return "\nKinks, as the largest deviation of a length's time from the straight line, over the number of "
-           "cells, "
-           "between the\nlengths next to it: " +
+    return "\nKinks, as the largest deviations to either side of a length's time from the straight line, "
+           "over the "
+           "number of\ncells, between the lengths next to it: " +
            driver::join(words, "; ") + ".\n";
 }
 

@@ -92,11 +92,15 @@ TEST_CASE("what was not measured has no part of the page") {
 TEST_CASE("a kink is how far a length lies off the line of its neighbours") {
     // A cost of a step and one of a cell are a straight line, however far the lengths are apart.
     const auto straight = line_through({{100, 3.0}, {300, 11.0}, {400, 18.0}, {1000, 102.0}});
-    CHECK(std::abs(bench::largest_kink(straight).deviation) < 1e-9);
+    CHECK(bench::largest_kinks(straight).above.deviation < 1e-9);
+    CHECK(bench::largest_kinks(straight).below.deviation > -1e-9);
     const auto bent = line_through({{100, 1.0}, {200, 4.4}, {400, 16.0}, {800, 64.0}});
-    CHECK(bench::largest_kink(bent).length == 200);
-    CHECK(bench::largest_kink(bent).deviation == Approx(0.1));
-    CHECK(bench::largest_kink(line_through({{100, 1.0}, {200, 9.0}})).length == 0);  // none between others
+    CHECK(bench::largest_kinks(bent).above.length == 200);
+    CHECK(bench::largest_kinks(bent).above.deviation == Approx(0.1));
+    CHECK(bench::largest_kinks(bent).below.length == 400);  // 16, where 4.4 and 64 have 16.32 between them
+    CHECK(bench::largest_kinks(bent).below.deviation == Approx(16 / 16.32 - 1));
+    const auto two = bench::largest_kinks(line_through({{100, 1.0}, {200, 9.0}}));
+    CHECK(two.above.length + two.below.length == 0);  // none between others
 }
 
 TEST_CASE("the model's link is the slowest of all pairs, and waits as long as was measured of so many") {
