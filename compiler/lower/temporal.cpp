@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/temporal_share.h"
 #include "compiler/lower/temporal_stage.h"
 #include "compiler/support/error.h"
 
@@ -36,7 +37,7 @@ public:
             shares_ring_ =
                 shares_ring_ || (frame_.meets && queue.role == ir::Role::input && queue.has_window);
         declare_constants();
-        declare_worker();
+        out_ = declare_share(frame_, body());
         declare_storage();
         Block tile;
         declare_tile(tile);
@@ -64,110 +65,16 @@ private:
         frame_.k_cells_y = named_constant(function(), "kCellsY", frame_.cells_y, "rows of a thread");
         if (!frame_.two_rows) frame_.k_warps = named_constant(function(), "kWarps", frame_.warps);
         frame_.k_tile_x = named_constant(function(), "kTileX", frame_.shape.tile[0], "a warp's row");
-        k_out_x_ =
+        frame_.k_out_x =
             named_constant(function(), "kOutX", frame_.shape.out[0], "cells of it that come out right");
         if (frame_.two_rows) {
-            k_tile_y_ = named_constant(function(), "kTileY", frame_.shape.tile[1]);
-            k_out_y_ = named_constant(function(), "kOutY", frame_.shape.out[1]);
+            frame_.k_tile_y = named_constant(function(), "kTileY", frame_.shape.tile[1]);
+            frame_.k_out_y = named_constant(function(), "kOutY", frame_.shape.out[1]);
         }
         frame_.k_ring_row = named_constant(function(), "kRingRow", frame_.shape.ring_row(),
                                            "a row in shared memory, which lies as in its line of memory");
         frame_.k_ring =
             named_constant(function(), "kRing", frame_.shape.ring_planes, "planes in shared memory");
-    }
-
-    // ---- who does what
-    // -----------------------------------------------------------------------------------------------
-
-    void declare_worker() {
-        body().push_back(kernel::Declare{Type::i32, "lane", kernel::thread_index(0)});
-        frame_.lane = variable("lane");
-        Expr warp = 0;
-        if (frame_.warps > 1) {
-            body().push_back(
-                kernel::Declare{Type::i32, "warp",
-                                kernel::call_helper("same_in_warp", {kernel::thread_index(1)}, Type::i32)});
-            warp = variable("warp");
-        }
-        frame_.warp = warp;
-        frame_.row = warp * frame_.k_cells_y;
-        body().push_back(kernel::BlankLine{});
-        body().push_back(
-            kernel::Comment{frame_.two_rows ? "All planes of all tiles are shared out evenly over the blocks."
-                                            : "All rows of all tiles are shared out evenly over the warps."});
-        Expr place = kernel::block_index(0), workers = kernel::builtin(kernel::Builtin::blocks_x);
-        if (!frame_.two_rows) {
-            place = place * frame_.k_warps + warp;
-            workers = workers * frame_.k_warps;
-        }
-        declare("place", place);
-        declare(frame_.two_rows ? "workers" : "all_warps", workers);
-        body().push_back(kernel::Comment{"Tiles at a face need nothing around them there."});
-        declare("tiles_x", tiles_along(0, k_out_x_));
-        Expr tiles = variable("tiles_x");
-        if (frame_.two_rows) {
-            declare("tiles_y", tiles_along(1, k_out_y_));
-            tiles = tiles * variable("tiles_y");
-        }
-        declare("tiles", tiles);
-        declare_parts();
-        declare_planes();
-        const Expr all = as_long(variable("tiles")) * planes_;
-        declare("share_begin", all * variable("worker") / variable("workers"), Type::i64);
-        declare("share_end", all * (variable("worker") + 1) / variable("workers"), Type::i64);
-        const Expr begin = variable("share_begin", Type::i64), end = variable("share_end", Type::i64);
-        declare("first_tile", kernel::convert(begin / planes_, Type::i32));
-        Expr end_tile = kernel::convert((end + planes_ - 1) / planes_, Type::i32);
-        if (!frame_.two_rows) end_tile = kernel::select(variable("place") < variable("workers"), end_tile, 0);
-        declare("end_tile", end_tile);
-    }
-
-    // So that what neighbouring tiles read is in the cache. Parts of tiles for warps make no whole blocks
-    // everywhere, and a launch of some of the walks of all has its own rest (schedule::parts_of_tile).
-    void declare_parts() {
-        const Expr tiles = variable("tiles"), parts = variable("parts"), place = variable("place");
-        const auto side_by_side = [&](const Expr& holds) {
-            declare("worker", kernel::select(holds, place % tiles * parts + place / tiles, place));
-        };
-        if (frame_.two_rows) {
-            body().push_back(kernel::Comment{"Equal parts of tiles are walked side by side."});
-            declare("parts", variable("workers") / tiles);
-            side_by_side(parts * tiles == variable("workers"));
-            return;
-        }
-        body().push_back(kernel::Comment{
-            "Equal parts of tiles are walked side by side, where few warps are left without one."});
-        const Expr all = variable("all_warps");
-        declare("parts", all / tiles);
-        declare("is_even", parts > 0 && all % tiles < schedule::kBlocksOfRest * frame_.k_warps,
-                Type::boolean);
-        const Expr is_even = kernel::variable("is_even", Type::boolean);
-        declare("workers", kernel::select(is_even, parts * tiles, all));
-        side_by_side(is_even);
-    }
-
-    // What comes out of this launch: all planes, or those of a piece that it is asked for.
-    void declare_planes() {
-        planes_ = extent();
-        if (!frame_.schedule.of_pieces) return;
-        given_begin_ = context().planes(rt::PlanesPart::begin, "given_begin");
-        const Expr given_end = context().planes(rt::PlanesPart::end, "given_end");
-        if (frame_.schedule.gives_ghosts) {
-            frame_.below_end = context().planes(rt::PlanesPart::below_end, "below_end");
-            frame_.above_begin = context().planes(rt::PlanesPart::above_begin, "above_begin");
-        }
-        declare("given", given_end - given_begin_);
-        planes_ = variable("given");
-    }
-
-    Expr tiles_along(int axis, const Expr& out) {
-        const Expr all = context().extent(axis);
-        const int width = frame_.shape.out[static_cast<std::size_t>(axis)];
-        return (all + (2 * width - 1 - frame_.shape.out_alone[static_cast<std::size_t>(axis)])) / out;
-    }
-
-    void declare(const std::string& name, const Expr& value, Type type = Type::i32) {
-        body().push_back(kernel::Declare{type, name, value});
     }
 
     void declare_storage() {
@@ -203,15 +110,15 @@ private:
             return variable(name, type);
         };
         const Expr number = variable("tile");
-        const Expr before = as_long(number) * planes_;
+        const Expr before = as_long(number) * out_.count;
         const auto in_share = [&](const char* bound) {
             return kernel::convert(variable(bound, Type::i64) - before, Type::i32);
         };
         Expr out_begin = kernel::max(in_share("share_begin"), 0);
-        Expr out_end = kernel::min(in_share("share_end"), planes_);
-        if (given_begin_) {
-            out_begin = given_begin_ + out_begin;
-            out_end = given_begin_ + out_end;
+        Expr out_end = kernel::min(in_share("share_end"), out_.count);
+        if (out_.begin) {
+            out_begin = out_.begin + out_begin;
+            out_end = out_.begin + out_end;
         }
         frame_.out_begin = local("out_begin", out_begin);
         frame_.out_end = local("out_end", out_end);
@@ -224,8 +131,8 @@ private:
             if (frame_.two_rows)
                 place = axis == 0 ? local("tile_x", number % variable("tiles_x"))
                                   : local("tile_y", number / variable("tiles_x"));
-            const Expr size = axis == 0 ? frame_.k_tile_x : k_tile_y_;
-            const Expr out = axis == 0 ? k_out_x_ : k_out_y_;
+            const Expr size = axis == 0 ? frame_.k_tile_x : frame_.k_tile_y;
+            const Expr out = axis == 0 ? frame_.k_out_x : frame_.k_out_y;
             const int first_more = frame_.shape.first_more[static_cast<std::size_t>(axis)];
             Expr begin = place * out, end = (place + 1) * out;
             if (first_more > 0) {
@@ -291,7 +198,7 @@ private:
         inside_ = Expr();
         for (int axis = 0; axis < frame_.walked; ++axis) {
             if (frame_.shape.periodic[axis]) continue;
-            const Expr size = axis == 0 ? frame_.k_tile_x : k_tile_y_;
+            const Expr size = axis == 0 ? frame_.k_tile_x : frame_.k_tile_y;
             local(kNames[axis][0], first[axis] == 0);
             local(kNames[axis][1], first[axis] + cells[axis] == context().extent(axis));
             inside_ = inside_ && origin[axis] > 0 && origin[axis] + size < context().extent(axis);
@@ -311,16 +218,14 @@ private:
         }
         frame_.aligned = kernel::int_literal(1, Type::boolean);
         if (frame_.cells_x == 1) return;
-        Expr aligned = origin % frame_.k_cells_x == 0, plain = aligned;
-        if (periodic) {
-            // Tiles begin with a vector. Where the grid ends with one, too, none is in part at the other end.
-            const Expr whole = context().extent(0) % frame_.k_cells_x == 0;
-            aligned = whole || (origin >= 0 && origin + frame_.k_tile_x <= context().extent(0));
-            plain = whole;
-        }
+        // Periodic tiles begin with a vector. Where the grid ends with one, too, none is in part at the other
+        // end.
+        const Expr whole = (periodic ? context().extent(0) : origin) % frame_.k_cells_x == 0;
+        Expr aligned = whole;
+        if (periodic) aligned = whole || (origin >= 0 && origin + frame_.k_tile_x <= context().extent(0));
         tile.push_back(kernel::Declare{Type::boolean, "aligned", aligned});
         frame_.aligned = kernel::variable("aligned", Type::boolean);
-        inside_ = inside_ && (frame_.two_rows || !periodic ? frame_.aligned : plain);
+        inside_ = inside_ && (periodic && !frame_.two_rows ? whole : frame_.aligned);
     }
 
     // Whether the thread's cells are of those that come out: all or none, where the tile is at no side.
@@ -486,8 +391,7 @@ private:
     const schedule::Pipeline& pipeline_;
     TemporalStages stages_;
     StrategyResult kernel_;
-    Expr k_out_x_, k_tile_y_, k_out_y_;
-    Expr planes_, given_begin_;  // that come out; empty: from the first on
+    PlanesOut out_;  // of a launch
     Expr inside_;
     int lead_ = 0;
     bool shares_ring_ = false;  // threads read what others have copied

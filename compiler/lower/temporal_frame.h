@@ -54,7 +54,8 @@ struct TemporalFrame {
     bool meets = false;                 // threads exchange rows: they meet once in a turn
 
     // Constants of the kernel, by name.
-    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_ring, k_ring_row;
+    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y, k_ring,
+        k_ring_row;
     kernel::Expr lane, warp, row;  // row: of the block's, this thread's first
     kernel::Expr i, j;             // first cell of the thread
     kernel::Expr from_i;           // where its columns are copied from: of a periodic axis, within the grid
