@@ -383,7 +383,6 @@ private:
         });
     }
 
-    // What is wrong with the text of --steps, for CLI11; empty where nothing is.
     // An option that can be given many times, one value each, so that it never swallows a following argument.
     static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
                            const std::string& description) {

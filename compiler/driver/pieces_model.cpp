@@ -17,6 +17,7 @@ double cells_of_side(const rt::Piece& piece, std::size_t axis, std::size_t side)
 
 struct Given {
     double waiting = 0, meeting = 0, copying = 0, storing = 0;  // seconds
+    double asking = 0;                                          // of the host, for all its pieces
     double bytes = 0;
 };
 
@@ -24,6 +25,7 @@ struct Given {
 Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exchange,
                const Network& network) {
     Given given;
+    given.asking = exchange.pieces_of_host * network.within.asking_seconds;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
     for (int axis = 0; axis < cut.grid.rank; ++axis) {
         double waiting = 0, meeting = 0;
@@ -63,7 +65,7 @@ double seconds_of_ghosts(double blocks, int rank, double own, double ghosts) {
 }
 
 Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, const ExchangePlan& exchange,
-                    const Given& given, double asking_seconds) {
+                    const Given& given) {
     const auto interval = static_cast<double>(exchange.interval);
     const double blocks = interval / pace.steps_at_once;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
@@ -79,8 +81,7 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
                 (given.waiting + std::max(0.0, given.copying - interval * result.own)) / interval;
             result.ghosts = seconds_of_ghosts(blocks, cut.grid.rank, result.own, result.ghosts);
             // Where pieces are small the host is busy all the time.
-            result.exchange = std::max(result.exchange, exchange.pieces_of_host * asking_seconds / interval -
-                                                            result.own - result.ghosts);
+            result.exchange = std::max(result.exchange, given.asking / interval - result.own - result.ghosts);
             break;
         case rt::ExchangeScheme::direct:
             result.exchange = (given.meeting + given.storing) / interval;
@@ -128,7 +129,7 @@ Prediction predict(const rt::Decomposition& cut, const Pace& pace, const Exchang
     double most_bytes = 0;
     for (int i = 0; i < cut.count(); ++i) {
         const Given given = given_to(cut, i, exchange, network);
-        const Prediction predicted = of_piece(cut, i, pace, exchange, given, network.within.asking_seconds);
+        const Prediction predicted = of_piece(cut, i, pace, exchange, given);
         most_bytes = std::max(most_bytes, given.bytes);
         if (i == 0 || predicted.seconds() > busiest.seconds()) busiest = predicted;
     }

@@ -254,6 +254,9 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     best.interval = request.interval.value_or(1);
     best.cut = cut_at_all(rules, request.count, best.interval, names);
     const Paces paces = paces_of(program, best.cut.pieces.front().extent(), request, options);
+    const auto predict_here = [&](PiecesPlan& plan) {
+        predict_plan(plan, rules, paces, network, request.is_one_process);
+    };
     std::optional<double> least;
     bool has_others = false;
     for (const rt::ExchangeScheme scheme : schemes_for(request, paces.has_block)) {
@@ -272,16 +275,14 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             plan.scheme = scheme;
             plan.interval = interval;
             plan.steps_at_once = paces.of(interval).steps_at_once;
-            predict_plan(plan, rules, paces, network, request.is_one_process);
+            predict_here(plan);
             has_others = has_others || !is_synchronous;
             if (least && *least <= plan.seconds()) continue;
             least = plan.seconds();
             best = std::move(plan);
         }
     }
-    if (!least)
-        predict_plan(best, rules, paces, network,
-                     request.is_one_process);  // too thin for several steps at once
+    if (!least) predict_here(best);  // too thin for several steps at once
     if (!has_others && request.scheme != rt::ExchangeScheme::synchronous)
         best.why_synchronous = why_only_synchronous(rules, request, paces, names);
     add_rules(best, rules);

@@ -14,6 +14,11 @@ constexpr int kSectorBytes = 32;
 constexpr int kLineBytes = 128;
 constexpr std::int64_t kReductionBytes = 3 * 256;  // of shared memory, where a block's warps combine theirs
 
+// Blocks, in two dimensions their warps.
+std::int64_t workers_of(const Pipeline& pipeline, const TemporalSchedule& schedule) {
+    return std::int64_t{schedule.blocks} * (pipeline.rank == 2 ? schedule.warps : 1);
+}
+
 int round_up(int value, int step) {
     return (value + step - 1) / step * step;
 }
@@ -263,9 +268,8 @@ std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, cons
 }
 
 std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles) {
-    const bool of_warps = pipeline.rank == 2;
-    const std::int64_t workers = std::int64_t{schedule.blocks} * (of_warps ? schedule.warps : 1);
-    const std::int64_t rest = of_warps ? kBlocksOfRest * schedule.warps - 1 : 0;
+    const std::int64_t workers = workers_of(pipeline, schedule);
+    const std::int64_t rest = pipeline.rank == 2 ? kBlocksOfRest * schedule.warps - 1 : 0;
     return workers % tiles <= rest ? workers / tiles : 0;
 }
 
@@ -319,8 +323,7 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const auto tiles = static_cast<double>(tile_count);
     const auto parts = static_cast<double>(parts_of_tile(pipeline, schedule, tile_count));
     const bool side_by_side = parts > 0;
-    double workers = static_cast<double>(schedule.blocks) * (pipeline.rank == 2 ? schedule.warps : 1);
-    if (side_by_side) workers = parts * tiles;
+    const double workers = side_by_side ? parts * tiles : static_cast<double>(workers_of(pipeline, schedule));
     // With one block an SM nothing is done while the first planes are on their way.
     constexpr double kTurnsToArrive = 2;
     const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? kTurnsToArrive : 0;

@@ -154,9 +154,11 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     }
     require(block.reductions.empty() || !(block.is_resident || block.is_of_pieces),
             "its time block is resident or of pieces, and gives reductions");
-    const std::int64_t walkers = block.kernel.blocks * (plan.rank == 2 ? block.kernel.threads[1] : 1);
-    require(block.walks >= 0 && (block.walks == 0 || (block.is_of_pieces && block.walks <= walkers)) &&
-                (plan.rank == 2 || block.walks == 0 || block.kernel.blocks % block.walks == 0),
+    const auto make_walks = [&] {
+        if (plan.rank == 2) return block.walks <= block.kernel.blocks * block.kernel.threads[1];
+        return block.kernel.blocks % block.walks == 0;
+    };
+    require(block.walks == 0 || (block.walks > 0 && block.is_of_pieces && make_walks()),
             "{} blocks of its time block make {} walks of each column", block.kernel.blocks, block.walks);
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
