@@ -330,6 +330,8 @@ private:
         if (left.kind == TokenKind::dot && right.kind == TokenKind::number && i >= 2 &&
             tokens_.tokens[i - 2].kind == TokenKind::number)
             return true;
+        // `++` is no operator.
+        if (left.kind == TokenKind::plus && right.kind == TokenKind::plus) return true;
         if (is_tight(left) || is_tight(right)) return false;
         if (is_opener(left.kind) || is_closer(right.kind)) return false;
         if (right.kind == TokenKind::comma || right.kind == TokenKind::colon) return false;
