@@ -179,8 +179,9 @@ public:
     std::vector<void*> level_arrays(const std::string& field) const;
     // Puts the caller's arrays in their place, in the same order and as many. They lie as geometry() says,
     // and must stay until others are bound or the session ends. What is in their cells is taken as given:
-    // halos are filled before the next step. To bind the same arrays in another order costs little. Not for
-    // fields whose components lie side by side.
+    // halos are filled before the next step. To bind the same arrays in another order costs little. Arrays of
+    // the session's own that are not among them are released. Not for fields whose components lie side by
+    // side.
     void bind_levels(const std::string& field, std::span<void* const> arrays);
     // Hands the arrays of a field over, in the order of level_arrays(); the session goes on with them.
     std::vector<DeviceMemory> give_up_levels(const std::string& field);

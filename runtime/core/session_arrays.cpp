@@ -106,12 +106,16 @@ void Session::State::bind_levels(int field, std::span<void* const> arrays) {
         level.array = arrays[place];
         level.images_due = place <= static_cast<std::size_t>(known.history);
     }
-    if (!is_external(known)) {
+    options.arrays.emplace(known.name, std::vector<void*>(arrays.begin(), arrays.end()));
+    // Of what the session allocated, arrays that are bound again stay.
+    const auto is_gone = [&](const Level& level) {
+        void* const own = level.memory.address();
+        return own != nullptr && std::find(arrays.begin(), arrays.end(), own) == arrays.end();
+    };
+    if (std::any_of(slots.begin(), slots.end(), is_gone))
         device->synchronize();  // steps may still be at work in what goes
-        options.arrays.emplace(known.name, std::vector<void*>(arrays.begin(), arrays.end()));
-        for (Level& level : slots)
-            level.memory = DeviceMemory();
-    }
+    for (Level& level : slots)
+        if (is_gone(level)) level.memory = DeviceMemory();
 }
 
 void Session::State::mark_written(int field) {
@@ -135,8 +139,7 @@ std::vector<DeviceMemory> Session::give_up_levels(const std::string& field) {
     std::vector<DeviceMemory> memory;
     for (void* const array : arrays)
         for (Level& level : s.fields[static_cast<std::size_t>(index)].slots)
-            if (level.array == array && level.memory.address() != nullptr)
-                memory.push_back(std::move(level.memory));
+            if (level.memory.address() == array) memory.push_back(std::move(level.memory));
     s.options.arrays.emplace(field, arrays);
     return memory;
 }

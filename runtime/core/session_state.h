@@ -21,7 +21,7 @@
 namespace halo::rt {
 
 struct Level {
-    DeviceMemory memory;      // none where the field lies in another's array
+    DeviceMemory memory;      // none where the field lies in another's array; of any level once bound anew
     void* array = nullptr;    // that it lies in
     bool images_due = false;  // uploaded since its halo was filled
 };

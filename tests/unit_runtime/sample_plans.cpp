@@ -58,6 +58,7 @@ void add_grid_arguments(KernelPlan& kernel) {
 }
 
 constexpr std::array<int, 3> kTile = {8, 2, 3};
+constexpr char kNobodys = 0x55;  // the bytes of memory that holds nothing
 
 // Arguments: u_next, u, rate, change, total, then the grid.
 template <class Element>
@@ -163,14 +164,22 @@ void FakeDevice::not_while_recording() const {
 }
 
 void* FakeDevice::allocate(std::int64_t bytes) {
+    constexpr std::size_t kAlignment = 256;
     not_while_recording();
     ++live_allocations;
-    return std::aligned_alloc(256, static_cast<std::size_t>((bytes + 255) / 256 * 256));
+    std::vector<char> memory(static_cast<std::size_t>(bytes) + kAlignment, kNobodys);
+    void* address = memory.data();
+    std::size_t space = memory.size();
+    std::align(kAlignment, static_cast<std::size_t>(bytes), address, space);
+    memory_.emplace(address, std::move(memory));
+    return address;
 }
 
 void FakeDevice::release(void* address) noexcept {
-    if (address != nullptr) --live_allocations;
-    std::free(address);
+    const auto found = memory_.find(address);
+    if (found == memory_.end()) return;
+    --live_allocations;
+    std::fill(found->second.begin(), found->second.end(), kNobodys);
 }
 
 void FakeDevice::set_bytes(void* address, int byte, std::int64_t bytes) {

@@ -140,6 +140,31 @@ TEST_CASE("two sessions take turns on the arrays of one field") {
     }
 }
 
+TEST_CASE("a session keeps arrays of its own that are bound to it again, and releases the others") {
+    FakeDevice device;
+    Session own = open_heat(device), alone = open_heat(device);
+    const int allocations = device.live_allocations;
+    const std::vector<void*> first = own.level_arrays("u");
+    own.bind_levels("u", std::vector<void*>{first[1], first[0]});
+    CHECK(own.level_arrays("u") == std::vector<void*>{first[1], first[0]});
+    CHECK(device.live_allocations == allocations);
+    const std::vector<double> start = start_values(own.cells(), 5);
+    own.upload("u", 0, std::span<const double>(start));
+    alone.upload("u", 0, std::span<const double>(start));
+    own.step(3);
+    alone.step(3);
+    CHECK(own.download("u") == alone.download("u"));
+
+    Arrays others(own.geometry(), 1);
+    own.bind_levels("u", std::vector<void*>{own.level_arrays("u")[0], others.addresses()[0]});
+    CHECK(device.live_allocations == allocations - 1);
+    own.step(2);
+    alone.step(2);
+    CHECK(own.download("u") == alone.download("u"));
+    CHECK(own.give_up_levels("u").size() == 1);
+    CHECK(others.room_is_untouched());
+}
+
 TEST_CASE("levels of the past keep their order when arrays are bound") {
     FakeDevice device;
     const auto open = [&] {
