@@ -12,7 +12,7 @@ target_compile_options(halo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(halo_warnings INTERFACE -Wno-restrict) # false alarms on std::string, GCC bug 105329
 endif()
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   # The sanitizers' checks mislead GCC's analysis of the standard library's copies.
   target_compile_options(halo_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
                          -Wno-maybe-uninitialized)

@@ -21,15 +21,14 @@ Type common_type(const Expr& left, const Expr& right) {
 }
 
 bool is_int(const Expr& expr, std::int64_t value) {
-    const std::int64_t* literal = int_value(expr);
-    return literal && *literal == value;
+    return int_value(expr) == value;
 }
 
 // x + literal, split.
 std::pair<Expr, std::int64_t> split_literal(const Expr& expr) {
-    if (const std::int64_t* literal = int_value(expr)) return {Expr(), *literal};
+    if (const auto literal = int_value(expr)) return {Expr(), *literal};
     if (const auto* sum = std::get_if<Binary>(&expr->kind)) {
-        const std::int64_t* literal = int_value(sum->right);
+        const auto literal = int_value(sum->right);
         if (literal && sum->op == Operator::add) return {sum->left, *literal};
         if (literal && sum->op == Operator::sub) return {sum->left, -*literal};
     }
@@ -69,7 +68,7 @@ Expr add_integers(const Expr& left, const Expr& right, bool subtract, Type type)
 }
 
 Expr compare(Operator op, Expr left, Expr right) {
-    if (const auto *a = int_value(left), *b = int_value(right); a && b) {
+    if (const auto a = int_value(left), b = int_value(right); a && b) {
         const bool truth = op == Operator::less            ? *a < *b
                            : op == Operator::less_equal    ? *a <= *b
                            : op == Operator::greater       ? *a > *b
@@ -126,7 +125,7 @@ Expr address_of(std::string array, Expr index, Type type) {
 }
 Expr convert(Expr operand, Type type) {
     if (operand.type() == type) return operand;
-    if (const std::int64_t* literal = int_value(operand); literal && is_integer(type)) {
+    if (const auto literal = int_value(operand); literal && is_integer(type)) {
         return int_literal(*literal, type);
     }
     return make(type, Convert{std::move(operand)});
@@ -167,7 +166,7 @@ Expr operator*(Expr left, Expr right) {
         if (is_int(left, 0) || is_int(right, 0)) return int_literal(0, type);
         if (is_int(left, 1)) return right;
         if (is_int(right, 1)) return left;
-        if (const auto *a = int_value(left), *b = int_value(right); a && b) return int_literal(*a * *b, type);
+        if (const auto a = int_value(left), b = int_value(right); a && b) return int_literal(*a * *b, type);
     }
     return make(type, Binary{Operator::mul, std::move(left), std::move(right)});
 }
@@ -178,14 +177,14 @@ Expr operator/(Expr left, Expr right) {
 }
 Expr operator%(Expr left, Expr right) {
     const Type type = common_type(left, right);
-    if (const auto *a = int_value(left), *b = int_value(right); a && b && *a >= 0 && *b > 0) {
+    if (const auto a = int_value(left), b = int_value(right); a && b && *a >= 0 && *b > 0) {
         return int_literal(*a % *b, type);
     }
     return make(type, Binary{Operator::mod, std::move(left), std::move(right)});
 }
 Expr operator-(Expr operand) {
     const Type type = operand.type();
-    if (const std::int64_t* literal = int_value(operand)) return int_literal(-*literal, type);
+    if (const auto literal = int_value(operand)) return int_literal(-*literal, type);
     return make(type, Negate{std::move(operand)});
 }
 Expr operator<(Expr left, Expr right) {
@@ -225,9 +224,9 @@ Expr max(Expr left, Expr right) {
     return call(Function::max, {std::move(left), std::move(right)});
 }
 
-const std::int64_t* int_value(const Expr& expr) {
+std::optional<std::int64_t> int_value(const Expr& expr) {
     const auto* literal = std::get_if<IntLiteral>(&expr->kind);
-    return literal ? &literal->value : nullptr;
+    return literal ? std::optional(literal->value) : std::nullopt;
 }
 
 }  // namespace halo::kernel

@@ -2,6 +2,7 @@
 // folded), so that index expressions come out as one would write them; real arithmetic is never touched.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,6 @@ Expr min(Expr left, Expr right);
 Expr max(Expr left, Expr right);
 
 // The literal's value, where the expression is one.
-const std::int64_t* int_value(const Expr& expr);
+std::optional<std::int64_t> int_value(const Expr& expr);
 
 }  // namespace halo::kernel

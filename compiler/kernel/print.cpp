@@ -199,10 +199,10 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                 return text;
             },
             [&](const AddressOf& address) -> std::string {
-                if (const std::int64_t* literal = int_value(address.index); literal && *literal == 0) {
+                if (int_value(address.index) == 0) {
                     return address.array;
                 }
-                if (const std::int64_t* literal = int_value(address.index); literal && *literal < 0) {
+                if (const auto literal = int_value(address.index); literal && *literal < 0) {
                     return parenthesise(fmt::format("{} - {}", address.array, -*literal), kSum, outer);
                 }
                 return parenthesise(address.array + " + " + expression(address.index, kSum), kSum, outer);
@@ -254,8 +254,7 @@ std::string Printer::expression(const Expr& expr, int outer) const {
 // An array's elements from one on: where its last index is 0, the row's name says as much.
 std::string Printer::pointer_to(const Expr& element) const {
     const auto& place = std::get<Element>(element->kind);
-    const std::int64_t* last = int_value(place.indices.back());
-    if (!last || *last != 0) return "&" + expression(element);
+    if (int_value(place.indices.back()) != 0) return "&" + expression(element);
     std::string text = place.array;
     for (std::size_t index = 0; index + 1 < place.indices.size(); ++index)
         text += "[" + expression(place.indices[index]) + "]";
@@ -295,9 +294,8 @@ void Printer::loop(const For& loop, int depth) {
         // Pragmas start in the first column, where clang-format leaves them.
         text_ += "#pragma " + pragma + "\n";
     }
-    const std::int64_t* step = int_value(loop.step);
     const std::string advance =
-        step && *step == 1 ? "++" + loop.var : loop.var + " += " + expression(loop.step);
+        int_value(loop.step) == 1 ? "++" + loop.var : loop.var + " += " + expression(loop.step);
     line(depth, fmt::format("for ({} {} = {}; {} < {}; {}) {{", type_name(loop.type), loop.var,
                             expression(loop.begin), loop.var, expression(loop.end, kRelation + 1), advance));
     block(loop.body, depth + 1);

@@ -62,9 +62,9 @@ private:
             guard->otherwise = block(guard->otherwise);
         }
         if (auto* loop = std::get_if<For>(&made.kind)) {
-            const std::int64_t* const begin = int_value(loop->begin);
-            const std::int64_t* const end = int_value(loop->end);
-            const std::int64_t* const step = int_value(loop->step);
+            const auto begin = int_value(loop->begin);
+            const auto end = int_value(loop->end);
+            const auto step = int_value(loop->step);
             const bool is_one_turn = begin && end && step && *begin < *end && *begin + *step >= *end;
             if (!is_one_turn) {
                 loop->body = block(loop->body);

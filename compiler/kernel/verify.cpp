@@ -69,8 +69,8 @@ Type value_of(Type storage) {
     }
 }
 
-const std::int64_t* literal_of(const Expr& expr) {
-    return expr.has_value() ? int_value(expr) : nullptr;
+std::optional<std::int64_t> literal_of(const Expr& expr) {
+    return expr.has_value() ? int_value(expr) : std::nullopt;
 }
 
 std::size_t argument_count(Function function) {
@@ -204,7 +204,7 @@ private:
         for (const Expr& dim : node.dims) {
             expect_integer(dim, "a dimension of `" + node.name + "`");
             if (!is_constant(dim)) fault("array `{}` has a dimension that is not constant", node.name);
-            if (const std::int64_t* size = literal_of(dim); size && *size < 1)
+            if (const auto size = literal_of(dim); size && *size < 1)
                 fault("array `{}` has a dimension of {}", node.name, *size);
         }
         declare(node.name, {Entity::Kind::array, node.type, true, node.dims.size(),
@@ -267,7 +267,7 @@ private:
         expect(node.begin, node.type, "the first value of loop `" + node.var + "`");
         expect_integer(node.end, "the end of loop `" + node.var + "`");
         expect(node.step, node.type, "the step of loop `" + node.var + "`");
-        if (const std::int64_t* step = literal_of(node.step); step && *step < 1)
+        if (const auto step = literal_of(node.step); step && *step < 1)
             fault("loop `{}` steps by {}", node.var, *step);
         const bool differs = varies(node.begin) || varies(node.end) || varies(node.step);
         scopes_.emplace_back();

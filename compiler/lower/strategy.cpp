@@ -106,8 +106,7 @@ void append(kernel::Block& to, kernel::Block from) {
 }
 
 kernel::Block loop_over(const std::string& var, const Expr& count, kernel::Block body) {
-    const std::int64_t* literal = kernel::int_value(count);
-    if (literal && *literal == 1) return body;
+    if (kernel::int_value(count) == 1) return body;
     return {kernel::For{var, 0, count, 1, kernel::Unroll::full, std::move(body)}};
 }
 

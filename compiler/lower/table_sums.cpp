@@ -64,8 +64,7 @@ TableShape table_shape(const ir::Table& table) {
 
 TableSums::TableSums(Context& context, Expr cells, Expr cell)
     : context_(context), cells_(std::move(cells)), cell_(std::move(cell)) {
-    const std::int64_t* known = kernel::int_value(cells_);
-    single_ = known != nullptr && *known == 1;
+    single_ = kernel::int_value(cells_) == 1;
     find_passes();
 }
 

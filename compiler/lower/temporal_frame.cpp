@@ -111,9 +111,8 @@ FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
 Expr TemporalFrame::own_row(const Expr& y) const {
     if (!two_rows) return 0;
     if (shape.periodic[1]) return kernel::element("row", {y}, Type::i64);
-    const std::int64_t* literal = kernel::int_value(y);
     const Expr first = kernel::variable("first_row", Type::i64);
-    return literal && *literal == 0 ? first : first + y * context.pitch();
+    return kernel::int_value(y) == 0 ? first : first + y * context.pitch();
 }
 
 Expr TemporalFrame::stride() const {
@@ -133,9 +132,9 @@ Expr TemporalFrame::wrapped(const Expr& index, int axis) {
 Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& plane_from_turn) const {
     Expr slot = plane_from_turn - shape.first_plane;
     if (oldest) {
-        const std::int64_t* ahead = kernel::int_value(slot);
+        const bool may_wrap = kernel::int_value(slot) != 0;
         slot = oldest + slot;
-        if (!ahead || *ahead != 0) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
+        if (may_wrap) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
     }
     const Expr line = slot * shape.rows + row_in_block;
     return line * k_ring_row + (into_line + lane * k_cells_x);
