@@ -159,6 +159,8 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& requ
         messages.flush();
         throw SourceError("the arguments behind -- are not understood by clang\n" + messages.str());
     }
+    // The driver takes a process for over after one file.
+    invocation->getFrontendOpts().DisableFree = invocation->getCodeGenOpts().DisableFree = false;
     auto compiler = std::make_unique<clang::CompilerInstance>();
     compiler->setInvocation(invocation);
     compiler->createDiagnostics(new clang::TextDiagnosticPrinter(messages, &compiler->getDiagnosticOpts()));

@@ -10,7 +10,14 @@
 #include <ucontext.h>
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)  // Clang
+#if __has_feature(address_sanitizer)
+#define HALO_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)  // GCC
+#define HALO_ADDRESS_SANITIZER
+#endif
+#if defined(HALO_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -23,7 +30,7 @@ constexpr std::size_t kGuardBytes = 4096;
 // Fibers are left for good in the middle of functions. AddressSanitizer would take what those had on the
 // stack for something of the next fiber.
 void forget_poison([[maybe_unused]] void* stack, [[maybe_unused]] std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HALO_ADDRESS_SANITIZER)
     __asan_unpoison_memory_region(stack, bytes);
 #endif
 }
