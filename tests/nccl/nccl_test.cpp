@@ -2,6 +2,7 @@
 // before the other's begins, so that each transfer is looked at by itself.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
@@ -27,6 +28,13 @@ const bool set_up = [] {
 FakeNccl& fake() {
     void* const handle = dlopen(HALO_FAKE_LIBNCCL, RTLD_NOW | RTLD_LOCAL);
     return *reinterpret_cast<FakeNccl* (*)()>(dlsym(handle, "fake_nccl"))();
+}
+
+// Ends what waits in the background: the next test has the stand-in to itself.
+void let_go(bool& waits) {
+    std::atomic_ref(waits).store(false);
+    while (background_is_busy())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // One of two, in the same thread: what the first broadcasts is there for the second.
@@ -198,7 +206,7 @@ TEST_CASE("an exchange is not waited for for ever") {
         said = error.what();
     }
     CHECK(said.find("the GPU of rank 0 on here has not connected") != std::string::npos);
-    fake().never_connects = false;
+    let_go(fake().never_connects);
 }
 
 TEST_CASE("nor is a neighbour that does not come to the first exchange") {
@@ -214,7 +222,5 @@ TEST_CASE("nor is a neighbour that does not come to the first exchange") {
     }
     CHECK(said.find("has not connected to its neighbours by NCCL") != std::string::npos);
     CHECK(fake().calls.back() == "abort");
-    fake().never_begins = false;
-    while (background_is_busy())
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    let_go(fake().never_begins);
 }
