@@ -18,9 +18,11 @@ using namespace halo::rt::cuda;
 
 namespace {
 
-constexpr int kNoContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
-constexpr int kInvalidValue = 1;  // CUDA_ERROR_INVALID_VALUE
-constexpr int kCapturing = 900;   // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+constexpr int kNoContext = 201;       // CUDA_ERROR_INVALID_CONTEXT
+constexpr int kInvalidValue = 1;      // CUDA_ERROR_INVALID_VALUE
+constexpr int kCapturing = 900;       // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+constexpr std::size_t kHeader = 256;  // bytes before what is allocated, which hold its size
+constexpr int kNobodys = 0x55;  // the bytes of memory that holds nothing, as it is allocated and as it goes
 
 thread_local Context current_context = nullptr;
 bool capturing = false;
@@ -205,10 +207,10 @@ int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
 int cuMemAlloc_v2(Address* address, std::size_t bytes) {
     ENTER(cuMemAlloc_v2);
     if (capturing) return kCapturing;
-    constexpr std::size_t kHeader = 256;
     if (static_cast<std::int64_t>(bytes) > state.total_bytes - state.used_bytes) return kOutOfMemory;
     auto* start = static_cast<char*>(std::aligned_alloc(256, kHeader + (bytes + 255) / 256 * 256));
     std::memcpy(start, &bytes, sizeof bytes);
+    std::memset(start + kHeader, kNobodys, bytes);
     state.used_bytes += static_cast<std::int64_t>(bytes);
     ++state.live_allocations;
     *address = to_address(start + kHeader);
@@ -216,9 +218,11 @@ int cuMemAlloc_v2(Address* address, std::size_t bytes) {
 }
 int cuMemFree_v2(Address address) {
     ENTER(cuMemFree_v2);
-    char* start = bytes_at(address) - 256;
+    char* start = bytes_at(address) - kHeader;
     std::size_t bytes = 0;
     std::memcpy(&bytes, start, sizeof bytes);
+    std::memset(start + kHeader, kNobodys, bytes);
+    asm volatile("" : : "r"(start) : "memory");  // else compilers leave out what free() makes needless
     state.used_bytes -= static_cast<std::int64_t>(bytes);
     --state.live_allocations;
     std::free(start);
