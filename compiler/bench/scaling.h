@@ -21,7 +21,7 @@ struct ScalingOptions {
     // Of the model, beyond one node. Assumptions, as nothing here can measure them.
     int node_devices = 0;             // 0: as many as are measured
     double network_gigabytes = 50;    // a second, to one device
-    double network_microseconds = 5;  // of the least copy
+    double network_microseconds = 5;  // that a copy takes longer than within a node
     std::string output;               // page to write; empty: standard output
     std::string json;                 // file to write as well; empty: none
 };

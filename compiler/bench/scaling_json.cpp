@@ -66,8 +66,8 @@ std::string scaling_json(const ScalingResults& results) {
     json["weak"] = runs_json(results.weak);
     json["lengths"] = runs_json(results.lengths);
     json["model"] = {{"devices_per_node", results.node_devices},
-                     {"network_bytes_per_s", results.network_bytes_per_second},
-                     {"network_seconds", results.network_seconds},
+                     {"network_bytes_per_s", results.between_nodes.bytes_per_second},
+                     {"network_longer_seconds", results.between_nodes.longer_seconds},
                      {"points", Json::array()}};
     for (const ModelPoint& point : results.beyond)
         json["model"]["points"].push_back({{"devices", point.devices},

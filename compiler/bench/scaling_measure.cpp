@@ -220,9 +220,7 @@ bool ScalingMeasuring::measure(const Wanted& wanted, const std::vector<ScalingRu
 // Within the devices that are there by what was measured; past them between nodes by what is assumed.
 driver::Network ScalingMeasuring::network(int devices) const {
     const driver::Link within = link_of(results_.link, std::min(devices, lab_.devices()), lab_.is_gpu());
-    const driver::Link between{within.wait_seconds, results_.network_seconds,
-                               results_.network_bytes_per_second, within.meeting_seconds};
-    return {within, between, results_.node_devices};
+    return {within, between_nodes(within, results_.between_nodes), results_.node_devices};
 }
 
 void ScalingMeasuring::add(std::vector<ScalingRun>& runs, const Wanted& wanted,

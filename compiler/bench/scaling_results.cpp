@@ -14,7 +14,7 @@ double DevicePair::bytes_per_second() const {
 }
 
 driver::Link link_of(const LinkFigures& figures, int devices, bool is_gpu) {
-    driver::Link link = is_gpu ? driver::gpu_link() : driver::cpu_link();
+    driver::Link link = driver::built_in_link(is_gpu);
     if (!figures.pairs.empty()) {
         link.copy_seconds = 0;
         link.bytes_per_second = figures.pairs.front().bytes_per_second();

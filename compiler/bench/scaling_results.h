@@ -95,7 +95,7 @@ struct ScalingResults {
     std::vector<ScalingRun> lengths;  // those of one device by the kernels of each width
     std::vector<ModelPoint> beyond;
     int node_devices = 0;
-    double network_bytes_per_second = 0, network_seconds = 0;
+    driver::BetweenNodes between_nodes;
     double budget = 0;                 // seconds for all that is measured
     std::vector<MeasuredKind> kinds;   // in the order of measuring
     std::vector<std::string> missing;  // what else was left out, and why

@@ -120,11 +120,12 @@ std::string assumptions(const ScalingResults& results) {
         "\nWhat it assumes:\n\n"
         "- a node has {} devices, numbered in a row, joined by the link of this page ({:.1f} µs for waiting, "
         "{:.1f} µs a copy, {:.1f} GB/s);\n"
-        "- between nodes a device is given {:g} GB/s, and the least copy takes {:g} µs, whatever the others "
+        "- between nodes a device is given {:g} GB/s, and a copy takes {:g} µs longer, whatever the others "
         "do: "
         "figures that nothing here\n  has measured (`--network-bandwidth`, `--network-latency`);\n",
         results.node_devices, within.wait_seconds * 1e6, within.copy_seconds * 1e6,
-        within.bytes_per_second / 1e9, results.network_bytes_per_second / 1e9, results.network_seconds * 1e6);
+        within.bytes_per_second / 1e9, results.between_nodes.bytes_per_second / 1e9,
+        results.between_nodes.longer_seconds * 1e6);
     text +=
         "- a piece computes its cells and ghosts at the rate of one device on as many cells, between the "
         "cubes "

@@ -56,7 +56,7 @@ void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Opti
     command
         .add_option(
             "--network-latency", options.network_microseconds,
-            "with --scaling: microseconds of the least copy between nodes: an assumption; 5, where it "
+            "with --scaling: microseconds that a copy takes longer between nodes: an assumption; 5, where it "
             "is not given")
         ->check(above_zero())
         ->needs(scaling);

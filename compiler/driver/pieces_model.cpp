@@ -92,25 +92,26 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, 
 
 }  // namespace
 
-Link gpu_link() {
-    return {11e-6, 9e-6, 3.9e11, 4e-6, 24e-6};
+Link built_in_link(bool on_gpu) {
+    return on_gpu ? Link{11e-6, 9e-6, 3.9e11, 4e-6, 24e-6} : Link{1e-6, 1e-6, 5e9, 2e-6};
 }
-Link cpu_link() {
-    return {1e-6, 1e-6, 5e9, 2e-6};
+
+Link between_nodes(const Link& within, const BetweenNodes& assumed) {
+    Link between = within;
+    between.copy_seconds += assumed.longer_seconds;
+    between.bytes_per_second = std::min(within.bytes_per_second, assumed.bytes_per_second);
+    return between;
 }
 
 Network network_of(const std::vector<std::string>& hosts, bool on_gpu) {
     const auto end_of_first = std::ranges::find_if(hosts, [&](const auto& host) { return host != hosts[0]; });
-    const Link within = on_gpu ? gpu_link() : cpu_link();
+    const Link within = built_in_link(on_gpu);
     if (end_of_first == hosts.end()) return within;
     const auto row = static_cast<std::size_t>(end_of_first - hosts.begin());
     bool is_in_rows = hosts.size() % row == 0;
     for (std::size_t i = row; i < hosts.size() && is_in_rows; ++i)
         is_in_rows = (hosts[i] == hosts[i - 1]) == (i % row != 0);
-    Link between = within;
-    between.copy_seconds += 5e-6;
-    if (on_gpu) between.bytes_per_second = 50e9;
-    return {within, between, is_in_rows ? static_cast<int>(row) : 1};
+    return {within, between_nodes(within), is_in_rows ? static_cast<int>(row) : 1};
 }
 
 double seconds_per_cell(const std::vector<MeasuredPace>& measured, double cells) {

@@ -19,9 +19,16 @@ struct Link {
     double meeting_seconds = 0;   // until all are done, where kernels have stored what others need
     double asking_seconds = 0;    // of the host, for a piece that exchanges beside its interior
 };
-// Of two H200 with NVLink between them: 9 us for the least copy, 53 us for 16 MiB, 180 us for 64 MiB.
-Link gpu_link();
-Link cpu_link();
+// Of pieces of a CPU; and of two H200 with NVLink between them, where the least copy takes 9 us, one of 16
+// MiB 53 us, and one of 64 MiB 180 us.
+Link built_in_link(bool on_gpu);
+
+// What is assumed of the way from node to node, where nothing measures it.
+struct BetweenNodes {
+    double longer_seconds = 5e-6;    // that a copy takes longer than within a node
+    double bytes_per_second = 50e9;  // of each device, at most
+};
+Link between_nodes(const Link& within, const BetweenNodes& assumed = {});
 
 // Pieces of several nodes: those of one are numbered in a row.
 struct Network {
@@ -36,7 +43,7 @@ struct Network {
     int node = 0;  // pieces of a node; 0: all of them
 };
 // Of pieces on these hosts, one or more. Where hosts have them in rows of one length, each is a node; else
-// each piece is one. Between hosts copies are assumed to take 5 us longer, and each GPU to have 50 GB/s.
+// each piece is one.
 Network network_of(const std::vector<std::string>& hosts, bool on_gpu);
 
 // How one piece does its steps.

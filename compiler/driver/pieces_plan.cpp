@@ -240,7 +240,7 @@ std::string scheme_word(rt::ExchangeScheme scheme) {
 
 PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
                        const CodeOptions& options) {
-    const Network network = request.network.value_or(request.on_gpu ? gpu_link() : cpu_link());
+    const Network network = request.network.value_or(built_in_link(request.on_gpu));
     const CutRules rules = cut_rules(program, extent);
     const std::vector<std::string> names = axis_names(program);
     const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {

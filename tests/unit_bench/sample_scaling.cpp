@@ -83,8 +83,6 @@ ScalingResults scaling_results(bool all_schemes) {
     results.software = "CUDA 13.0, NVRTC 13.0";
     results.commit = "abc1234";
     results.command = "haloc bench --scaling";
-    results.network_bytes_per_second = 50e9;
-    results.network_seconds = 5e-6;
     results.schemes = {ExchangeScheme::synchronous};
     if (all_schemes)
         results.schemes.insert(results.schemes.end(), {ExchangeScheme::asynchronous, ExchangeScheme::direct});

@@ -112,8 +112,8 @@ TEST_CASE("the model's link is the slowest of all pairs, and waits as long as wa
     CHECK(of_four.meeting_seconds == 15e-6);
     CHECK(bench::link_of(results.link, 2, true).wait_seconds == Approx(11e-6).epsilon(0.01));
     const driver::Link built_in = bench::link_of({}, 2, true);
-    CHECK(built_in.bytes_per_second == driver::gpu_link().bytes_per_second);
-    CHECK(built_in.wait_seconds == driver::gpu_link().wait_seconds);
+    CHECK(built_in.bytes_per_second == driver::built_in_link(true).bytes_per_second);
+    CHECK(built_in.wait_seconds == driver::built_in_link(true).wait_seconds);
 }
 
 TEST_CASE("the programs of scaling have one field, and no sums that nobody looks at") {

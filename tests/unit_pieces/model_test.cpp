@@ -29,7 +29,7 @@ constexpr ExchangePlan kExchange{2, 8, 2};
 }  // namespace
 
 TEST_CASE("one piece waits for nobody") {
-    const Prediction one = predict(cut_into({1, 1, 1}), {4, kCell, 1e-6}, kExchange, gpu_link());
+    const Prediction one = predict(cut_into({1, 1, 1}), {4, kCell, 1e-6}, kExchange, built_in_link(true));
     CHECK(one.own == Approx(64 * 64 * 64 * kCell + 1e-6));
     CHECK(one.ghosts == 0);
     CHECK(one.exchange == 0);
@@ -132,7 +132,7 @@ TEST_CASE("a host asks for one piece's exchange after the other, however small t
 TEST_CASE("of several blocks of steps the first alone has borders, and the last computes no ghosts") {
     const auto ghosts = [](const rt::Decomposition& cut, int blocks) {
         const ExchangePlan exchange{2 * blocks, 8, 2, rt::ExchangeScheme::asynchronous};
-        return predict(cut, {2, kCell}, exchange, gpu_link()).ghosts;
+        return predict(cut, {2, kCell}, exchange, built_in_link(true)).ghosts;
     };
     const rt::Decomposition rows = rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxes);
     const double two_rows = 64 * 2 * kCell;
