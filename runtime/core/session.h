@@ -183,7 +183,7 @@ public:
     // the session's own that are not among them are released. Not for fields whose components lie side by
     // side.
     void bind_levels(const std::string& field, std::span<void* const> arrays);
-    // Hands the arrays of a field over, in the order of level_arrays(); the session goes on with them.
+    // Hands over the memory of those arrays of a field that are the session's own; it goes on with them.
     std::vector<DeviceMemory> give_up_levels(const std::string& field);
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.
     void mark_written(const std::string& field);

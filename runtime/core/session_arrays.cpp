@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/core/plan_check.h"
 #include "runtime/core/session_state.h"
@@ -96,8 +97,11 @@ void Session::State::bind_levels(int field, std::span<void* const> arrays) {
     const FieldPlan& known = plan.fields[static_cast<std::size_t>(field)];
     check_bindable(known, arrays);
     auto& slots = fields[static_cast<std::size_t>(field)].slots;
+    const auto is_bound = [&](const void* array) {
+        return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
+    };
     for (const Level& level : slots)
-        if (std::find(arrays.begin(), arrays.end(), level.array) == arrays.end())
+        if (!is_bound(level.array))
             scalars_due = true;  // constants past fixed faces are to be put there, too
     for (std::size_t place = 0; place < arrays.size(); ++place) {
         const std::int64_t age = age_of(known, static_cast<int>(place));
@@ -108,14 +112,11 @@ void Session::State::bind_levels(int field, std::span<void* const> arrays) {
     }
     options.arrays.emplace(known.name, std::vector<void*>(arrays.begin(), arrays.end()));
     // Of what the session allocated, arrays that are bound again stay.
-    const auto is_gone = [&](const Level& level) {
-        void* const own = level.memory.address();
-        return own != nullptr && std::find(arrays.begin(), arrays.end(), own) == arrays.end();
-    };
-    if (std::any_of(slots.begin(), slots.end(), is_gone))
-        device->synchronize();  // steps may still be at work in what goes
-    for (Level& level : slots)
-        if (is_gone(level)) level.memory = DeviceMemory();
+    auto& own = fields[static_cast<std::size_t>(field)].memory;
+    const auto is_gone = [&](const DeviceMemory& memory) { return !is_bound(memory.address()); };
+    if (std::none_of(own.begin(), own.end(), is_gone)) return;
+    device->synchronize();  // steps may still be at work in what goes
+    std::erase_if(own, is_gone);
 }
 
 void Session::State::mark_written(int field) {
@@ -136,12 +137,8 @@ std::vector<DeviceMemory> Session::give_up_levels(const std::string& field) {
     const int index = s.find_field(field, 0);
     const std::vector<void*> arrays = s.level_arrays(index);
     s.check_bindable(s.plan.fields[static_cast<std::size_t>(index)], arrays);
-    std::vector<DeviceMemory> memory;
-    for (void* const array : arrays)
-        for (Level& level : s.fields[static_cast<std::size_t>(index)].slots)
-            if (level.memory.address() == array) memory.push_back(std::move(level.memory));
     s.options.arrays.emplace(field, arrays);
-    return memory;
+    return std::exchange(s.fields[static_cast<std::size_t>(index)].memory, {});
 }
 
 void Session::mark_written(const std::string& field) {

@@ -153,15 +153,15 @@ void Session::State::allocate_fields() {
             if (external != options.arrays.end()) {
                 // below
             } else if (field.component == 0) {
-                level.memory = DeviceMemory(*device, bytes);
-                level.array = level.memory.address();
+                state.memory.emplace_back(*device, bytes);
+                level.array = state.memory.back().address();
                 device->set_bytes(level.array, options.poison ? poison_byte(field.type) : 0, bytes);
             } else {
                 level.array = fields[fields.size() - static_cast<std::size_t>(field.component)]
                                   .slots[static_cast<std::size_t>(slot)]
                                   .array;
             }
-            state.slots.push_back(std::move(level));
+            state.slots.push_back(level);
         }
         state.images = make_halo_passes(field, geometry, {}, HaloPart::images);
         fields.push_back(std::move(state));

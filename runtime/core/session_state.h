@@ -21,16 +21,16 @@
 namespace halo::rt {
 
 struct Level {
-    DeviceMemory memory;      // none where the field lies in another's array; of any level once bound anew
     void* array = nullptr;    // that it lies in
     bool images_due = false;  // uploaded since its halo was filled
 };
 
 struct FieldState {
     std::vector<Level> slots;
-    std::vector<HaloPass> images;  // after each write
-    std::vector<HaloPass> fixed;   // once, and when a param changed
-    std::vector<int> fillers;      // kernels that fill a level's halo instead, in order
+    std::vector<DeviceMemory> memory;  // of arrays that are the session's own, in any order
+    std::vector<HaloPass> images;      // after each write
+    std::vector<HaloPass> fixed;       // once, and when a param changed
+    std::vector<int> fillers;          // kernels that fill a level's halo instead, in order
 };
 
 struct TableState {

@@ -176,10 +176,13 @@ void* FakeDevice::allocate(std::int64_t bytes) {
 }
 
 void FakeDevice::release(void* address) noexcept {
+    if (address == nullptr) return;
     const auto found = memory_.find(address);
-    if (found == memory_.end()) return;
+    if (found == memory_.end()) std::abort();  // released twice, or never allocated
     --live_allocations;
     std::fill(found->second.begin(), found->second.end(), kNobodys);
+    released_.push_back(std::move(found->second));
+    memory_.erase(found);
 }
 
 void FakeDevice::set_bytes(void* address, int byte, std::int64_t bytes) {

@@ -70,9 +70,10 @@ public:
 private:
     void run(std::function<void()> work);
     void not_while_recording() const;
-    // What was released stays until the device goes, filled with bytes that stand out: whoever still reads it
-    // computes something else.
     std::map<void*, std::vector<char>> memory_;
+    // Stays until the device goes, filled with bytes that stand out: whoever still reads it computes
+    // something else.
+    std::vector<std::vector<char>> released_;
     bool recording_ = false;
     std::vector<std::function<void()>> recorded_;
 };
