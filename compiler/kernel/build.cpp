@@ -20,10 +20,6 @@ Type common_type(const Expr& left, const Expr& right) {
     throw InternalError("kernel expression of mixed types");
 }
 
-bool is_int(const Expr& expr, std::int64_t value) {
-    return int_value(expr) == value;
-}
-
 // x + literal, split.
 std::pair<Expr, std::int64_t> split_literal(const Expr& expr) {
     if (const auto literal = int_value(expr)) return {Expr(), *literal};
@@ -163,16 +159,16 @@ Expr operator-(Expr left, Expr right) {
 Expr operator*(Expr left, Expr right) {
     const Type type = common_type(left, right);
     if (is_integer(type)) {
-        if (is_int(left, 0) || is_int(right, 0)) return int_literal(0, type);
-        if (is_int(left, 1)) return right;
-        if (is_int(right, 1)) return left;
+        if (int_value(left) == 0 || int_value(right) == 0) return int_literal(0, type);
+        if (int_value(left) == 1) return right;
+        if (int_value(right) == 1) return left;
         if (const auto a = int_value(left), b = int_value(right); a && b) return int_literal(*a * *b, type);
     }
     return make(type, Binary{Operator::mul, std::move(left), std::move(right)});
 }
 Expr operator/(Expr left, Expr right) {
     const Type type = common_type(left, right);
-    if (is_integer(type) && is_int(right, 1)) return left;
+    if (is_integer(type) && int_value(right) == 1) return left;
     return make(type, Binary{Operator::div, std::move(left), std::move(right)});
 }
 Expr operator%(Expr left, Expr right) {

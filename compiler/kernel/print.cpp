@@ -199,12 +199,10 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                 return text;
             },
             [&](const AddressOf& address) -> std::string {
-                if (int_value(address.index) == 0) {
-                    return address.array;
-                }
-                if (const auto literal = int_value(address.index); literal && *literal < 0) {
+                const auto literal = int_value(address.index);
+                if (literal == 0) return address.array;
+                if (literal && *literal < 0)
                     return parenthesise(fmt::format("{} - {}", address.array, -*literal), kSum, outer);
-                }
                 return parenthesise(address.array + " + " + expression(address.index, kSum), kSum, outer);
             },
             [&](const Negate& negate) -> std::string {

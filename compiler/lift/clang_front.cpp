@@ -159,7 +159,7 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& requ
         messages.flush();
         throw SourceError("the arguments behind -- are not understood by clang\n" + messages.str());
     }
-    // The driver takes a process for over after one file.
+    // As the driver has it, memory would stay until the process ends, which it takes to read one file.
     invocation->getFrontendOpts().DisableFree = invocation->getCodeGenOpts().DisableFree = false;
     auto compiler = std::make_unique<clang::CompilerInstance>();
     compiler->setInvocation(invocation);
