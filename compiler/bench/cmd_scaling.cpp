@@ -89,7 +89,7 @@ ScalingResults about(const ScalingLab& lab, const ScalingOptions& options) {
     results.budget = options.budget;
     if (!lab.why_no_gpu().empty()) results.missing.push_back("no GPU was measured: " + lab.why_no_gpu());
     results.node_devices = options.node_devices > 0 ? options.node_devices : lab.devices();
-    results.between_nodes = {options.network_microseconds * 1e-6, options.network_gigabytes * 1e9};
+    results.between_nodes = options.between_nodes;
     return results;
 }
 

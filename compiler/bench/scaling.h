@@ -8,6 +8,7 @@
 
 #include "compiler/driver/console.h"
 #include "compiler/driver/exit_code.h"
+#include "compiler/driver/pieces_model.h"
 
 namespace halo::bench {
 
@@ -19,11 +20,10 @@ struct ScalingOptions {
     std::vector<std::int64_t> lengths;  // of the 2D grids; none: such as suit the device
     double budget = 300;                // seconds, after which what is left is left out
     // Of the model, beyond one node. Assumptions, as nothing here can measure them.
-    int node_devices = 0;             // 0: as many as are measured
-    double network_gigabytes = 50;    // a second, to one device
-    double network_microseconds = 5;  // that a copy takes longer than within a node
-    std::string output;               // page to write; empty: standard output
-    std::string json;                 // file to write as well; empty: none
+    int node_devices = 0;  // 0: as many as are measured
+    driver::BetweenNodes between_nodes;
+    std::string output;  // page to write; empty: standard output
+    std::string json;    // file to write as well; empty: none
 };
 
 // "link", "strong", "weak", "lengths", "beyond"

@@ -47,15 +47,18 @@ void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Opti
             "it is not given")
         ->check(above_zero())
         ->needs(scaling);
+    BetweenNodes& between = options.between_nodes;
     command
-        .add_option(
-            "--network-bandwidth", options.network_gigabytes,
+        .add_option_function<double>(
+            "--network-bandwidth",
+            [&between](double gigabytes) { between.bytes_per_second = gigabytes * 1e9; },
             "with --scaling: GB/s between nodes, to one device: an assumption; 50, where it is not given")
         ->check(above_zero())
         ->needs(scaling);
     command
-        .add_option(
-            "--network-latency", options.network_microseconds,
+        .add_option_function<double>(
+            "--network-latency",
+            [&between](double microseconds) { between.longer_seconds = microseconds * 1e-6; },
             "with --scaling: microseconds that a copy takes longer between nodes: an assumption; 5, where it "
             "is not given")
         ->check(above_zero())
