@@ -85,6 +85,18 @@ std::string kinks(const ScalingResults& results, int devices, ExchangeScheme sch
            driver::join(words, "; ") + ".\n";
 }
 
+// What tells whether the machine was disturbed.
+std::string largest_spread(const ScalingResults& results, int devices, ExchangeScheme scheme) {
+    const ScalingRun* largest = nullptr;
+    for (const ScalingRun& run : results.lengths)
+        if (run.devices == devices && run.scheme == scheme && run.seconds > 0 &&
+            (largest == nullptr || run.spread > largest->spread))
+            largest = &run;
+    if (largest == nullptr) return "";
+    return fmt::format("\nThe runs of one figure differ by up to {}: length {}, halos of {}.\n",
+                       percent(largest->spread), largest->extent[0], largest->width);
+}
+
 // A scheme's times over those of the synchronous one.
 std::string ratios_table(const ScalingResults& results, int devices, ExchangeScheme scheme) {
     const std::vector<std::int64_t> widths = widths_of(results.lengths);
@@ -164,7 +176,8 @@ std::string scaling_lengths_section(const ScalingResults& results, const Scaling
         if (devices == 1) continue;
         for (const ExchangeScheme scheme : results.schemes) {
             text += fmt::format("\n#### {} devices, {} exchange\n\n", devices, driver::scheme_word(scheme));
-            text += lengths_table(results, devices, scheme) + kinks(results, devices, scheme);
+            text += lengths_table(results, devices, scheme) + kinks(results, devices, scheme) +
+                    largest_spread(results, devices, scheme);
         }
         for (const ExchangeScheme scheme : results.schemes)
             if (scheme != ExchangeScheme::synchronous)

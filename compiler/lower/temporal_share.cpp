@@ -46,7 +46,8 @@ private:
             declare("place", block * frame_.k_warps + frame_.warp);
             declare("all_warps", blocks * frame_.k_warps);
         }
-        body_.push_back(kernel::Comment{"Tiles at a face need nothing around them there."});
+        if (frame_.shape.out_alone != frame_.shape.out)
+            body_.push_back(kernel::Comment{"Tiles at a face need nothing around them there."});
         declare("tiles_x", tiles_along(0, frame_.k_out_x));
         Expr tiles = variable("tiles_x");
         if (frame_.two_rows) {
@@ -58,8 +59,9 @@ private:
 
     Expr tiles_along(int axis, const Expr& out) {
         const auto at = static_cast<std::size_t>(axis);
-        return (frame_.context.extent(axis) + (2 * frame_.shape.out[at] - 1 - frame_.shape.out_alone[at])) /
-               out;
+        const int out_cells = frame_.shape.out[at], alone = frame_.shape.out_alone[at];
+        if (alone == out_cells) return (frame_.context.extent(axis) + out - 1) / out;
+        return (frame_.context.extent(axis) + (2 * out_cells - 1 - alone)) / out;
     }
 
     // So that what neighbouring tiles read is in the cache. Parts of tiles for warps make no whole blocks

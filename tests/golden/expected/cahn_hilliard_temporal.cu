@@ -216,8 +216,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // All rows of all tiles are shared out evenly over the warps.
     const int place = blockIdx.x * kWarps + warp;
     const int all_warps = gridDim.x * kWarps;
-    // Tiles at a face need nothing around them there.
-    const int tiles_x = (nx + 111) / kOutX;
+    const int tiles_x = (nx + kOutX - 1) / kOutX;
     const int tiles = tiles_x;
     // Equal parts of tiles are walked side by side, where few warps are left without one.
     const int parts = all_warps / tiles;
