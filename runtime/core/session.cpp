@@ -157,6 +157,10 @@ std::int64_t Session::cells() const {
 std::int64_t Session::array_bytes() const {
     return state_->array_bytes();
 }
+void Session::expect_steps(std::int64_t at_a_time) {
+    state_->expect_steps(at_a_time);
+}
+
 int Session::steps_at_once() const {
     return state_->time_tiles ? state_->time_tiles->shape.steps : 1;
 }

@@ -195,6 +195,9 @@ public:
     // outputs, reductions and traces must be those of the last step; without, only states need be.
     void step(std::int64_t count = 1, bool with_results = true);
     RunResult run(const RunOptions& options);
+    // From now on step() is asked for about so many at a time, as where others come in between: recordings
+    // are no longer than that. What steps give stays the same.
+    void expect_steps(std::int64_t at_a_time);
     int steps_at_once()
         const;  // at most, in time tiles (time_tiles.h); 1 where there are none, or no step yet
     // About as many steps, of which a time block leaves none to be done singly but the last, where that is.

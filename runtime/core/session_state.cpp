@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kRecordedLaunches =
     64;  // enough that starting a recording costs nothing against running it
+// With fewer, launches cost the host no more than starting a recording does.
+constexpr std::int64_t kLeastRecordedLaunches = 8;
 
 // What a poisoned array is filled with: all bits set is a NaN of each real type. Integers know none: theirs
 // is a number that stands out; a boolean has but two values.
@@ -438,6 +440,18 @@ void Session::State::step(std::int64_t count, bool with_results) {
     if (count == 0) return;
     fill_due_halos();
     step_singly(count);
+}
+
+void Session::State::expect_steps(std::int64_t at_a_time) {
+    // Otherwise some are done until the next phase 0.
+    const std::int64_t usable = at_a_time % cycle == 0 ? at_a_time : at_a_time - (cycle - 1);
+    if (usable * static_cast<std::int64_t>(plan.kernels.size()) < kLeastRecordedLaunches) return;
+    const std::int64_t parts = (usable + recorded_steps - 1) / recorded_steps;
+    const std::int64_t steps = usable / parts / cycle * cycle;
+    if (steps == 0 || steps == recorded_steps) return;
+    recorded_steps = steps;
+    recording.reset();
+    watched_recording.reset();
 }
 
 void Session::State::step_singly(std::int64_t count) {

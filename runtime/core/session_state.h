@@ -182,6 +182,7 @@ struct Session::State {
                 const std::vector<double>& values);
     void run_step(std::int64_t step, std::int64_t phase);
     void step(std::int64_t count, bool with_results = true);
+    void expect_steps(std::int64_t at_a_time);
     void step_singly(std::int64_t count);
     std::unique_ptr<Recording> record(std::int64_t count,
                                       const std::function<void(std::int64_t number)>& each);

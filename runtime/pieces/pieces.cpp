@@ -73,6 +73,8 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     for (std::size_t i = 0; i < sessions_.size(); ++i)
         mirrors_ghosts_.push_back(mirrors_ghosts(i));
     choose_scheme();
+    for (Session* session : sessions_)
+        session->expect_steps(options_.interval);
     if (!is_shared()) return;
     // Of nothing yet: ranks are connected before any step, and what is in the way is seen.
     exchange();

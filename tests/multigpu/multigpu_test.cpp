@@ -53,9 +53,9 @@ struct Run {
 };
 
 Run run(const Folder& folder, const std::string& file, const std::vector<std::string>& fields,
-        const std::vector<std::string>& with) {
-    std::vector<std::string> arguments{"run",     file, "--device", "cuda",      "--no-files",
-                                       "--steps", "21", "--json",   "--no-watch"};
+        const std::vector<std::string>& with, const std::string& steps = "21") {
+    std::vector<std::string> arguments{"run",     file,  "--device", "cuda",      "--no-files",
+                                       "--steps", steps, "--json",   "--no-watch"};
     for (const std::string& field : fields)
         arguments.insert(arguments.end(), {"--save", field + "=" + folder.path() + "/" + field + ".npy"});
     arguments.insert(arguments.end(), with.begin(), with.end());
@@ -151,6 +151,24 @@ TEST_CASE("pieces at the ends and between others exchange by each scheme", "[sch
                                     "--exchange-scheme", scheme, "--schedule", "temporal steps=3"});
             INFO(scheme << " every " << interval << " steps, devices " << devices << "\n"
                         << pieces.outcome.err);
+            REQUIRE(pieces.outcome.code == 0);
+            CHECK((pieces.fields == one.fields));
+        }
+    }
+}
+
+TEST_CASE("steps that are recorded from one exchange to the next", "[schemes]") {
+    Folder folder;
+    const std::vector<std::string> singly{"--grid", "96,80,100", "--schedule", "direct"};
+    const Run one = run(folder, "heat3d.halo", {"u"}, singly, "75");
+    INFO(one.outcome.err);
+    REQUIRE(one.outcome.code == 0);
+    for (const std::string devices : {"2", "0,1,0"}) {
+        for (const std::string interval : {"10", "25"}) {
+            std::vector<std::string> with = singly;
+            with.insert(with.end(), {"--devices", devices, "--exchange", interval});
+            const Run pieces = run(folder, "heat3d.halo", {"u"}, with, "75");
+            INFO("every " << interval << " steps, devices " << devices << "\n" << pieces.outcome.err);
             REQUIRE(pieces.outcome.code == 0);
             CHECK((pieces.fields == one.fields));
         }

@@ -105,7 +105,37 @@ void compare_heat(int rank, const Extent& extent, bool recordable) {
     CHECK((device.replays > 0) == recordable);
 }
 
+// How many of these steps, `at_a_time` in a row, are replayed.
+int replays_of(std::int64_t at_a_time, int calls) {
+    FakeDevice device;
+    device.recordable = true;
+    Session session = open(heat_sample(2, ElementType::f64), {19, 7, 1}, device, {true, true});
+    Session plainly = open(heat_sample(2, ElementType::f64), {19, 7, 1}, device, {true, false});
+    session.expect_steps(at_a_time);
+    for (Session* each : {&session, &plainly}) {
+        each->set_param("rate", 0.1);
+        each->upload("u", 0, ramp(session.cells()));
+    }
+    for (int call = 0; call < calls; ++call) {
+        session.step(at_a_time);
+        plainly.step(at_a_time);
+        CHECK(session.download("u") == plainly.download("u"));
+        CHECK(session.reduction("change") == plainly.reduction("change"));
+    }
+    CHECK(session.steps_done() == at_a_time * calls);
+    return device.replays;
+}
+
 }  // namespace
+
+TEST_CASE("recordings are as long as steps are asked for at a time, where that is worth one") {
+    CHECK(replays_of(24, 3) == 3);
+    CHECK(replays_of(25, 4) == 4);   // whole cycles of two levels
+    CHECK(replays_of(64, 2) == 2);   // as long as any
+    CHECK(replays_of(100, 3) == 6);  // two of 50
+    CHECK(replays_of(101, 3) == 6);
+    CHECK(replays_of(7, 20) == 0);
+}
 
 TEST_CASE("steps are those of the definition, for any grid, recorded or not") {
     for (const bool recordable : {false, true}) {
