@@ -443,8 +443,8 @@ void Session::State::step(std::int64_t count, bool with_results) {
 }
 
 void Session::State::expect_steps(std::int64_t at_a_time) {
-    // Otherwise some are done until the next phase 0.
-    const std::int64_t usable = at_a_time % cycle == 0 ? at_a_time : at_a_time - (cycle - 1);
+    // Wherever in a cycle they begin, some may have to be done until the next phase 0.
+    const std::int64_t usable = at_a_time - (cycle - 1);
     if (usable * static_cast<std::int64_t>(plan.kernels.size()) < kLeastRecordedLaunches) return;
     const std::int64_t parts = (usable + recorded_steps - 1) / recorded_steps;
     const std::int64_t steps = usable / parts / cycle * cycle;
