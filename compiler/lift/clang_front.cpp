@@ -27,6 +27,7 @@
 
 #include "compiler/lift/clang_translate.h"
 #include "compiler/lift/cuda_prelude.h"
+#include "compiler/lift/order.h"
 
 namespace halo::lift {
 
@@ -328,6 +329,7 @@ c::Unit read_function(const SourceRequest& request) {
         throw SourceError(request.file + " does not compile; give clang's arguments behind --\n" + text);
     if (!trouble.empty()) throw SourceError(trouble);
     if (unit.function < 0) throw SourceError("`" + request.function + "` could not be read");
+    refuse_open_order(unit);
     unit.is_cuda = is_cuda(request);
     unit.is_cxx = compiler->getLangOpts().CPlusPlus;
     unit.fast_math = compiler->getLangOpts().FastMath || compiler->getLangOpts().AllowFPReassoc ||

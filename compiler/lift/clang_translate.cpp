@@ -280,6 +280,8 @@ public:
         return of.is_vector || of.is_std_array;
     }
     int VisitLambdaExpr(const clang::LambdaExpr* from) {
+        if (from->isMutable())
+            return unknown(*from, "this lambda keeps numbers of its own from call to call");
         for (const clang::LambdaCapture& capture : from->captures()) {
             if (capture.capturesVariable() && capture.getCaptureKind() == clang::LCK_ByCopy &&
                 is_container(capture.getCapturedVar()->getType()))

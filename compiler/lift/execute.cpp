@@ -86,7 +86,7 @@ Model Executor::run() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
     active_.push_back(unit_.function);
     bind_parameters();
-    run_statement(function.body);
+    run_apart(function.body, 0);
     finish();
     return std::move(model_);
 }
@@ -131,21 +131,50 @@ void Executor::measure(int type_id) {
 }
 
 void Executor::run_list(const std::vector<int>& list, std::size_t begin) {
-    for (std::size_t i = begin; i < list.size(); ++i) {
-        const c::Statement& each = statement(list[i]);
-        if (each.kind == Kind::branch && terminates(each.statements[0])) {
-            run_branch(each, list, i + 1);  // what follows is the other branch
-            return;
-        }
+    for (std::size_t i = begin; i < list.size() && !state_.left; ++i) {
+        const bool forks = may_leave(list[i]);  // it then runs what follows by itself, where that is reached
+        if (forks) rest_.emplace_back(&list, i + 1);
         run_statement(list[i]);
-        if (state_.left) return;
+        if (forks) rest_.pop_back();
     }
 }
 
-bool Executor::terminates(int id) const {
+// What follows the statement that runs, up to the end of the loop's body or the function.
+void Executor::run_rest() {
+    const std::vector<Rest> all = rest_;
+    while (!rest_.empty() && !state_.left) {
+        const auto [list, begin] = rest_.back();
+        rest_.pop_back();
+        run_list(*list, begin);
+    }
+    rest_ = all;
+    state_.left = true;
+}
+
+// A loop's body or a function: nothing that follows it is skipped with its rest.
+void Executor::run_apart(int id, int open_loops) {
+    const std::vector<Rest> rest = std::exchange(rest_, {});
+    const int loops = std::exchange(open_loops_, open_loops);
+    run_statement(id);
+    rest_ = rest;
+    open_loops_ = loops;
+}
+
+// Whether `continue` or `return` may end what the statement is in. A `continue` ends its own loop's body
+// alone.
+bool Executor::may_leave(int id, bool in_loop) const {
+    if (id < 0) return false;
     const c::Statement& each = statement(id);
-    if (each.kind == Kind::leave || each.kind == Kind::skip) return true;
-    return each.kind == Kind::block && !each.statements.empty() && terminates(each.statements.back());
+    if (each.kind == Kind::leave || (each.kind == Kind::skip && !in_loop)) return true;
+    const bool is_loop = each.kind == Kind::loop || each.kind == Kind::repeat;
+    return std::any_of(each.statements.begin(), each.statements.end(),
+                       [&](int inner) { return may_leave(inner, in_loop || is_loop); });
+}
+
+std::optional<bool> Executor::known_truth(int id) const {
+    const Term& from = model_.term(id);
+    const auto fixed = from.kind == Term::Kind::integer ? from.poly.constant() : std::nullopt;
+    return fixed ? std::optional(*fixed != 0) : std::nullopt;
 }
 
 void Executor::run_statement(int id) {
@@ -168,12 +197,13 @@ void Executor::run_statement(int id) {
             run_declaration(each);
             return;
         case Kind::branch:
-            run_branch(each, {}, 0);
+            run_branch(each);
             return;
         case Kind::loop:
             run_loop(each);
             return;
         case Kind::leave:
+            if (open_loops_ > 0) throw Refusal(each.where, "the function is left from within this loop");
             if (each.expr >= 0) state_.result = value(each.expr);
             state_.left = true;
             return;
@@ -201,24 +231,25 @@ void Executor::run_declaration(const c::Statement& declared) {
             const bool is_list = named.init >= 0 && expr(named.init).kind == c::Expr::Kind::list;
             const bool has_length = of.count || of.count_expr >= 0;
             const std::int64_t size = has_length ? elements(named.type).constant().value_or(0) : 0;
-            state_.small[id] =
-                size > 0 && size <= 1024 && !named.is_const && (is_list || !state_.loops.empty());
-            if (!state_.small[id] || !is_list) continue;
-            const std::vector<int>& items = expr(named.init).operands;
-            for (std::int64_t i = 0; i < size; ++i) {
-                const bool is_given = i < static_cast<std::int64_t>(items.size());
-                state_.cells[{id, i}] = is_given ? value(items[static_cast<std::size_t>(i)])
-                                                 : Value::of(number(0, number_of(of.element), named.where));
+            const bool is_short = size > 0 && size <= 1024;
+            state_.small[id] = is_short && !named.is_const && (is_list || !state_.loops.empty());
+            if (!is_list || !is_short || named.is_static) continue;
+            std::vector<Value> items;
+            flatten(named.init, named.type, items, named.where);
+            if (named.is_const) {
+                state_.constants[id] = std::move(items);
+                continue;
             }
+            for (std::size_t i = 0; i < items.size(); ++i)
+                state_.cells[{id, static_cast<std::int64_t>(i)}] = std::move(items[i]);
             continue;
         }
         if (of.is_reference && named.init >= 0) {
-            const c::Expr::Kind kind = expr(named.init).kind;
-            if (kind == c::Expr::Kind::variable || kind == c::Expr::Kind::subscript ||
-                kind == c::Expr::Kind::dereference) {
+            if (names_place(named.init))
                 state_.references[id] = place(named.init);
-                continue;
-            }
+            else
+                state_.variables[id] = referred(named.init);
+            continue;
         }
         if (named.init < 0) {
             state_.variables.erase(id);
@@ -230,44 +261,72 @@ void Executor::run_declaration(const c::Statement& declared) {
     }
 }
 
-void Executor::run_branch(const c::Statement& branch, const std::vector<int>& rest, std::size_t rest_begin) {
-    const auto otherwise = [&] {
-        if (branch.statements.size() > 1) run_statement(branch.statements[1]);
-        if (!state_.left) run_list(rest, rest_begin);
-    };
+void Executor::run_branch(const c::Statement& branch) {
+    const int other = branch.statements.size() > 1 ? branch.statements[1] : -1;
     const int condition = truth(term(branch.expr), branch.where);
-    const Term decided = model_.term(condition);
-    if (decided.kind == Term::Kind::integer) {
-        if (!decided.poly.is_zero()) {
-            run_statement(branch.statements[0]);
-        } else {
-            otherwise();
-        }
+    if (const std::optional<bool> decided = known_truth(condition)) {
+        run_statement(*decided ? branch.statements[0] : other);
         return;
     }
+    // Where one side may leave, what follows the branch is part of both sides.
+    const bool forks = may_leave(branch.statements[0]) || may_leave(other);
+    const auto run_side = [&](int side, bool holds) {
+        add_guard(condition, holds, branch.where);
+        run_statement(side);
+        if (forks && !state_.left) run_rest();
+    };
     const State before = state_;
-    add_guard(condition, true, branch.where);
-    run_statement(branch.statements[0]);
+    run_side(branch.statements[0], true);
     State then = state_;
-    const bool then_left = state_.left;
     const std::size_t first_read = model_.reads.size();
-    state_.variables = before.variables;
-    state_.cells = before.cells;
-    state_.guards = before.guards;
-    state_.bounds = before.bounds;
-    state_.result = before.result;
-    state_.references = before.references;
-    state_.left = false;
-    add_guard(condition, false, branch.where);
-    otherwise();
-    if (then_left && !terminates(branch.statements[0]))
-        throw Refusal(branch.where, "a `return` or `continue` deep in conditions is not followed");
-    if (state_.left && !then_left && rest.empty())
-        throw Refusal(branch.where, "a `return` or `continue` deep in conditions is not followed");
+    state_ = before;
+    state_.stores = then.stores;
+    run_side(other, false);
     state_.guards = before.guards;
     state_.bounds = before.bounds;
     join_stores(condition, before, then, first_read);
     merge(condition, before, std::move(then));
+}
+
+// The numbers of a list in braces; those that are left out are zero.
+void Executor::flatten(int list, int type_id, std::vector<Value>& into, SourceRange where) {
+    const c::Type& of = type(type_id);
+    if (of.kind == c::Type::Kind::number) {
+        into.push_back(list >= 0                        ? value(list)
+                       : c::is_real(number_of(type_id)) ? Value::of(number(0, number_of(type_id), where))
+                                                        : Value::of(whole(0, number_of(type_id), where)));
+        return;
+    }
+    const bool is_list = list < 0 || expr(list).kind == c::Expr::Kind::list;
+    if (of.kind != c::Type::Kind::array || !of.count || !is_list)
+        throw Refusal(where, "what this array begins with is not a list of numbers");
+    for (std::int64_t i = 0; i < *of.count; ++i) {
+        const bool is_given = list >= 0 && i < static_cast<std::int64_t>(expr(list).operands.size());
+        flatten(is_given ? expr(list).operands[static_cast<std::size_t>(i)] : -1, of.element, into, where);
+    }
+}
+
+bool Executor::names_place(int id) const {
+    const c::Expr::Kind kind = expr(id).kind;
+    return kind == c::Expr::Kind::variable || kind == c::Expr::Kind::subscript ||
+           kind == c::Expr::Kind::dereference || kind == c::Expr::Kind::member;
+}
+
+// What a reference is bound to that is no variable: a number that nothing else changes.
+Value Executor::referred(int id) {
+    switch (expr(id).kind) {
+        case c::Expr::Kind::integer:
+        case c::Expr::Kind::real:
+        case c::Expr::Kind::unary:
+        case c::Expr::Kind::binary:
+        case c::Expr::Kind::convert:
+        case c::Expr::Kind::call:
+        case c::Expr::Kind::invoke:
+        case c::Expr::Kind::closure:
+            return value(id);
+        default:
+            return Value::none("what this reference is bound to is not followed");
+    }
 }
 
 // Both branches store one number at the same cell: one store of a number that is chosen. first_read: of the
@@ -361,7 +420,7 @@ void Executor::add_guard(int id, bool holds, SourceRange where) {
         add_guard(guard.operands[1], holds, where);
         return;
     }
-    if (guard.kind == Term::Kind::integer) return;  // decided
+    if (known_truth(id)) return;
     if (guard.kind == Term::Kind::binary && c::is_integer(model_.term(guard.operands[0]).type)) {
         guard_by_comparison(guard, holds, id, where);
         return;
@@ -409,7 +468,12 @@ void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, S
 }
 
 Model execute(const c::Unit& unit) {
-    return Executor(unit).run();
+    try {
+        return Executor(unit).run();
+    } catch (const std::overflow_error&) {
+        throw Refusal(unit.functions[static_cast<std::size_t>(unit.function)].where,
+                      "a whole number is computed here that does not fit into 64 bits");
+    }
 }
 
 }  // namespace halo::lift

@@ -108,13 +108,10 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const int parameter = called.parameters[i];
         const c::Type& of = type(variable(parameter).type);
-        const Kind kind = expr(arguments[i]).kind;
-        const bool names = kind == Kind::variable || kind == Kind::subscript || kind == Kind::dereference ||
-                           kind == Kind::member;
-        if (of.is_reference && names)
+        if (of.is_reference && names_place(arguments[i]))
             references.emplace_back(parameter, place(arguments[i]));
         else
-            values.emplace_back(parameter, value(arguments[i]));
+            values.emplace_back(parameter, of.is_reference ? referred(arguments[i]) : value(arguments[i]));
     }
     for (const auto& [parameter, given] : references)
         state_.references[parameter] = given;
@@ -126,7 +123,7 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     const bool outer_left = std::exchange(state_.left, false);
     active_.push_back(id);
     declared_.emplace_back();
-    run_statement(called.body);
+    run_apart(called.body, 0);
     active_.pop_back();
     // What the function had for itself is gone.
     std::set<int> own = std::move(declared_.back());

@@ -76,6 +76,10 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
     }
     if (!is_integer_type(variable(header.variable).type))
         throw Refusal(header.where, "the variable of this loop is no integer");
+    const c::Variable& counter = variable(header.variable);
+    if (counter.storage == c::Variable::Storage::global || counter.is_static)
+        throw Refusal(header.where,
+                      "`" + counter.name + "` outlives the function: counting with it is a side effect");
 }
 
 void Executor::read_step(const c::Statement& loop, Header& header, const Polynomial& start,
@@ -120,9 +124,14 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
         condition = &expr(condition->operands[0]);
     if (condition->kind != Kind::binary)
         throw Refusal(condition->where, "where this loop ends is not a comparison");
+    const Span counted = span_of(number_of(variable(header.variable).type));
+    bool becomes_unsigned = counted.low == 0;
     const auto names_it = [&](int id) {
-        while (expr(id).kind == Kind::convert)
-            id = expr(id).operands[0];
+        for (; expr(id).kind == Kind::convert; id = expr(id).operands[0]) {
+            const Span all = span_of(number_of(expr(id).type));
+            if (is_integer_type(expr(id).type) && all.low == 0) becomes_unsigned = true;
+            if (!is_integer_type(expr(id).type) || all.high < counted.high) return false;
+        }
         return expr(id).kind == Kind::variable && expr(id).variable == header.variable;
     };
     std::string op = condition->text;
@@ -145,6 +154,17 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     } else {
         throw Refusal(condition->where, "this loop counts away from where it ends");
     }
+    const auto natural = [&](const Polynomial& poly) { return is_natural(poly, loops_around()); };
+    const bool starts_below = start.constant() && *start.constant() < 0;
+    if (becomes_unsigned && (counted.low < 0 ? !natural(header.lower) : starts_below))
+        throw Refusal(condition->where,
+                      "this loop counts from below zero and is compared as an unsigned number");
+    if (becomes_unsigned && header.descending && op == ">=" && !natural(header.lower + header.step))
+        throw Refusal(condition->where, "an unsigned number that counts down never goes below zero");
+    const bool is_narrow = counted.high < 0x1p31 - 1;
+    if (is_narrow && (span(header.lower + std::min<std::int64_t>(header.step, 0)).low < counted.low ||
+                      span(header.upper + std::max<std::int64_t>(header.step, 0)).high > counted.high))
+        throw Refusal(header.where, "this loop may go further than its variable can count");
     if (op == "!=" && header.step != 1 && header.step != -1)
         throw Refusal(condition->where, "this loop may count past where it ends");
     for (const int each : loops_around()) {
@@ -175,9 +195,7 @@ void Executor::run_body(const c::Statement& loop, const Header& header, int loop
     state_.variables[header.variable] = counter;
     state_.loops.push_back(loop_id);
     state_.bounds[loop_id] = {{header.lower}, {header.upper}};
-    const std::optional<Value> result = state_.result;
-    run_statement(loop.statements[1]);
-    if (state_.result != result) throw Refusal(header.where, "the function is left from within this loop");
+    run_apart(loop.statements[1], open_loops_ + 1);
     state_.left = false;
     if (state_.variables[header.variable] != counter)
         throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
@@ -287,10 +305,7 @@ void Executor::run_turns(const c::Statement& loop, const Header& header) {
         const Polynomial at = header.descending ? header.upper - 1 - k : header.lower + k;
         const Value counter = Value::of(whole(at, number_of(variable(header.variable).type), header.where));
         state_.variables[header.variable] = counter;
-        const std::optional<Value> result = state_.result;
-        run_statement(loop.statements[1]);
-        if (state_.result != result)
-            throw Refusal(header.where, "the function is left from within this loop");
+        run_apart(loop.statements[1], open_loops_ + 1);
         state_.left = false;
         const Value after = state_.variables[header.variable];
         if (after != counter) throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");

@@ -92,6 +92,10 @@ Value Executor::scalar(Scalar wanted) {
         found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
     }
     const Scalar& known = model_.scalars[static_cast<std::size_t>(found->second)];
+    if (known.symbol >= 0 && known.number == Number::boolean) {
+        const int held = whole(Polynomial::symbol(known.symbol), Number::i32, wanted.where);
+        return Value::of(compare("!=", held, whole(0, Number::i32, wanted.where), wanted.where));
+    }
     if (known.symbol >= 0)
         return Value::of(whole(Polynomial::symbol(known.symbol), known.number, wanted.where));
     Term made;
@@ -114,7 +118,8 @@ Place Executor::place(int id) {
             if (type(named.type).kind != c::Type::Kind::array) return made;
             if (is_small(from.variable)) {
                 made.kind = Place::Kind::cell;
-            } else if (named.is_const && named.init >= 0) {
+            } else if (named.is_const && named.init >= 0 &&
+                       (state_.constants.count(from.variable) || is_literal(named.init))) {
                 made.kind = Place::Kind::constant;
             } else {
                 made.kind = Place::Kind::element;
@@ -142,9 +147,8 @@ Place Executor::place(int id) {
         case Kind::convert:
             return place(from.operands[0]);
         case Kind::conditional: {
-            const Term decided = model_.term(truth(term(from.operands[0]), from.where));
-            if (decided.kind == Term::Kind::integer)
-                return place(from.operands[decided.poly.is_zero() ? 2 : 1]);
+            const auto decided = known_truth(truth(term(from.operands[0]), from.where));
+            if (decided) return place(from.operands[*decided ? 1 : 2]);
             break;
         }
         default:
@@ -231,12 +235,14 @@ Place Executor::member(const c::Expr& from) {
     const c::Expr* at = &from;
     for (; at->kind == Kind::member; at = &expr(at->operands[0]))
         members.insert(members.begin(), at->text);
-    while (at->kind == Kind::convert || at->kind == Kind::dereference)
-        at = &expr(at->operands[0]);
+    if (at->kind == Kind::dereference) at = &expr(at->operands[0]);
     if (at->kind != Kind::variable) throw Refusal(from.where, "which member this is cannot be followed");
     Place made;
     made.variable = at->variable;
     const c::Variable& named = variable(at->variable);
+    if (state_.variables.count(at->variable) || state_.references.count(at->variable))
+        throw Refusal(from.where,
+                      "`" + named.name + "` has been set here, and whose member this is is not followed");
     if (unit_.is_cuda && (named.name == "threadIdx" || named.name == "blockIdx" || named.name == "blockDim" ||
                           named.name == "gridDim")) {
         made.kind = Place::Kind::constant;
@@ -306,11 +312,13 @@ Value Executor::given_value(int id, SourceRange where) {
     if (named.storage == Storage::local && !(named.is_static && named.is_const))
         return Value::none("`" + named.name + "` has no value yet" +
                            (named.is_static ? ", or one of an earlier call" : ""));
-    if (named.is_const && named.init >= 0 && of.kind == c::Type::Kind::number) {
+    if (named.is_const && named.init >= 0 && of.kind == c::Type::Kind::number && is_literal(named.init)) {
         const Value init = value(named.init);
         if (init.kind == Value::Kind::term) return convert(init.term, of.number, where);
         return init;
     }
+    if (named.is_static && named.storage == Storage::local)
+        return Value::none("`" + named.name + "` holds what the first call has put into it");
     if (of.kind == c::Type::Kind::number) {
         Scalar wanted;
         wanted.name = wanted.access = named.name;
@@ -331,8 +339,39 @@ Value Executor::given_value(int id, SourceRange where) {
     return Value::none("`" + named.name + "` is of a type that is not followed");
 }
 
+// Whether it has one value, whenever it is computed: that of a static or global constant is from before.
+bool Executor::is_literal(int id) const {
+    const c::Expr& from = expr(id);
+    switch (from.kind) {
+        case Kind::integer:
+        case Kind::real:
+            return true;
+        case Kind::variable: {
+            const c::Variable& named = variable(from.variable);
+            return named.is_const && named.init >= 0 && named.storage != Storage::parameter &&
+                   (named.storage == Storage::global || named.is_static) && is_literal(named.init);
+        }
+        case Kind::unary:
+        case Kind::binary:
+        case Kind::conditional:
+        case Kind::convert:
+        case Kind::list:
+            return std::all_of(from.operands.begin(), from.operands.end(),
+                               [this](int operand) { return is_literal(operand); });
+        default:
+            return false;
+    }
+}
+
 Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
     std::int64_t flat = flat_index(at, where);
+    if (const auto held = state_.constants.find(id); held != state_.constants.end()) {
+        if (flat < 0 || flat >= static_cast<std::int64_t>(held->second.size()))
+            return Value::none("this is past the end of an array of constants");
+        return held->second[static_cast<std::size_t>(flat)];
+    }
+    if (variable(id).init < 0 || !is_literal(variable(id).init))
+        return Value::none("`" + variable(id).name + "` is computed once, and what of is not followed");
     int list = variable(id).init;
     int of = variable(id).type;
     while (type(of).kind == c::Type::Kind::array) {
@@ -395,6 +434,7 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
         if (given.kind != Value::Kind::term)
             throw Refusal(where, given.reason.empty() ? "this is no number" : given.reason);
         if (of.is_const) throw Refusal(where, "this array is constant");
+        require_exact(given.term, loops_around());
         Store made;
         made.object = to.pointer.object;
         made.path = to.pointer.path;
@@ -414,6 +454,8 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
     }
     if (named.storage == Storage::global)
         throw Refusal(where, "`" + named.name + "` is a global variable: changing it is a side effect");
+    if (named.storage == Storage::local && type(named.type).is_reference)
+        throw Refusal(where, "`" + named.name + "` is a reference, and what it is bound to is not followed");
     name_heap(given, named.name);
     if (given.kind == Value::Kind::term) {
         Term& held = model_.terms[static_cast<std::size_t>(given.term)];

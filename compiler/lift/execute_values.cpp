@@ -113,9 +113,10 @@ Value Executor::value(int id) {
                 return Value::none("a number of a type that a spec does not have stands here");
             if (from.kind == Kind::real)
                 return Value::of(number(from.real, number_of(from.type), from.where));
-            return Value::of(c::is_real(number_of(from.type))
-                                 ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
-                                 : whole(from.integer, number_of(from.type), from.where));
+            return Value::of(
+                c::is_real(number_of(from.type))
+                    ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
+                    : cut(whole(from.integer, Number::i64, from.where), number_of(from.type), from.where));
         case Kind::variable:
         case Kind::subscript:
         case Kind::dereference:
@@ -193,7 +194,7 @@ Value Executor::unary(const c::Expr& from) {
     if (from.text == "~") return Value::none("arithmetic on bits is not lifted");
     if (inner.kind == Term::Kind::number) return Value::of(number(-inner.number, inner.type, from.where));
     if (inner.kind == Term::Kind::integer)
-        return Value::of(whole(inner.poly * Polynomial(-1), number_of(from.type), from.where));
+        return Value::of(computed(inner.poly * Polynomial(-1), number_of(from.type), {operand}, from.where));
     Term made;
     made.kind = Term::Kind::unary;
     made.type = number_of(from.type);
@@ -241,13 +242,9 @@ Value Executor::binary(const c::Expr& from) {
     if (right.kind != Value::Kind::term) return right;
     if (from.text == "&&" || from.text == "||") {
         const int a = truth(left.term, from.where), b = truth(right.term, from.where);
-        for (const auto& [known, other] : {std::pair(a, b), std::pair(b, a)}) {
-            const auto fixed = model_.term(known).kind == Term::Kind::integer
-                                   ? model_.term(known).poly.constant()
-                                   : std::nullopt;
-            if (!fixed) continue;
-            return convert((*fixed != 0) == (from.text == "&&") ? other : known, number_of(from.type),
-                           from.where);
+        for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+            if (const auto known = known_truth(one))
+                return convert(*known == (from.text == "&&") ? other : one, number_of(from.type), from.where);
         }
         Term made;
         made.kind = Term::Kind::binary;
@@ -267,10 +264,8 @@ Value Executor::binary(const c::Expr& from) {
 
 int Executor::compare(const std::string& op, int left, int right, SourceRange where) {
     const Term a = model_.term(left), b = model_.term(right);
-    if (may_wrap(a) || may_wrap(b))
-        throw Refusal(where,
-                      "unsigned numbers are compared here, of which one may go below zero and become large",
-                      {"with signed indices this can be lifted"});
+    require_exact(left, loops_around());
+    require_exact(right, loops_around());
     if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
         if (const auto apart = (a.poly - b.poly).constant()) {
             const std::int64_t d = *apart;
@@ -300,14 +295,16 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
             const bool is_shift = op == "<<" && b.kind == Term::Kind::integer && b.poly.constant();
             if (!is_shift || a.kind != Term::Kind::integer)
                 return Value::none("arithmetic on bits is not lifted");
-            return Value::of(
-                whole(a.poly * Polynomial(std::int64_t{1} << *b.poly.constant()), result, where));
+            if (*b.poly.constant() < 0 || *b.poly.constant() > 30)
+                return Value::none("this shifts by more bits than are followed");
+            return Value::of(computed(a.poly * Polynomial(std::int64_t{1} << *b.poly.constant()), result,
+                                      {left, right}, where));
         }
         if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
             const Polynomial made = op == "+"   ? a.poly + b.poly
                                     : op == "-" ? a.poly - b.poly
                                                 : a.poly * b.poly;
-            return Value::of(whole(made, result, where));
+            return Value::of(computed(made, result, {left, right}, where));
         }
     } else if (a.kind == Term::Kind::number && b.kind == Term::Kind::number) {
         const double x = a.number, y = b.number;
@@ -343,7 +340,7 @@ int Executor::truth(int id, SourceRange where) {
 
 int Executor::negation(int id, SourceRange where) {
     const Term inner = model_.term(id);
-    if (inner.kind == Term::Kind::integer) return whole(inner.poly.is_zero() ? 1 : 0, Number::boolean, where);
+    if (const auto known = known_truth(id)) return whole(*known ? 0 : 1, Number::boolean, where);
     if (inner.kind == Term::Kind::unary && inner.text == "not") return inner.operands[0];
     const bool is_comparison =
         inner.kind == Term::Kind::binary && inner.text != "and" && inner.text != "or" && inner.text != "mod";
@@ -379,32 +376,18 @@ Value Executor::convert(int id, Number to, SourceRange where) {
     }
     if (inner.kind == Term::Kind::number) {
         if (c::is_real(to)) return Value::of(number(inner.number, to, where));
-        if (std::abs(inner.number) > 1e15) return Value::none("this number does not fit into an integer");
+        const Span all = span_of(to);
+        if (!(inner.number >= all.low && inner.number <= all.high && std::abs(inner.number) < 1e15))
+            return Value::none("this number does not fit into an integer");
         return Value::of(whole(static_cast<std::int64_t>(inner.number), to, where));
     }
     if (inner.kind == Term::Kind::integer) {
-        if (c::is_real(to) && may_wrap(inner))
-            return Value::none("an unsigned number may go below zero here");
-        if (const auto fixed = inner.poly.constant(); fixed && c::is_real(to))
+        if (c::is_integer(to)) return Value::of(cut(id, to, where));
+        if (const auto fixed = inner.poly.constant(); fixed && inner.needs.empty())
             return Value::of(number(static_cast<double>(*fixed), to, where));
-        if (c::is_integer(to)) {
-            if (to == Number::i8 || to == Number::u8 || to == Number::i16 || to == Number::u16) {
-                const auto fixed = inner.poly.constant();
-                const std::int64_t most = to == Number::u8 ? 255 : 127;
-                const bool fits = fixed && *fixed >= 0 && *fixed <= most;
-                if (!fits) return Value::none("a number may be cut off here to fit into a small integer");
-            }
-            return Value::of(whole(inner.poly, to, where));
-        }
     }
     if (c::is_integer(to) && c::is_real(inner.type))
         return Value::none("a number is cut off to a whole one here, which rounds towards zero in C");
-    const auto bits = [](Number n) {
-        return n == Number::i8 || n == Number::u8     ? 8
-               : n == Number::i16 || n == Number::u16 ? 16
-               : n == Number::i32 || n == Number::u32 ? 32
-                                                      : 64;
-    };
     if (c::is_integer(to) && c::is_integer(inner.type)) {
         const bool is_chosen = inner.kind == Term::Kind::select;  // of numbers that fit, each
         if (is_chosen) {
@@ -417,11 +400,9 @@ Value Executor::convert(int id, Number to, SourceRange where) {
             made.operands = {inner.operands[0], then.term, other.term};
             return Value::of(add(made));
         }
-        if (bits(to) < bits(inner.type))
-            return Value::none("a number may be cut off here to fit into a small integer");
-        const bool is_unsigned = to == Number::u16 || to == Number::u32 || to == Number::u64;
-        if (is_unsigned || (bits(to) == bits(inner.type) && to != inner.type))
-            return Value::none("signed and unsigned numbers are mixed here");
+        const Span from = span_of(inner.type), into = span_of(to);
+        if (from.low < into.low || from.high > into.high)
+            return Value::none("a number may be cut off here, or wrap around, to fit into another type");
     }
     Term made;
     made.kind = Term::Kind::convert;
@@ -438,8 +419,7 @@ bool Executor::has_changed(const State& before) const {
 
 Value Executor::conditional(const c::Expr& from) {
     const int condition = truth(term(from.operands[0]), from.where);
-    const Term decided = model_.term(condition);
-    if (decided.kind == Term::Kind::integer) return value(from.operands[decided.poly.is_zero() ? 2 : 1]);
+    if (const auto decided = known_truth(condition)) return value(from.operands[*decided ? 1 : 2]);
     const State before = state_;
     const Value then = value(from.operands[1]);
     const Value otherwise = value(from.operands[2]);

@@ -1,5 +1,6 @@
 // Whole numbers where C and arithmetic differ: division, remainders, unsigned numbers below zero.
 #include <algorithm>
+#include <limits>
 
 #include "compiler/lift/executor.h"
 
@@ -7,19 +8,165 @@ namespace halo::lift {
 
 using c::Number;
 
-// Whether an index minus something is unsigned: below zero it is a large number.
-bool Executor::may_wrap(const Term& term) const {
-    const bool is_unsigned = term.type == Number::u8 || term.type == Number::u16 ||
-                             term.type == Number::u32 || term.type == Number::u64;
-    if (!is_unsigned || term.kind != Term::Kind::integer) return false;
-    bool has_index = false, has_negative = false;
-    for (const auto& [monomial, factor] : term.poly.terms()) {
-        has_negative = has_negative || factor < 0;
-        for (const int each : monomial)
-            has_index =
-                has_index || model_.symbols[static_cast<std::size_t>(each)].kind != Symbol::Kind::size;
+namespace {
+
+constexpr double kMost = 0x1p31 - 1;  // threads, and cells along an axis
+
+bool is_unsigned(Number type) {
+    return type == Number::boolean || type == Number::u8 || type == Number::u16 || type == Number::u32 ||
+           type == Number::u64;
+}
+
+int bits_of(Number type) {
+    switch (type) {
+        case Number::boolean:
+            return 1;
+        case Number::i8:
+        case Number::u8:
+            return 8;
+        case Number::i16:
+        case Number::u16:
+            return 16;
+        case Number::i32:
+        case Number::u32:
+            return 32;
+        default:
+            return 64;
     }
-    return has_index && has_negative;
+}
+
+// What fits into the type. Of 64 bits, what fits into a spec's i64.
+std::int64_t least_of(Number type) {
+    if (is_unsigned(type)) return 0;
+    return bits_of(type) == 64 ? std::numeric_limits<std::int64_t>::min()
+                               : -(std::int64_t{1} << (bits_of(type) - 1));
+}
+std::int64_t most_of(Number type) {
+    if (bits_of(type) == 64) return std::numeric_limits<std::int64_t>::max();
+    return (std::int64_t{1} << (bits_of(type) - (is_unsigned(type) ? 0 : 1))) - 1;
+}
+
+// The number that the type's bits hold.
+std::int64_t wrapped(std::int64_t value, Number type) {
+    const int bits = bits_of(type);
+    if (bits == 64) return value;
+    const std::int64_t kept = value & ((std::int64_t{1} << bits) - 1);
+    return kept > most_of(type) ? kept - (std::int64_t{1} << bits) : kept;
+}
+
+}  // namespace
+
+Executor::Span Executor::span_of(Number type) {
+    return {static_cast<double>(least_of(type)), static_cast<double>(most_of(type))};
+}
+
+Executor::Span Executor::span_of(int id, int depth) const {
+    const Symbol& of = model_.symbols[static_cast<std::size_t>(id)];
+    if (of.scalar >= 0) return span_of(model_.scalars[static_cast<std::size_t>(of.scalar)].number);
+    const auto loop = std::find_if(model_.loops.begin(), model_.loops.end(),
+                                   [&](const Loop& each) { return each.symbol == id; });
+    if (loop == model_.loops.end()) return {0, kMost};
+    return {span(loop->lower, depth + 1).low, kMost};
+}
+
+// Between which numbers the polynomial lies, whatever its symbols are.
+Executor::Span Executor::span(const Polynomial& poly, int depth) const {
+    Span sum;
+    if (depth > 8) return {-0x1p64, 0x1p64};
+    for (const auto& [monomial, factor] : poly.terms()) {
+        Span product{static_cast<double>(factor), static_cast<double>(factor)};
+        for (const int each : monomial) {
+            const Span by = span_of(each, depth);
+            const double ends[4] = {product.low * by.low, product.low * by.high, product.high * by.low,
+                                    product.high * by.high};
+            product = {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
+        }
+        sum = {sum.low + product.low, sum.high + product.high};
+    }
+    return sum;
+}
+
+// What arithmetic on the terms gives. Signed numbers do not overflow in a program that has a meaning;
+// unsigned ones wrap around, which `needs` says.
+int Executor::computed(const Polynomial& poly, Number type, const std::vector<int>& from, SourceRange where) {
+    std::vector<Polynomial> needs;
+    for (const int each : from)
+        needs.insert(needs.end(), model_.term(each).needs.begin(), model_.term(each).needs.end());
+    const int id = whole(poly, type, where);
+    if (is_unsigned(type)) {
+        const int same = cut(id, type, where);
+        model_.terms[static_cast<std::size_t>(same)].needs.insert(
+            model_.terms[static_cast<std::size_t>(same)].needs.end(), needs.begin(), needs.end());
+        return same;
+    }
+    model_.terms[static_cast<std::size_t>(id)].needs = std::move(needs);
+    return id;
+}
+
+// A whole number as the type holds it.
+int Executor::cut(int id, Number to, SourceRange where) {
+    const Term from = model_.term(id);
+    if (const auto fixed = from.poly.constant(); fixed && from.needs.empty()) {
+        const int made = whole(wrapped(*fixed, to), to, where);
+        if (to == Number::u64 && *fixed < 0) model_.terms[static_cast<std::size_t>(made)].needs = {from.poly};
+        return made;
+    }
+    const int made = whole(from.poly, to, where);
+    Term& held = model_.terms[static_cast<std::size_t>(made)];
+    held.needs = from.needs;
+    const Polynomial poly = held.poly;
+    const Span all = span(poly);
+    if (all.low < static_cast<double>(least_of(to))) held.needs.push_back(poly - Polynomial(least_of(to)));
+    // That indices of cells fit into their types is taken for granted.
+    const bool counts_cells = std::any_of(poly.terms().begin(), poly.terms().end(), [&](const auto& term) {
+        return std::any_of(term.first.begin(), term.first.end(), [&](int symbol) {
+            return model_.symbols[static_cast<std::size_t>(symbol)].kind != Symbol::Kind::size;
+        });
+    });
+    if (all.high > static_cast<double>(most_of(to)) && !counts_cells)
+        held.needs.push_back(Polynomial(most_of(to)) - poly);
+    return made;
+}
+
+// Whether the polynomial is never below zero within these loops, each of which has a turn there.
+bool Executor::is_natural(Polynomial poly, const std::vector<int>& loops) const {
+    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+        const Loop& of = model_.loop(*loop);
+        const auto factor = poly.coefficient(of.symbol);
+        const auto sign = factor ? factor->constant() : std::nullopt;
+        if (!sign || *sign == 0) continue;
+        if (*sign < 0 && of.upper.is_zero()) continue;  // over threads: how many is not known
+        Polynomial least = of.lower;
+        if (const auto narrowed = state_.bounds.find(*loop); narrowed != state_.bounds.end()) {
+            for (const Polynomial& each : narrowed->second.lower) {  // by conditions on the index
+                const auto higher = (each - least).constant();
+                if (higher && *higher > 0) least = each;
+            }
+        }
+        poly = poly.without(of.symbol) + *factor * (*sign > 0 ? least : of.upper - 1);
+    }
+    if (span(poly).low >= 0) return true;
+    return std::any_of(loops.begin(), loops.end(), [&](int loop) {
+        const Loop& of = model_.loop(loop);
+        return span(poly - (of.upper - of.lower - 1)).low >= 0;
+    });
+}
+
+// Refuses a number that may have wrapped around, or been cut off to fit, where its value matters. As a bound
+// or a subscript it may not: there is no array of that size.
+void Executor::require_exact(int id, const std::vector<int>& loops) const {
+    const Term& from = model_.term(id);
+    for (const Polynomial& each : from.needs) {
+        if (is_natural(each, loops)) continue;
+        const bool is_below = least_of(from.type) == 0 && each == from.poly;
+        throw Refusal(from.where,
+                      is_below
+                          ? "an unsigned number is used here that may go below zero and become large"
+                          : "a whole number is used here that may be too large for its type, or is cut off",
+                      {"with signed numbers of one type this can be lifted"});
+    }
+    for (const int operand : from.operands)
+        require_exact(operand, loops);
 }
 
 // Whether a sum of loop indices is never negative, by where the loops begin.
@@ -53,13 +200,13 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
             "`boundary periodic`");
     if (a.kind != Term::Kind::integer || by <= 0)
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
-    if (const auto fixed = a.poly.constant()) {
+    if (const auto fixed = a.poly.constant(); fixed && a.needs.empty()) {
         const std::int64_t value = op == "/" ? *fixed / by : op == "%" ? *fixed % by : *fixed & 1;
         return Value::of(whole(value, result, where));
     }
     if (op == "/") {
         if (const auto exact = a.poly.divided_by(Polynomial(by)))
-            return Value::of(whole(*exact, result, where));
+            return Value::of(computed(*exact, result, {left}, where));
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
     }
     if (!is_natural(a.poly))

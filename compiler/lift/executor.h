@@ -72,6 +72,7 @@ private:
     struct State {
         std::map<int, Value> variables;
         std::map<std::pair<int, std::int64_t>, Value> cells;  // of small arrays
+        std::map<int, std::vector<Value>> constants;          // constant arrays of the function
         std::map<int, Place> references;
         std::map<int, bool> small;  // local arrays: whether they are small
         std::vector<Store> stores;
@@ -100,9 +101,12 @@ private:
     // statements (execute.cpp)
     void run_statement(int id);
     void run_list(const std::vector<int>& list, std::size_t begin = 0);
-    void run_branch(const c::Statement& branch, const std::vector<int>& rest, std::size_t rest_begin);
+    void run_rest();
+    void run_apart(int body, int open_loops);
+    void run_branch(const c::Statement& branch);
     void run_declaration(const c::Statement& declared);
-    bool terminates(int statement) const;
+    bool may_leave(int statement, bool in_loop = false) const;
+    std::optional<bool> known_truth(int term) const;
     void bind_parameters();
     void finish();
     void check_results();
@@ -170,7 +174,17 @@ private:
     Value conditional(const c::Expr& expr);
     Value unary(const c::Expr& expr);
     Value move(Pointer pointer, int type, const Polynomial& by);
-    bool may_wrap(const Term& term) const;
+    // Whole numbers as C has them (execute_whole.cpp).
+    struct Span {
+        double low = 0, high = 0;
+    };
+    int computed(const Polynomial& poly, c::Number type, const std::vector<int>& from, SourceRange where);
+    int cut(int term, c::Number to, SourceRange where);
+    Span span(const Polynomial& poly, int depth = 0) const;
+    Span span_of(int symbol, int depth) const;
+    static Span span_of(c::Number type);
+    bool is_natural(Polynomial poly, const std::vector<int>& loops) const;
+    void require_exact(int term, const std::vector<int>& loops) const;
     int truth(int term, SourceRange where);
     int negation(int term, SourceRange where);
 
@@ -185,6 +199,10 @@ private:
     Value given_value(int variable, SourceRange where);
     Value load_variable(int variable, SourceRange where);
     Value load_element(const Pointer& pointer, SourceRange where);
+    bool is_literal(int expr) const;
+    bool names_place(int expr) const;
+    Value referred(int expr);
+    void flatten(int list, int type, std::vector<Value>& into, SourceRange where);
     Value constant_element(int variable, const Pointer& pointer, SourceRange where);
     Place subscript(const c::Expr& expr);
     Place member(const c::Expr& expr);
@@ -224,6 +242,9 @@ private:
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables
     std::map<std::string, int> threads_;   // loop of x, y, z
     std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
+    using Rest = std::pair<const std::vector<int>*, std::size_t>;  // of a list of statements, from there on
+    std::vector<Rest> rest_;  // what follows the statement that runs, innermost last
+    int open_loops_ = 0;      // of the function that is walked through
     int turns_ = 0, work_ = 0;
 };
 

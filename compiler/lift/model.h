@@ -106,6 +106,7 @@ struct Term {
     c::Number type = c::Number::f64;
     double number = 0;
     Polynomial poly;
+    std::vector<Polynomial> needs;  // of an integer: C's number is poly where none of these is below zero
     int index = -1;
     std::string text;
     std::vector<int> operands;

@@ -138,23 +138,15 @@ private:
             const bool is_list = named.is_const && named.init >= 0 && expr(named.init).kind == Node::list;
             return is_list && is_pure(named.init, -1) ? Definition{0, named.init} : Definition{};
         }
-        if (named.storage == Storage::parameter || named.is_static) {
-            const bool is_constant =
-                named.is_static && named.is_const && named.init >= 0 && is_pure(named.init, -1);
+        if (named.storage == Storage::parameter) return {};
+        if (named.is_static) {  // set once, at the first call
+            const bool is_constant = named.is_const && named.init >= 0 && is_literal(named.init);
             return is_constant ? Definition{0, named.init} : Definition{};
         }
         Definition last;
         for (const Flow::Change& each : flow_.changes()) {
-            const int block = each.statement >= 0 ? flow_.parent(each.statement) : -1;
-            // Into the body of a `switch` there are jumps past what stands in it.
-            const int outer = block >= 0 ? flow_.parent(block) : -1;
-            const bool encloses = block >= 0 && flow_.is_inside(nest_, block) &&
-                                  (outer < 0 || statement(outer).kind != Kind::unknown);
-            const bool is_plain = statement(each.statement).kind == Kind::declare ||
-                                  (statement(each.statement).kind == Kind::expression &&
-                                   expr(statement(each.statement).expr).kind == Node::assign);
-            if (each.variable == id && each.value >= 0 && encloses && is_plain &&
-                each.at < flow_.begin(nest_))
+            if (each.variable == id && each.value >= 0 && each.at < flow_.begin(nest_) &&
+                is_done_before(each.statement))
                 last = {each.at, each.value};
         }
         if (last.value < 0 || flow_.changes_between(id, last.at, nest_)) return {};
@@ -174,6 +166,20 @@ private:
         return is_pure(last.value, last.at) ? last : Definition{};
     }
 
+    // Whether what stands in the text before the nest is done, wholly, whenever the nest is entered: a
+    // statement of a block around it, or the start of a loop around it.
+    bool is_done_before(int id) const {
+        const c::Statement& each = statement(id);
+        const bool is_plain = each.kind == Kind::declare ||
+                              (each.kind == Kind::expression && expr(each.expr).kind == Node::assign);
+        const int around = flow_.parent(id);
+        if (!is_plain || around < 0 || !flow_.is_inside(nest_, around)) return false;
+        if (statement(around).kind == Kind::loop) return statement(around).statements[0] == id;
+        // Into the body of a `switch` there are jumps past what stands in it.
+        const int outer = flow_.parent(around);
+        return statement(around).kind == Kind::block && (outer < 0 || statement(outer).kind != Kind::unknown);
+    }
+
     // Whether it has the same value when the nest is entered as at `from`.
     bool is_pure(int id, int from) const {
         const c::Expr& each = expr(id);
@@ -186,7 +192,7 @@ private:
                 if (type(named.type).kind == c::Type::Kind::other) return false;
                 if (named.storage == Storage::global) {
                     const bool is_array = type(named.type).kind == c::Type::Kind::array;
-                    return is_array || (named.is_const && named.init >= 0);
+                    return is_array || named.is_const;
                 }
                 return !flow_.changes_between(each.variable, from, nest_);
             }
@@ -203,6 +209,14 @@ private:
             default:
                 return false;
         }
+    }
+    bool is_literal(int id) const {
+        const c::Expr& each = expr(id);
+        const bool is_number = each.kind == Node::integer || each.kind == Node::real;
+        const bool is_made = each.kind == Node::unary || each.kind == Node::binary ||
+                             each.kind == Node::convert || each.kind == Node::list;
+        return is_number || (is_made && std::all_of(each.operands.begin(), each.operands.end(),
+                                                    [this](int operand) { return is_literal(operand); }));
     }
     bool is_pure_place(int id, int from) const {  // a row, or an element, of an array in one block
         const c::Expr& each = expr(id);

@@ -37,6 +37,7 @@ void Flow::walk(int id, int parent) {
     }
     if (each.kind == Kind::loop) {
         walk(each.statements[0], id);
+        turns_[id] = next_++;
         walk_expr(each.expr, id);
         walk(each.statements[1], id);
         walk_expr(each.step, id);
@@ -156,7 +157,8 @@ std::optional<std::pair<int, int>> Flow::repeated(int nest, int from) const {
     for (int at = parent(nest); at >= 0; at = parent(at)) {
         const Kind kind = statement(at).kind;
         const bool repeats = kind == Kind::loop || kind == Kind::repeat || kind == Kind::unknown;
-        const std::pair<int, int>& range = ranges_.at(at);
+        std::pair<int, int> range = ranges_.at(at);
+        if (kind == Kind::loop) range.first = turns_.at(at);  // where it starts is done once
         const bool has_it = range.first <= from && from < range.second;
         if (repeats && !has_it) found = range;
     }

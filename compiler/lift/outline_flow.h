@@ -70,6 +70,7 @@ private:
     bool has_jumps_ = false, in_closure_ = false;
     std::vector<Change> changes_;
     std::map<int, std::pair<int, int>> ranges_;  // of statements: numbers from, to
+    std::map<int, int> turns_;                   // of loops: where what they repeat begins
     std::map<int, int> parents_;
     std::set<int> escaped_, held_;  // held: a closure reads it, whenever it is called
 };

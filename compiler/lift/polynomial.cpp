@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace halo::lift {
 
@@ -32,8 +33,9 @@ std::optional<Polynomial::Monomial> quotient(Polynomial::Monomial whole, const P
 }  // namespace
 
 void Polynomial::add(const Monomial& monomial, std::int64_t factor) {
-    const std::int64_t sum = (terms_[monomial] += factor);
-    if (sum == 0) terms_.erase(monomial);
+    std::int64_t& held = terms_[monomial];
+    if (__builtin_add_overflow(held, factor, &held)) throw std::overflow_error("a factor of 64 bits");
+    if (held == 0) terms_.erase(monomial);
 }
 
 Polynomial Polynomial::operator+(const Polynomial& other) const {
@@ -54,7 +56,9 @@ Polynomial Polynomial::operator*(const Polynomial& other) const {
             Monomial both = left;
             both.insert(both.end(), right.begin(), right.end());
             std::sort(both.begin(), both.end());
-            product.add(both, a * b);
+            std::int64_t factor = 0;
+            if (__builtin_mul_overflow(a, b, &factor)) throw std::overflow_error("a factor of 64 bits");
+            product.add(both, factor);
         }
     }
     return product;

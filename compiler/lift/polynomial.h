@@ -1,5 +1,5 @@
 // Polynomials with whole coefficients over symbols: bounds, subscripts and strides such as nx*ny*k + nx*j + i
-// + 1.
+// + 1. Sums and products throw std::overflow_error where a coefficient does not fit into 64 bits.
 #pragma once
 
 #include <cstdint>

@@ -44,6 +44,8 @@ public:
         std::set<int> done;
         for (const int id : used_)
             compute(id, done);
+        for (const Statement& each : form_.statements)
+            check_stored(model_.stores[static_cast<std::size_t>(each.store)]);
         return std::move(result_);
     }
 
@@ -200,6 +202,68 @@ private:
             compute(operand, done);
         result_.compute.resize(model_.terms.size(), Compute::weak);
         result_.compute[static_cast<std::size_t>(id)] = found(each);
+        check_operands(each, id);
+        note_rounding(id);
+    }
+
+    // What C rounds to float and a spec does not. Storing it into an array of floats rounds it; where params
+    // alone are combined so, they round when they meet a float. All else would see other digits.
+    enum class Rounds : unsigned char { no, when_stored, when_met };
+    Rounds rounds(int id) const {
+        const auto found = rounded_.find(id);
+        return found == rounded_.end() ? Rounds::no : found->second;
+    }
+    void note_rounding(int id) {
+        const Term& each = model_.term(id);
+        if (each.type != Number::f32) return;
+        Rounds made = Rounds::no;
+        const Compute here = of(id);
+        switch (each.kind) {
+            case Term::Kind::convert: {
+                const Term& from = model_.term(each.operands[0]);
+                if (from.type == Number::f64 && here == Compute::f64) made = Rounds::when_stored;
+                const bool is_short = from.type == Number::i8 || from.type == Number::u8 ||
+                                      from.type == Number::i16 || from.type == Number::u16;
+                const bool is_exact = from.kind == Term::Kind::number || is_short;
+                if (here != Compute::f32 && here != Compute::f64 && !is_exact) made = Rounds::when_met;
+                break;
+            }
+            case Term::Kind::select:
+                made = std::max(rounds(each.operands[1]), rounds(each.operands[2]));
+                break;
+            case Term::Kind::unary:
+                made = rounds(each.operands[0]);
+                break;
+            case Term::Kind::binary:
+            case Term::Kind::call:
+                if (here == Compute::weak) made = Rounds::when_met;
+                break;
+            default:
+                break;
+        }
+        if (made != Rounds::no) rounded_[id] = made;
+    }
+    void check_operands(const Term& each, int id) {
+        if (each.kind == Term::Kind::convert && each.type == Number::f32) return;
+        for (std::size_t i = 0; i < each.operands.size(); ++i) {
+            const int operand = each.operands[i];
+            const Rounds how = rounds(operand);
+            if (how == Rounds::no) continue;
+            const bool hands_on = each.type == Number::f32 && (each.kind == Term::Kind::unary ||
+                                                               (each.kind == Term::Kind::select && i > 0));
+            const bool compares = each.kind == Term::Kind::binary && each.type == Number::boolean;
+            const bool meets_float = compares ? join(each.operands) == Compute::f32
+                                              : each.type == Number::f32 && of(id) != Compute::f64;
+            if (hands_on || (how == Rounds::when_met && meets_float)) continue;
+            refuse(model_.term(operand), Compute::f64);
+        }
+    }
+    void check_stored(const Store& from) {
+        for (const int guard : from.guards) {
+            if (rounds(guard) != Rounds::no) refuse(model_.term(guard), Compute::f64);
+        }
+        const bool is_float = from.reduction < 0 && model_.object(from.object).number == Number::f32;
+        if (rounds(from.value) != Rounds::no && !is_float) refuse(model_.term(from.value), Compute::f64);
     }
 
     Compute found(const Term& each) {
@@ -208,6 +272,7 @@ private:
             case Term::Kind::scalar:
                 return Compute::weak;
             case Term::Kind::integer: {
+                check_width(each);
                 for (const Loop& loop : model_.loops) {
                     if (!loop.is_time && each.poly.has(loop.symbol)) return Compute::counted;
                 }
@@ -242,10 +307,27 @@ private:
         return Compute::weak;
     }
 
+    // C computes in 64 bits what a spec computes in the 32 of its params.
+    void check_width(const Term& each) const {
+        const bool is_long = each.type == Number::i64 || each.type == Number::u64 || each.type == Number::u32;
+        const auto& terms = each.poly.terms();
+        const bool is_plain = terms.empty() || (terms.size() == 1 && terms.begin()->second == 1 &&
+                                                terms.begin()->first.size() < 2);
+        if (!is_long || is_plain) return;
+        for (const auto& [monomial, factor] : terms) {
+            for (const int symbol : monomial) {
+                const int scalar = model_.symbols[static_cast<std::size_t>(symbol)].scalar;
+                if (scalar >= 0 && model_.scalars[static_cast<std::size_t>(scalar)].number == Number::i32)
+                    throw Refusal(
+                        each.where,
+                        "this is computed in 64 bits, and a spec would compute it in 32: it may not fit");
+            }
+        }
+    }
+
     Compute converted(const Term& each) {
         const Compute inner = of(each.operands[0]);
         const Term& from = model_.term(each.operands[0]);
-        // A float that a double is rounded to may only be stored: operation() refuses all else.
         const bool rounds =
             each.type == Number::f32 && from.type == Number::f64 && from.kind != Term::Kind::number;
         if (rounds && inner == Compute::weak) note_float_params();
@@ -265,12 +347,6 @@ private:
                     each.where,
                     "this is computed in 64 bits, and a spec would compute it in 32: it may not fit");
             return all;
-        }
-        for (const int id : operands) {  // a value that C rounds to float before it goes on
-            const Term& operand = model_.term(id);
-            const bool is_rounded =
-                operand.kind == Term::Kind::convert && operand.type == Number::f32 && of(id) == Compute::f64;
-            if (is_rounded) refuse(operand, Compute::f64);
         }
         if (all == Compute::weak) {
             if (each.type == Number::f32 && each.kind != Term::Kind::select) note_float_params();
@@ -314,6 +390,7 @@ private:
     Precision result_;
     std::vector<int> used_;
     Compute widest_ = Compute::weak;
+    std::map<int, Rounds> rounded_;
 };
 
 }  // namespace

@@ -165,7 +165,7 @@ void counting(int n, const double *restrict u, double *restrict w) {
     }
 }
 
-// case unsigned_trick refused: unsigned numbers are compared: a comparison that wraps around
+// case unsigned_trick refused: may go below zero: a comparison that wraps around
 void unsigned_trick(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++)
         if ((unsigned)(i - 1) < (unsigned)(n - 2)) w[i] = u[i - 1] + u[i + 1];

@@ -1,0 +1,171 @@
+#include "compiler/lift/order.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace halo::lift {
+
+namespace {
+
+using Node = c::Expr::Kind;
+
+// What a part of an expression does. Memory is one: which cell an array's subscript names is not told apart here.
+struct Effect {
+    std::set<int> reads, changes;  // variables
+    bool reads_memory = false, changes_memory = false;
+
+    void add(const Effect& other) {
+        reads.insert(other.reads.begin(), other.reads.end());
+        changes.insert(other.changes.begin(), other.changes.end());
+        reads_memory = reads_memory || other.reads_memory;
+        changes_memory = changes_memory || other.changes_memory;
+    }
+    bool disturbs(const Effect& other) const {
+        if (changes_memory && (other.reads_memory || other.changes_memory)) return true;
+        return std::any_of(changes.begin(), changes.end(),
+                           [&](int id) { return other.reads.count(id) || other.changes.count(id); });
+    }
+};
+
+class OrderFinder {
+public:
+    explicit OrderFinder(c::Unit& unit) : unit_(unit) {}
+
+    void refuse() {
+        for (std::size_t i = 0; i < unit_.exprs.size(); ++i)
+            effect(static_cast<int>(i));
+        for (const int id : open_) {
+            c::Expr& each = unit_.exprs[static_cast<std::size_t>(id)];
+            each.kind = Node::unknown;
+            each.text = "one part of this changes what another part uses, and which comes first is not said";
+        }
+    }
+
+private:
+    const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
+
+    // Of all parts together.
+    const Effect& effect(int id) {
+        if (const auto found = known_.find(id); found != known_.end()) return found->second;
+        Effect made = find(expr(id), id);
+        return known_.emplace(id, std::move(made)).first->second;
+    }
+
+    Effect find(const c::Expr& from, int id) {
+        Effect all;
+        for (const int operand : from.operands)
+            all.add(effect(operand));
+        switch (from.kind) {
+            case Node::variable:
+                all.reads.insert(from.variable);
+                return all;
+            case Node::subscript:
+            case Node::dereference:
+            case Node::member:
+                all.reads_memory = true;
+                break;
+            case Node::assign:
+            case Node::step:
+                change(from.operands[0], all);
+                break;
+            case Node::call:
+            case Node::invoke:
+                call(from, all);
+                break;
+            case Node::conditional:
+            case Node::comma:
+                return all;  // these have an order
+            default:
+                break;
+        }
+        const bool has_order = from.kind == Node::binary && (from.text == "&&" || from.text == "||");
+        if (!has_order && is_open(from)) open_.insert(id);
+        return all;
+    }
+
+    bool is_open(const c::Expr& from) {
+        for (std::size_t a = 0; a < from.operands.size(); ++a) {
+            for (std::size_t b = 0; b < from.operands.size(); ++b) {
+                if (a == b) continue;
+                Effect other = effect(from.operands[b]);
+                // What is assigned to is read by `+=` and its like alone.
+                const bool is_target = from.kind == Node::assign && b == 0 && from.text == "=";
+                if (is_target) other = target(from.operands[b]);
+                if (effect(from.operands[a]).disturbs(other)) return true;
+            }
+        }
+        return false;
+    }
+    // Of the place that an assignment names: what says where it is. What is stored there is known by then.
+    Effect target(int id) {
+        Effect named;
+        const c::Expr& from = expr(id);
+        for (const int operand : from.operands)
+            named.add(effect(operand));
+        if (from.kind == Node::variable) named.changes.insert(from.variable);
+        return named;
+    }
+    void change(int id, Effect& made) const {
+        const c::Expr& from = expr(id);
+        if (from.kind == Node::variable)
+            made.changes.insert(from.variable);
+        else
+            made.changes_memory = true;
+    }
+
+    // A function may change what it is given by reference, what it has captured, globals and memory.
+    void call(const c::Expr& from, Effect& made) {
+        for (const int operand : from.operands) {
+            if (from.kind == Node::invoke && operand == from.operands.front()) continue;  // the closure itself
+            const c::Expr& given = expr(operand);
+            const bool is_place = given.kind == Node::variable || given.kind == Node::subscript ||
+                                  given.kind == Node::dereference || given.kind == Node::member;
+            if (is_place && !given.is_loaded) change(operand, made);
+        }
+        if (from.function < 0) return;  // of the library, or refused where it is called
+        if (!walking_.insert(from.function).second) return;
+        const c::Function& called = unit_.functions[static_cast<std::size_t>(from.function)];
+        std::set<int> own(called.parameters.begin(), called.parameters.end());
+        Effect inside;
+        walk(called.body, inside, own);
+        walking_.erase(from.function);
+        for (const int each : own) {
+            const bool refers = type_of(each).is_reference;
+            if (refers && inside.changes.count(each)) inside.changes_memory = true;
+            if (refers && inside.reads.count(each)) inside.reads_memory = true;
+            inside.reads.erase(each);
+            inside.changes.erase(each);
+        }
+        made.add(inside);
+    }
+    void walk(int id, Effect& made, std::set<int>& own) {
+        if (id < 0) return;
+        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
+        for (const int declared : each.variables) {
+            own.insert(declared);
+            const int init = unit_.variables[static_cast<std::size_t>(declared)].init;
+            if (init >= 0) made.add(effect(init));
+        }
+        if (each.expr >= 0) made.add(effect(each.expr));
+        if (each.kind == c::Statement::Kind::loop && each.step >= 0) made.add(effect(each.step));
+        for (const int inner : each.statements)
+            walk(inner, made, own);
+    }
+    const c::Type& type_of(int id) const {
+        const c::Variable& named = unit_.variables[static_cast<std::size_t>(id)];
+        return unit_.types[static_cast<std::size_t>(named.type)];
+    }
+
+    c::Unit& unit_;
+    std::map<int, Effect> known_;
+    std::set<int> open_, walking_;
+};
+
+}  // namespace
+
+void refuse_open_order(c::Unit& unit) {
+    OrderFinder(unit).refuse();
+}
+
+}  // namespace halo::lift

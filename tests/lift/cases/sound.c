@@ -1,0 +1,190 @@
+// What was once lifted as something else, or is near to that: control flow, whole numbers, rounding, order.
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// case counter_from_param nests 1: a loop that stays, whose counter starts at a parameter
+void counter_from_param(int n, int m, const float *restrict u, float *restrict w) {
+    for (int s = m; s < 100; s += 7)
+        for (int i = 0; i < n; i++) w[i] = w[i] + s * u[i];
+}
+
+// case counter_halved refused: by how much this loop counts: a counter that is halved, as a bound
+void counter_halved(int n, const float *restrict u, float *restrict w) {
+    for (int s = n; s > 4; s /= 2)
+        for (int i = 1; i < s - 1; i++) w[i] = w[i] + u[i];
+}
+
+// case two_counters nests 1: several counters in one head
+void two_counters(int n, int m, const float *restrict u, float *restrict w) {
+    for (int s = m, r = n; s < r; s += 3, r -= 2)
+        for (int i = 0; i < n; i++) w[i] = w[i] + (float)s * u[i];
+}
+
+// case counter_in_condition nests 1: a counter that the condition changes
+void counter_in_condition(int n, int m, const float *restrict u, float *restrict w) {
+    int s = m;
+    if (s > 50) s = 50;
+    while (s-- > 0)
+        for (int i = 0; i < n; i++) w[i] = w[i] + (float)s * u[i];
+}
+
+// case other_branch: set in the other branch alone, without braces
+void other_branch(int n, int m, int s, const float *restrict u, float *restrict w) {
+    if (m > 3)
+        s = m;
+    else
+        for (int i = 0; i < n; i++) w[i] = (float)s * u[i];
+    w[0] = (float)s;
+}
+
+// case nested_continue: `continue` in a branch of a branch
+void nested_continue(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) {
+        float x = a[i];
+        if (x > 0.7f) {
+            if (x > 1.0f) continue;
+        }
+        b[i] = x;
+    }
+}
+
+// case nested_else: `continue` in an else of a branch, and what follows it
+void nested_else(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) {
+        float x = a[i];
+        if (x > 0.7f) {
+            if (x < 1.0f) {
+                x = 2 * x;
+            } else {
+                if (x > 1.2f) continue;
+                x = 3 * x;
+            }
+            x = x + 1;
+        } else {
+            x = -x;
+        }
+        b[i] = x;
+    }
+}
+
+// case return_in_loop refused: the function is left from within this loop: `return` in a loop
+void return_in_loop(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) {
+        if (a[i] > 0.9f) return;
+        b[i] = a[i];
+    }
+}
+
+// case unsigned_condition refused: may go below zero: an unsigned parameter less a number
+void unsigned_condition(int n, unsigned k, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (k - 5 > 0) b[i] = a[i];
+}
+
+// case negative_as_unsigned refused: may go below zero: a negative number as an unsigned one
+void negative_as_unsigned(int n, int k, const float *restrict a, float *restrict b) {
+    unsigned h = k;
+    for (int i = 0; i < n; i++) b[i] = a[i] * (float)h;
+}
+
+// case long_as_int refused: too large for its type: a long number as a short one
+void long_as_int(int n, long k, const float *restrict a, float *restrict b) {
+    int h = (int)k;
+    for (int i = 0; i < n; i++) b[i] = a[i] * (float)h;
+}
+
+// case minus_unsigned refused: may go below zero: the negative of an unsigned number
+void minus_unsigned(int n, unsigned k, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * -k;
+}
+
+// case minus_byte: the negative of a small unsigned number, which is an int
+void minus_byte(int n, unsigned char k, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * -k;
+}
+
+// case bool_param: a parameter that is true or false
+void bool_param(int n, _Bool on, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = on ? a[i] : -a[i];
+}
+
+// case bool_of_int: any number but zero is true
+void bool_of_int(int n, int k, const float *restrict a, float *restrict b) {
+    _Bool on = k;
+    for (int i = 0; i < n; i++)
+        if (on) b[i] = a[i];
+}
+
+// case unsigned_difference refused: may go below zero: unsigned less unsigned
+void unsigned_difference(int n, unsigned k, unsigned m, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * (double)(k - m);
+}
+
+// case spacing_of_size: a length less one, which cannot be below zero where there are cells
+void spacing_of_size(size_t n, const double *restrict a, double *restrict b) {
+    double h = 1.0 / (double)(n - 1);
+    for (size_t i = 1; i < n - 1; i++) b[i] = (a[i + 1] - a[i - 1]) * h;
+}
+
+// case long_product refused: computed in 64 bits: a product that a spec would compute in 32 bits
+void long_product(int n, int k, int m, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * (double)((int64_t)k * m);
+}
+
+// case narrow_temporary refused: would compute it in double: a float among doubles
+void narrow_temporary(int n, double c, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) {
+        float t = a[i] * c;
+        b[i] = 2.0 * t;
+    }
+}
+
+// case narrow_cast refused: would compute it in double: a cast to float among doubles
+void narrow_cast(int n, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = (float)a[i];
+}
+
+// case narrow_root refused: would compute it in double: a root in float among doubles
+void narrow_root(int n, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = sqrtf(a[i]);
+}
+
+// case narrow_params refused: would compute it in double: parameters that are multiplied in float, among doubles
+void narrow_params(int n, float x, float y, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * (x * y);
+}
+
+// case narrow_store: doubles that are stored as floats
+void narrow_store(int n, double c, const double *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) {
+        float t = a[i] * c;
+        b[i] = t;
+    }
+}
+
+// case open_order refused: which comes first is not said: the index is counted in one part and read in another
+void open_order(int n, const double *restrict u, double *restrict w) {
+    int j = 1;
+    for (int i = 0; i < n; i++) w[j++] = u[j - 1];
+}
+
+// case struct_set nests 1: a struct that is another one by then
+struct spacing { double dx; };
+void struct_set(int n, struct spacing p, struct spacing q, const double *restrict a, double *restrict b) {
+    p = q;
+    for (int i = 0; i < n; i++) b[i] = a[i] * p.dx;
+}
+
+// case constants_of_then: constants that are made of a variable, which changes afterwards
+void constants_of_then(int n, double s, const double *restrict a, double *restrict b) {
+    const double c[2] = {s, 2 * s};
+    s = 5;
+    for (int i = 0; i < n; i++) b[i] = c[0] * a[i] + c[1] * s;
+}
+
+// case small_matrix: a small matrix that is the function's own
+void small_matrix(int n, const double *restrict a, double *restrict b) {
+    double m[2][2] = {{1, 2}, {3, 4}};
+    for (int i = 0; i < n - 1; i++) b[i] = m[0][0] * a[i] + m[0][1] * a[i + 1] + m[1][0] + m[1][1] * a[i];
+}
