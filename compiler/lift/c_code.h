@@ -85,6 +85,7 @@ struct Expr {
     std::vector<int> operands;
     std::vector<int> captured;  // variables that a closure copies
     bool is_loaded = false;     // what it names is read here, and cannot be changed through this
+    bool is_opaque = false;     // of unknown: it may change everything that the function has
     SourceRange where;
 };
 
@@ -108,6 +109,7 @@ struct Statement {
     std::vector<int> variables;
     int expr = -1;
     int step = -1;
+    bool is_opaque = false;  // as of Expr
     std::string text;
     SourceRange where;
 };

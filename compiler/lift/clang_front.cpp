@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "compiler/lift/clang_kinds.h"
 #include "compiler/lift/clang_translate.h"
 #include "compiler/lift/cuda_prelude.h"
 #include "compiler/lift/order.h"
@@ -209,53 +210,46 @@ Found find_function(clang::ASTContext& context, const std::string& name) {
     return found;
 }
 
-class Reader : public clang::ASTConsumer {
-public:
-    Reader(const SourceRequest& request, c::Unit& unit, std::string& trouble)
-        : request_(request), unit_(unit), trouble_(trouble) {}
-    void HandleTranslationUnit(clang::ASTContext& context) override {
-        const Found finder = find_function(context, request_.function);
-        if (finder.functions.size() == 1) {
-            if (finder.functions.front()->isInvalidDecl() || finder.functions.front()->willHaveBody()) {
-                trouble_ = "`" + request_.function + "` does not compile";
-                return;
-            }
-            unit_ = translate(context, *finder.functions.front(), request_.file);
-        } else if (finder.functions.empty()) {
-            trouble_ =
-                finder.is_template
-                    ? "`" + request_.function + "` is a template that the file never uses"
-                    : "there is no function `" + request_.function + "` with a body in " + request_.file;
-            if (!finder.others.empty() && !finder.is_template) {
-                trouble_ += "; it has ";
-                for (std::size_t i = 0; i < finder.others.size() && i < 12; ++i)
-                    trouble_ += (i ? ", " : "") + finder.others[i];
-            }
-        } else {
-            trouble_ = "there are " + std::to_string(finder.functions.size()) + " functions `" +
-                       request_.function + "` in " + request_.file;
+// The function that is asked for; else why there is none.
+clang::FunctionDecl* the_function(clang::ASTContext& context, const SourceRequest& request,
+                                  std::string& trouble) {
+    const Found found = find_function(context, request.function);
+    if (found.functions.size() == 1) {
+        clang::FunctionDecl* function = found.functions.front();
+        if (!function->isInvalidDecl() && !function->willHaveBody()) return function;
+        trouble = "`" + request.function + "` does not compile";
+    } else if (found.functions.empty()) {
+        trouble = found.is_template
+                      ? "`" + request.function + "` is a template that the file never uses"
+                      : "there is no function `" + request.function + "` with a body in " + request.file;
+        if (!found.others.empty() && !found.is_template) {
+            trouble += "; it has ";
+            for (std::size_t i = 0; i < found.others.size() && i < 12; ++i)
+                trouble += (i ? ", " : "") + found.others[i];
         }
+    } else {
+        trouble = "there are " + std::to_string(found.functions.size()) + " functions `" + request.function +
+                  "` in " + request.file;
     }
+    return nullptr;
+}
 
-private:
-    const SourceRequest& request_;
-    c::Unit& unit_;
-    std::string& trouble_;
-};
-
-class ReadAction : public clang::ASTFrontendAction {
+// What is done with the file once it is read.
+class Action : public clang::ASTFrontendAction {
 public:
-    ReadAction(const SourceRequest& request, c::Unit& unit, std::string& trouble)
-        : request_(request), unit_(unit), trouble_(trouble) {}
+    explicit Action(std::function<void(clang::ASTContext&)> work) : work_(std::move(work)) {}
     std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
                                                           llvm::StringRef) override {
-        return std::make_unique<Reader>(request_, unit_, trouble_);
+        struct Consumer : clang::ASTConsumer {
+            explicit Consumer(const std::function<void(clang::ASTContext&)>& wanted) : work(wanted) {}
+            void HandleTranslationUnit(clang::ASTContext& context) override { work(context); }
+            const std::function<void(clang::ASTContext&)>& work;
+        };
+        return std::make_unique<Consumer>(work_);
     }
 
 private:
-    const SourceRequest& request_;
-    c::Unit& unit_;
-    std::string& trouble_;
+    std::function<void(clang::ASTContext&)> work_;
 };
 
 bool has_launch(const clang::Stmt* statement) {
@@ -284,27 +278,6 @@ void remove_launches(clang::ASTContext& context, std::string& text, std::size_t&
     }
 }
 
-class LaunchAction : public clang::ASTFrontendAction {
-public:
-    LaunchAction(std::string& text, std::size_t& at) : text_(text), at_(at) {}
-    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
-                                                          llvm::StringRef) override {
-        struct Consumer : clang::ASTConsumer {
-            Consumer(std::string& all, std::size_t& place) : text(all), at(place) {}
-            void HandleTranslationUnit(clang::ASTContext& context) override {
-                remove_launches(context, text, at);
-            }
-            std::string& text;
-            std::size_t& at;
-        };
-        return std::make_unique<Consumer>(text_, at_);
-    }
-
-private:
-    std::string& text_;
-    std::size_t& at_;
-};
-
 std::string read_file(const std::string& path) {
     auto buffer = llvm::MemoryBuffer::getFile(path);
     if (!buffer) throw SourceError("cannot read " + path + ": " + buffer.getError().message(), true);
@@ -319,7 +292,10 @@ c::Unit read_function(const SourceRequest& request) {
     llvm::raw_string_ostream messages(text);
     c::Unit unit;
     auto compiler = make_compiler(request, Mode::read, nullptr, messages);
-    ReadAction action(request, unit, trouble);
+    Action action([&](clang::ASTContext& context) {
+        if (const clang::FunctionDecl* function = the_function(context, request, trouble))
+            unit = translate(context, *function, request.file);
+    });
     const bool done = compiler->ExecuteAction(action);
     messages.flush();
     // A program that does not compile means nothing. Of CUDA, the host's part needs headers that are not
@@ -337,6 +313,19 @@ c::Unit read_function(const SourceRequest& request) {
     return unit;
 }
 
+std::set<std::string> kinds_in(const SourceRequest& request) {
+    std::string text, trouble;
+    llvm::raw_string_ostream messages(text);
+    std::set<std::string> kinds;
+    Action action([&](clang::ASTContext& context) {
+        if (const clang::FunctionDecl* function = the_function(context, request, trouble))
+            collect_kinds(function->getBody(), kinds);
+    });
+    make_compiler(request, Mode::read, nullptr, messages)->ExecuteAction(action);
+    if (kinds.empty()) throw SourceError(trouble + text);
+    return kinds;
+}
+
 std::string compile_with(const SourceRequest& request, const std::string& text, const std::string& inserted,
                          std::size_t at) {
     std::string source = read_file(request.file);
@@ -344,7 +333,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text, 
     llvm::raw_string_ostream messages(said);
     if (is_cuda(request)) {
         auto compiler = make_compiler(request, Mode::read, nullptr, messages);
-        LaunchAction action(source, at);
+        Action action([&](clang::ASTContext& context) { remove_launches(context, source, at); });
         compiler->ExecuteAction(action);
         said.clear();
     }

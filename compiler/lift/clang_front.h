@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ public:
 
 // Throws SourceError.
 c::Unit read_function(const SourceRequest& request);
+
+// The kinds of statements and expressions in the function's body, as Clang calls them. Throws SourceError.
+std::set<std::string> kinds_in(const SourceRequest& request);
 
 // The file compiled for this machine, with `text` behind its last line, and `inserted` in front of its byte
 // `at`, to an ELF object. Of a CUDA file: as

@@ -7,8 +7,10 @@
 #include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/SourceManager.h>
 
+#include <algorithm>
 #include <map>
 
+#include "compiler/lift/clang_kinds.h"
 #include "compiler/lift/clang_types.h"
 
 namespace halo::lift {
@@ -112,15 +114,30 @@ private:
         for (const clang::Stmt* each : from.children()) {
             if (const auto* part = clang::dyn_cast_or_null<clang::Expr>(each)) operands.push_back(expr(part));
         }
-        return add(c::Expr::Kind::unknown, from, operands, what);
+        const int id = add(c::Expr::Kind::unknown, from, operands, what);
+        at(id).is_opaque = handling_of(from) == Handling::opaque || clang::isa<clang::LambdaExpr>(from);
+        return id;
     }
 
 public:
-    int expr(const clang::Expr* from) override { return Visit(from->IgnoreParens()); }
+    int expr(const clang::Expr* from) override {
+        const clang::Expr* bare = from->IgnoreParens();
+        if (handling_of(*bare) != Handling::modelled) return VisitStmt(bare);
+        if (has_own_rounding(*bare))
+            return unknown(*bare, "a pragma changes how floating-point numbers round here");
+        return Visit(bare);
+    }
 
     int VisitStmt(const clang::Stmt* from) {
         const auto* expression = clang::dyn_cast<clang::Expr>(from);
         if (!expression) return -1;
+        if (clang::isa<clang::CXXMemberCallExpr>(from))
+            return unknown(*expression, "member functions are not understood");
+        if (clang::isa<clang::CUDAKernelCallExpr>(from))
+            return unknown(*expression, "a kernel is launched here, which is not followed");
+        if (clang::isa<clang::CXXTemporaryObjectExpr>(from))
+            return unknown(*expression, "objects of type `" + expression->getType().getAsString() +
+                                            "` are not understood");
         return unknown(*expression, "this is an expression that is not understood (" +
                                         std::string(from->getStmtClassName()) + ")");
     }
@@ -128,12 +145,14 @@ public:
     int VisitMaterializeTemporaryExpr(const clang::MaterializeTemporaryExpr* from) {
         return expr(from->getSubExpr());
     }
-    int VisitCXXBindTemporaryExpr(const clang::CXXBindTemporaryExpr* from) {
-        return expr(from->getSubExpr());
-    }
     int VisitSubstNonTypeTemplateParmExpr(const clang::SubstNonTypeTemplateParmExpr* from) {
         return expr(from->getReplacement());
     }
+    int VisitGenericSelectionExpr(const clang::GenericSelectionExpr* from) {
+        if (from->isResultDependent()) return VisitStmt(from);
+        return expr(from->getResultExpr());
+    }
+    int VisitChooseExpr(const clang::ChooseExpr* from) { return expr(from->getChosenSubExpr()); }
     int VisitCXXDefaultArgExpr(const clang::CXXDefaultArgExpr* from) { return expr(from->getExpr()); }
     int whole(const clang::Expr& from, std::int64_t value) {
         const int id = add(c::Expr::Kind::integer, from);
@@ -256,6 +275,9 @@ public:
         return add(c::Expr::Kind::subscript, *from, {base, index});
     }
     int VisitMemberExpr(const clang::MemberExpr* from) {
+        const auto* member = clang::dyn_cast<clang::FieldDecl>(from->getMemberDecl());
+        if (!member || member->isBitField() || member->getParent()->isUnion())
+            return unknown(*from, "only plain members of structs are followed");
         const int base = expr(from->getBase());
         const int id = add(c::Expr::Kind::member, *from, {base}, from->getMemberDecl()->getNameAsString());
         return id;
@@ -284,7 +306,8 @@ public:
             return unknown(*from, "this lambda keeps numbers of its own from call to call");
         for (const clang::LambdaCapture& capture : from->captures()) {
             if (capture.capturesVariable() && capture.getCaptureKind() == clang::LCK_ByCopy &&
-                is_container(capture.getCapturedVar()->getType()))
+                (capture.getCapturedVar()->getType()->isArrayType() ||
+                 is_container(capture.getCapturedVar()->getType())))
                 return unknown(*from, "this lambda copies a whole array, which is not followed");
         }
         const int id = add(c::Expr::Kind::closure, *from);
@@ -326,9 +349,6 @@ public:
         }
         return unknown(*from, "operators of classes are not understood");
     }
-    int VisitCXXMemberCallExpr(const clang::CXXMemberCallExpr* from) {
-        return unknown(*from, "member functions are not understood");
-    }
     int VisitCXXNewExpr(const clang::CXXNewExpr* from) {
         if (!from->isArray()) return unknown(*from, "`new` of one object is not understood");
         return add(c::Expr::Kind::call, *from, {}, "new[]");
@@ -338,6 +358,11 @@ public:
     }
     int VisitCallExpr(const clang::CallExpr* from) {
         const clang::FunctionDecl* callee = from->getDirectCallee();
+        if (callee && callee->hasAttr<clang::ReturnsTwiceAttr>()) {
+            const int id = unknown(*from, "`" + callee->getNameAsString() + "` may return a second time");
+            at(id).is_opaque = true;
+            return id;
+        }
         if (!callee) return unknown(*from, "this calls a function by a pointer: it may do anything");
         std::vector<int> operands;
         for (const clang::Expr* each : from->arguments())
@@ -375,7 +400,8 @@ private:
             fill_declaration(made, *declared);
         } else if (const auto* branch = clang::dyn_cast<clang::IfStmt>(&from)) {
             fill_branch(made, *branch);
-        } else if (const auto* loop = clang::dyn_cast<clang::ForStmt>(&from)) {
+        } else if (const auto* loop = clang::dyn_cast<clang::ForStmt>(&from);
+                   loop && !loop->getConditionVariable()) {
             made.kind = Kind::loop;
             made.statements.push_back(statement(loop->getInit()));
             made.statements.push_back(statement(loop->getBody()));
@@ -396,7 +422,8 @@ private:
         } else if (clang::isa<clang::GotoStmt>(from) || clang::isa<clang::IndirectGotoStmt>(from)) {
             made.kind = Kind::jump;
             made.text = words_for(from);
-        } else if (const auto* repeated = clang::dyn_cast<clang::WhileStmt>(&from)) {
+        } else if (const auto* repeated = clang::dyn_cast<clang::WhileStmt>(&from);
+                   repeated && !repeated->getConditionVariable()) {
             made.kind = Kind::repeat;
             made.text = words_for(from);
             made.expr = expr(repeated->getCond());
@@ -410,6 +437,7 @@ private:
         } else {
             made.kind = Kind::unknown;
             made.text = words_for(from);
+            made.is_opaque = handling_of(from) == Handling::opaque;
             for (const clang::Stmt* each : from.children()) {
                 if (each) made.statements.push_back(statement(each));
             }
@@ -418,7 +446,11 @@ private:
     void fill_declaration(c::Statement& made, const clang::DeclStmt& declared) {
         made.kind = Kind::declare;
         for (const clang::Decl* each : declared.decls()) {
-            if (const auto* named = clang::dyn_cast<clang::VarDecl>(each)) {
+            if (!is_plain_declaration(*each)) {
+                made.kind = Kind::unknown;
+                made.is_opaque = true;
+                made.text = "what this declaration does besides is not understood";
+            } else if (const auto* named = clang::dyn_cast<clang::VarDecl>(each)) {
                 made.variables.push_back(variable(*named));
             } else if (!clang::isa<clang::TypedefNameDecl>(each) && !clang::isa<clang::TagDecl>(each) &&
                        !clang::isa<clang::StaticAssertDecl>(each) && !clang::isa<clang::UsingDecl>(each)) {
@@ -429,7 +461,7 @@ private:
     }
     void fill_branch(c::Statement& made, const clang::IfStmt& branch) {
         made.kind = Kind::branch;
-        if (branch.getInit() || branch.getConditionVariable()) {
+        if (branch.getInit() || branch.getConditionVariable() || branch.isConsteval()) {
             made.kind = Kind::unknown;
             made.text = "a variable in the condition of an `if` is not understood";
             for (const clang::Stmt* each : branch.children()) {
@@ -441,17 +473,6 @@ private:
         made.statements.push_back(statement(branch.getThen()));
         if (branch.getElse()) made.statements.push_back(statement(branch.getElse()));
     }
-    static std::string words_for(const clang::Stmt& from) {
-        if (clang::isa<clang::WhileStmt>(from) || clang::isa<clang::DoStmt>(from))
-            return "how often this loop runs is not known before: only `for` loops are lifted";
-        if (clang::isa<clang::BreakStmt>(from))
-            return "`break` ends the loop at a cell that is not known before";
-        if (clang::isa<clang::SwitchStmt>(from)) return "`switch` is not lifted; write it with `if`";
-        if (clang::isa<clang::CXXForRangeStmt>(from))
-            return "a loop over a range has no index to see offsets by";
-        return std::string("this statement is not understood (") + from.getStmtClassName() + ")";
-    }
-
     std::map<const clang::FunctionDecl*, int> functions_;
     std::map<const clang::VarDecl*, int> variables_;
 };

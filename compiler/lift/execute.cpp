@@ -288,24 +288,6 @@ void Executor::run_branch(const c::Statement& branch) {
     merge(condition, before, std::move(then));
 }
 
-// The numbers of a list in braces; those that are left out are zero.
-void Executor::flatten(int list, int type_id, std::vector<Value>& into, SourceRange where) {
-    const c::Type& of = type(type_id);
-    if (of.kind == c::Type::Kind::number) {
-        into.push_back(list >= 0                        ? value(list)
-                       : c::is_real(number_of(type_id)) ? Value::of(number(0, number_of(type_id), where))
-                                                        : Value::of(whole(0, number_of(type_id), where)));
-        return;
-    }
-    const bool is_list = list < 0 || expr(list).kind == c::Expr::Kind::list;
-    if (of.kind != c::Type::Kind::array || !of.count || !is_list)
-        throw Refusal(where, "what this array begins with is not a list of numbers");
-    for (std::int64_t i = 0; i < *of.count; ++i) {
-        const bool is_given = list >= 0 && i < static_cast<std::int64_t>(expr(list).operands.size());
-        flatten(is_given ? expr(list).operands[static_cast<std::size_t>(i)] : -1, of.element, into, where);
-    }
-}
-
 bool Executor::names_place(int id) const {
     const c::Expr::Kind kind = expr(id).kind;
     return kind == c::Expr::Kind::variable || kind == c::Expr::Kind::subscript ||

@@ -339,58 +339,6 @@ Value Executor::given_value(int id, SourceRange where) {
     return Value::none("`" + named.name + "` is of a type that is not followed");
 }
 
-// Whether it has one value, whenever it is computed: that of a static or global constant is from before.
-bool Executor::is_literal(int id) const {
-    const c::Expr& from = expr(id);
-    switch (from.kind) {
-        case Kind::integer:
-        case Kind::real:
-            return true;
-        case Kind::variable: {
-            const c::Variable& named = variable(from.variable);
-            return named.is_const && named.init >= 0 && named.storage != Storage::parameter &&
-                   (named.storage == Storage::global || named.is_static) && is_literal(named.init);
-        }
-        case Kind::unary:
-        case Kind::binary:
-        case Kind::conditional:
-        case Kind::convert:
-        case Kind::list:
-            return std::all_of(from.operands.begin(), from.operands.end(),
-                               [this](int operand) { return is_literal(operand); });
-        default:
-            return false;
-    }
-}
-
-Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
-    std::int64_t flat = flat_index(at, where);
-    if (const auto held = state_.constants.find(id); held != state_.constants.end()) {
-        if (flat < 0 || flat >= static_cast<std::int64_t>(held->second.size()))
-            return Value::none("this is past the end of an array of constants");
-        return held->second[static_cast<std::size_t>(flat)];
-    }
-    if (variable(id).init < 0 || !is_literal(variable(id).init))
-        return Value::none("`" + variable(id).name + "` is computed once, and what of is not followed");
-    int list = variable(id).init;
-    int of = variable(id).type;
-    while (type(of).kind == c::Type::Kind::array) {
-        const auto size = elements(type(of).element).constant();
-        if (list < 0 || expr(list).kind != Kind::list || !size || flat < 0) break;
-        const std::int64_t which = flat / *size;
-        flat %= *size;
-        of = type(of).element;
-        if (which >= static_cast<std::int64_t>(expr(list).operands.size())) {
-            return Value::of(c::is_real(number_of(at.type)) ? number(0, number_of(at.type), where)
-                                                            : whole(0, number_of(at.type), where));
-        }
-        list = expr(list).operands[static_cast<std::size_t>(which)];
-    }
-    if (list < 0 || type(of).kind != c::Type::Kind::number)
-        return Value::none("this constant cannot be read");
-    return value(list);
-}
-
 Value Executor::load_element(const Pointer& at, SourceRange where) {
     const c::Type& of = type(at.type);
     if (of.kind == c::Type::Kind::pointer) {  // the pointer that lies there

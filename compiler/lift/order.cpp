@@ -10,7 +10,8 @@ namespace {
 
 using Node = c::Expr::Kind;
 
-// What a part of an expression does. Memory is one: which cell an array's subscript names is not told apart here.
+// What a part of an expression does. Memory is one: which cell an array's subscript names is not told apart
+// here.
 struct Effect {
     std::set<int> reads, changes;  // variables
     bool reads_memory = false, changes_memory = false;
@@ -117,7 +118,8 @@ private:
     // A function may change what it is given by reference, what it has captured, globals and memory.
     void call(const c::Expr& from, Effect& made) {
         for (const int operand : from.operands) {
-            if (from.kind == Node::invoke && operand == from.operands.front()) continue;  // the closure itself
+            if (from.kind == Node::invoke && operand == from.operands.front())
+                continue;  // the closure itself
             const c::Expr& given = expr(operand);
             const bool is_place = given.kind == Node::variable || given.kind == Node::subscript ||
                                   given.kind == Node::dereference || given.kind == Node::member;

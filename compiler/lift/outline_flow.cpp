@@ -22,7 +22,7 @@ void Flow::walk(int id, int parent) {
     const c::Statement& each = statement(id);
     parents_[id] = parent;
     const int begin = next_++;
-    if (each.kind == Kind::jump) has_jumps_ = true;
+    if (each.kind == Kind::jump || each.is_opaque) is_unclear_ = true;
     if (each.kind == Kind::declare) {
         for (const int declared : each.variables) {
             const c::Variable& named = variable(declared);
@@ -94,6 +94,7 @@ void Flow::walk_closure(const c::Expr& closure, int at) {
 void Flow::walk_expr(int id, int at) {
     if (id < 0) return;
     const c::Expr& from = expr(id);
+    if (from.is_opaque) is_unclear_ = true;
     switch (from.kind) {
         case Node::variable:
             read(from.variable);
@@ -166,7 +167,7 @@ std::optional<std::pair<int, int>> Flow::repeated(int nest, int from) const {
 }
 
 bool Flow::changes_between(int id, int from, int nest) const {
-    if (has_jumps_ || is_escaped(id)) return true;
+    if (is_unclear_ || is_escaped(id)) return true;
     const auto loop = repeated(nest, from);
     return std::any_of(changes_.begin(), changes_.end(), [&](const Change& each) {
         if (each.variable != id || each.at == from) return false;
@@ -176,7 +177,7 @@ bool Flow::changes_between(int id, int from, int nest) const {
 }
 
 bool Flow::comes_before(const Change& each, int nest) const {
-    if (has_jumps_ || each.at < begin(nest)) return true;
+    if (is_unclear_ || each.at < begin(nest)) return true;
     const auto loop = repeated(nest, -1);
     return loop && each.at >= loop->first && each.at < loop->second;
 }
@@ -300,7 +301,7 @@ bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& behind) 
 
 bool Flow::is_live_behind(int id, int nest) const {
     const c::Variable& named = variable(id);
-    if (has_jumps_ || is_escaped(id) || held_.count(id) || named.is_static || type(named.type).is_reference)
+    if (is_unclear_ || is_escaped(id) || held_.count(id) || named.is_static || type(named.type).is_reference)
         return true;
     bool behind = false;
     live(body_, id, nest, {}, behind);

@@ -1,7 +1,8 @@
 // In which order a function reads and changes its variables; for outline.cpp.
 //
 // Statements, and the changes in them, are numbered as they stand in the text. What may come before what then
-// follows from the numbers and the loops; where the text has `goto`, everything may come before everything.
+// follows from the numbers and the loops; where the text has `goto`, or what nobody knows, everything may
+// come before everything.
 #pragma once
 
 #include <map>
@@ -67,7 +68,7 @@ private:
     const c::Unit& unit_;
     int body_;
     int next_ = 0;
-    bool has_jumps_ = false, in_closure_ = false;
+    bool is_unclear_ = false, in_closure_ = false;
     std::vector<Change> changes_;
     std::map<int, std::pair<int, int>> ranges_;  // of statements: numbers from, to
     std::map<int, int> turns_;                   // of loops: where what they repeat begins

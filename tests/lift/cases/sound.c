@@ -188,3 +188,23 @@ void small_matrix(int n, const double *restrict a, double *restrict b) {
     double m[2][2] = {{1, 2}, {3, 4}};
     for (int i = 0; i < n - 1; i++) b[i] = m[0][0] * a[i] + m[0][1] * a[i + 1] + m[1][0] + m[1][1] * a[i];
 }
+
+// case selected: a choice by type, and one that the compiler makes
+#define HALF(x) _Generic((x), float: 0.5f * (x), default: 0.5 * (x))
+void selected(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = HALF(a[i]) + __builtin_choose_expr(sizeof(int) == 4, 2.0f, 3.0f) * a[i];
+}
+
+// case padded_list: what a list in braces leaves out is zero
+void padded_list(int n, const double *restrict a, double *restrict b) {
+    const double w[3] = {1, [2] = 3};
+    for (int i = 1; i < n - 1; i++) b[i] = w[0] * a[i - 1] + w[1] * a[i] + w[2] * a[i + 1];
+}
+
+// case character: a number that is written as a character, and a statement that does nothing
+void character(int n, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) {
+        ;
+        b[i] = a[i] * '\x03';
+    }
+}

@@ -93,3 +93,36 @@ void class_operator(int n, Cells u, double* __restrict w) {
     for (int i = 0; i < n; ++i)
         w[i] = u[i];
 }
+
+// case casts: the casts of C++, and numbers that are true or false
+void casts(int n, const double* __restrict u, double* __restrict w) {
+    const double* from = const_cast<const double*>(u);
+    double* to = reinterpret_cast<double*>(w);
+    const bool scaled = true;
+    for (int i = 0; i < n; ++i)
+        to[i] = scaled ? from[i] * double(3) : from[i];
+}
+
+// case number_of_template: a number that a template is made for
+template <int Width>
+double window(const double* u, int i) {
+    double sum = 0;
+    for (int k = -Width; k <= Width; ++k)
+        sum += u[i + k];
+    return sum;
+}
+void number_of_template(int n, const double* __restrict u, double* __restrict w) {
+    for (int i = 2; i < n - 2; ++i)
+        w[i] = window<2>(u, i);
+}
+
+// case likely: attributes of a statement
+void likely(int n, const double* __restrict u, double* __restrict w) {
+    for (int i = 0; i < n; ++i) {
+        if (u[i] > 1) [[unlikely]] {
+            w[i] = 1;
+        } else {
+            w[i] = u[i];
+        }
+    }
+}

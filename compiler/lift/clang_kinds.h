@@ -1,0 +1,41 @@
+// Which kinds of statements and expressions of Clang's tree the lifter knows. All others are refused.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace clang {
+class Decl;
+class Expr;
+class Stmt;
+}
+
+namespace halo::lift {
+
+enum class Handling : unsigned char {
+    modelled,  // the walk knows what it computes and changes
+    walked,    // refused in a nest; around one, what its parts change is seen
+    opaque     // refused in a nest; around one, it may change everything that the function has
+};
+
+Handling handling_of(const clang::Stmt& statement);
+
+// Why a statement that is not modelled is refused.
+std::string words_for(const clang::Stmt& statement);
+// Whether no attribute of a variable says more of what it holds, and when, than its declaration does.
+bool is_plain_declaration(const clang::Decl& declared);
+// Whether a pragma has other rules for it than the rest of the file.
+bool has_own_rounding(const clang::Expr& expr);
+
+struct NodeKind {
+    std::string name;  // as Clang has it: "ForStmt"
+    Handling handling = Handling::opaque;
+};
+// Every kind that this version of Clang has.
+std::vector<NodeKind> node_kinds();
+
+// The names of all kinds in a statement, and in the functions that it calls.
+void collect_kinds(const clang::Stmt* statement, std::set<std::string>& into);
+
+}  // namespace halo::lift

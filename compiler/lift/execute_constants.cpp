@@ -1,0 +1,83 @@
+// Arrays of constants, and lists in braces.
+#include <algorithm>
+
+#include "compiler/lift/executor.h"
+
+namespace halo::lift {
+
+namespace {
+using Kind = c::Expr::Kind;
+using Storage = c::Variable::Storage;
+}  // namespace
+
+// The numbers of a list in braces; those that are left out are zero.
+void Executor::flatten(int list, int type_id, std::vector<Value>& into, SourceRange where) {
+    const c::Type& of = type(type_id);
+    if (of.kind == c::Type::Kind::number) {
+        into.push_back(list >= 0                        ? value(list)
+                       : c::is_real(number_of(type_id)) ? Value::of(number(0, number_of(type_id), where))
+                                                        : Value::of(whole(0, number_of(type_id), where)));
+        return;
+    }
+    const bool is_list = list < 0 || expr(list).kind == Kind::list;
+    if (of.kind != c::Type::Kind::array || !of.count || !is_list)
+        throw Refusal(where, "what this array begins with is not a list of numbers");
+    for (std::int64_t i = 0; i < *of.count; ++i) {
+        const bool is_given = list >= 0 && i < static_cast<std::int64_t>(expr(list).operands.size());
+        flatten(is_given ? expr(list).operands[static_cast<std::size_t>(i)] : -1, of.element, into, where);
+    }
+}
+
+// Whether it has one value, whenever it is computed: that of a static or global constant is from before.
+bool Executor::is_literal(int id) const {
+    const c::Expr& from = expr(id);
+    switch (from.kind) {
+        case Kind::integer:
+        case Kind::real:
+            return true;
+        case Kind::variable: {
+            const c::Variable& named = variable(from.variable);
+            return named.is_const && named.init >= 0 && named.storage != Storage::parameter &&
+                   (named.storage == Storage::global || named.is_static) && is_literal(named.init);
+        }
+        case Kind::unary:
+        case Kind::binary:
+        case Kind::conditional:
+        case Kind::convert:
+        case Kind::list:
+            return std::all_of(from.operands.begin(), from.operands.end(),
+                               [this](int operand) { return is_literal(operand); });
+        default:
+            return false;
+    }
+}
+
+Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
+    std::int64_t flat = flat_index(at, where);
+    if (const auto held = state_.constants.find(id); held != state_.constants.end()) {
+        if (flat < 0 || flat >= static_cast<std::int64_t>(held->second.size()))
+            return Value::none("this is past the end of an array of constants");
+        return held->second[static_cast<std::size_t>(flat)];
+    }
+    if (variable(id).init < 0 || !is_literal(variable(id).init))
+        return Value::none("`" + variable(id).name + "` is computed once, and what of is not followed");
+    int list = variable(id).init;
+    int of = variable(id).type;
+    while (type(of).kind == c::Type::Kind::array) {
+        const auto size = elements(type(of).element).constant();
+        if (list < 0 || expr(list).kind != Kind::list || !size || flat < 0) break;
+        const std::int64_t which = flat / *size;
+        flat %= *size;
+        of = type(of).element;
+        if (which >= static_cast<std::int64_t>(expr(list).operands.size())) {
+            return Value::of(c::is_real(number_of(at.type)) ? number(0, number_of(at.type), where)
+                                                            : whole(0, number_of(at.type), where));
+        }
+        list = expr(list).operands[static_cast<std::size_t>(which)];
+    }
+    if (list < 0 || type(of).kind != c::Type::Kind::number)
+        return Value::none("this constant cannot be read");
+    return value(list);
+}
+
+}  // namespace halo::lift
