@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <map>
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/files.h"
@@ -34,17 +35,31 @@ lift::Nests lift_or_refuse(const lift::Options& options, const Console& console)
     }
     for (const lift::LiftError& each : found.refused)
         show_refusal(each, console);
-    if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
     for (const lift::Nests::Around& each : found.around) {
         const SourceFile& source = each.why.source;
         const auto place = [&](std::uint32_t at) {
             return fmt::format("{}:{}", source.name(at), source.line_column(at).line);
         };
-        console.message(
-            fmt::format("{}: this loop stays in the program, and the nests in it are lifted: {} ({})",
-                        place(each.at), each.why.what(), place(each.why.refusal.where.begin)));
+        console.message(fmt::format("{}: this loop stays in the program, around the nests in it: {} ({})",
+                                    place(each.at), each.why.what(), place(each.why.refusal.where.begin)));
     }
+    if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
     return found;
+}
+
+// A line for each nest of a function that is not lifted as a whole.
+void show_nests(const lift::Nests& found, const Console& console) {
+    std::map<int, std::string> lines;
+    for (const lift::Lifted& each : found.lifted) {
+        if (each.outline) lines[each.first_line] = fmt::format("`{}`", each.spec.name);
+    }
+    for (const lift::LiftError& each : found.refused) {
+        if (each.nest == SourceRange{}) continue;
+        const int line = static_cast<int>(each.source.line_column(each.nest.begin).line);
+        lines.emplace(line, fmt::format("not lifted: {}", each.what()));
+    }
+    for (const auto& [line, text] : lines)
+        console.message(fmt::format("line {}: {}", line, text));
 }
 
 // Sentences for the spec's header.
@@ -113,9 +128,7 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
     if (!checked.ok)
         throw InternalError("a lifted spec has mistakes: " + checked.diagnostics.front().message);
-    for (const lift::Lifted& each : found.lifted) {
-        if (each.outline) console.message(fmt::format("line {}: `{}`", each.first_line, each.spec.name));
-    }
+    show_nests(found, console);
     if (!options.replace.empty()) write_replaced(options.replace, options, found, specs, console);
     if (options.output.empty()) {
         if (options.replace.empty()) console.result(text);

@@ -110,6 +110,7 @@ struct Statement {
     int expr = -1;
     int step = -1;
     bool is_opaque = false;  // as of Expr
+    bool is_loop = false;    // of whatever kind
     std::string text;
     SourceRange where;
 };

@@ -105,11 +105,9 @@ Handling handling_of(const clang::Stmt& statement) {
 std::string words_for(const clang::Stmt& from) {
     if (clang::isa<clang::WhileStmt>(from) || clang::isa<clang::DoStmt>(from))
         return "how often this loop runs is not known before: only `for` loops are lifted";
-    if (clang::isa<clang::BreakStmt>(from))
-        return "`break` ends the loop at a cell that is not known before";
+    if (clang::isa<clang::BreakStmt>(from)) return "`break` ends the loop at a cell that is not known before";
     if (clang::isa<clang::SwitchStmt>(from)) return "`switch` is not lifted; write it with `if`";
-    if (clang::isa<clang::CXXForRangeStmt>(from))
-        return "a loop over a range has no index to see offsets by";
+    if (clang::isa<clang::CXXForRangeStmt>(from)) return "a loop over a range has no index to see offsets by";
     return std::string("this statement is not understood (") + from.getStmtClassName() + ")";
 }
 

@@ -9,7 +9,7 @@ namespace clang {
 class Decl;
 class Expr;
 class Stmt;
-}
+}  // namespace clang
 
 namespace halo::lift {
 

@@ -380,6 +380,8 @@ public:
         c::Statement made;
         if (!from) return -1;
         made.where = place(from->getSourceRange());
+        made.is_loop =
+            clang::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(from);
         fill(made, *from);
         unit.statements.push_back(std::move(made));
         return static_cast<int>(unit.statements.size()) - 1;

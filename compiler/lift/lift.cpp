@@ -89,34 +89,89 @@ public:
     }
 
 private:
+    const c::Statement& statement(int id) const { return unit_.statements[static_cast<std::size_t>(id)]; }
+
+    // Each loop is part of a nest that is lifted or refused, or stays around such nests: none is passed over.
     void visit(int id) {
         if (id < 0) return;
-        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
-        if (each.kind != c::Statement::Kind::loop) {
-            for (const int inner : each.statements)
-                visit(inner);
+        const c::Statement& each = statement(id);
+        if (each.kind == c::Statement::Kind::loop) {
+            visit_loop(id);
             return;
         }
+        visit_closures(each);
+        const std::size_t reported = reports();
+        for (const int inner : each.statements)
+            visit(inner);
+        if (!each.is_loop) return;
+        if (reports() == reported)
+            refuse(each, each.text);
+        else
+            found_.around.push_back(
+                {each.where.begin, LiftError(each.text, unit_.source, Refusal(each.where, each.text))});
+    }
+    std::size_t reports() const { return found_.lifted.size() + found_.refused.size(); }
+
+    void visit_loop(int id) {
+        const c::Statement& each = statement(id);
         try {
             Lifted made = lift_one(id);
-            if (!is_slice(made)) found_.lifted.push_back(std::move(made));
-        } catch (const LiftError& refused) {
+            if (is_slice(made))
+                refuse(each,
+                       "this is a row or plane of what the loops around it compute, and is not lifted by "
+                       "itself");
+            else
+                found_.lifted.push_back(std::move(made));
+        } catch (LiftError& refused) {
+            refused.nest = each.where;
             const std::size_t lifted = found_.lifted.size(), errors = found_.refused.size();
             around_.push_back(each.statements[0]);
             visit(each.statements[1]);
             around_.pop_back();
-            // Where the reason is within a loop inside, that one is refused for it, too, or for less.
-            const auto has_it = [&](const LiftError& inner) {
-                return is_within(refused.refusal.where, inner.refusal.where);
-            };
             if (found_.lifted.size() > lifted) {
                 found_.around.push_back({each.where.begin, refused});
                 return;
             }
-            if (is_in_loop(each.statements[1], refused.refusal.where)) found_.refused.resize(errors, refused);
-            std::erase_if(found_.refused, has_it);
-            found_.refused.insert(found_.refused.begin() + static_cast<std::ptrdiff_t>(errors), refused);
+            // One loop in it is the same nest, which is refused once. Of several each has its reason.
+            const auto first = found_.refused.begin() + static_cast<std::ptrdiff_t>(errors);
+            if (found_.refused.end() - first < 2) found_.refused.erase(first, found_.refused.end());
+            const bool is_said = std::any_of(first, found_.refused.end(), [&](const LiftError& inner) {
+                return inner.refusal.where == refused.refusal.where;
+            });
+            if (is_said)
+                found_.around.push_back({each.where.begin, refused});
+            else
+                found_.refused.insert(first, refused);
         }
+    }
+    void refuse(const c::Statement& each, const std::string& why) {
+        found_.refused.emplace_back(why, unit_.source, Refusal(each.where, why));
+        found_.refused.back().nest = each.where;
+    }
+
+    // Loops in the body of a lambda are lifted where a function that calls it is.
+    void visit_closures(const c::Statement& each) {
+        visit_closures(each.expr);
+        for (const int declared : each.variables)
+            visit_closures(unit_.variables[static_cast<std::size_t>(declared)].init);
+    }
+    void visit_closures(int id) {
+        if (id < 0) return;
+        const c::Expr& from = unit_.exprs[static_cast<std::size_t>(id)];
+        if (from.kind == c::Expr::Kind::closure)
+            refuse_loops(unit_.functions[static_cast<std::size_t>(from.function)].body);
+        for (const int operand : from.operands)
+            visit_closures(operand);
+    }
+    void refuse_loops(int id) {
+        if (id < 0) return;
+        const c::Statement& each = statement(id);
+        if (each.is_loop) {
+            refuse(each, "this loop is in a lambda, which is lifted with what calls it or not at all");
+            return;
+        }
+        for (const int inner : each.statements)
+            refuse_loops(inner);
     }
 
     // Whether a loop around it, which is refused, is one of its axes: what is left then is a row or plane.
@@ -148,17 +203,6 @@ private:
             if (set.operands.empty()) return false;
             return unit_.exprs[static_cast<std::size_t>(set.operands[0])].variable == variable;
         });
-    }
-
-    static bool is_within(SourceRange inner, SourceRange outer) {
-        return outer.begin <= inner.begin && inner.end <= outer.end;
-    }
-    bool is_in_loop(int id, SourceRange where) const {
-        if (id < 0) return false;
-        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
-        if (each.kind == c::Statement::Kind::loop && is_within(where, each.where)) return true;
-        return std::any_of(each.statements.begin(), each.statements.end(),
-                           [&](int inner) { return is_in_loop(inner, where); });
     }
 
     Lifted lift_one(int id) const {

@@ -36,6 +36,7 @@ public:
         : std::runtime_error(text), source(std::move(file)), refusal(std::move(why)) {}
     SourceFile source;
     Refusal refusal;
+    SourceRange nest;  // the loop that is not lifted for it; empty: the function as a whole
 };
 
 // The function as a whole. Throws SourceError where the file cannot be read or compiled, and LiftError where
@@ -46,12 +47,12 @@ Lifted lift(const Options& options);
 // first that can be lifted. What is around them stays in the program.
 struct Nests {
     std::vector<Lifted> lifted;      // in the order of the text
-    std::vector<LiftError> refused;  // outermost loops of which nothing could be lifted; or the function
+    std::vector<LiftError> refused;  // nests that are not lifted; or the function
     struct Around {
         std::uint32_t at = 0;  // where the loop begins
         LiftError why;
     };
-    std::vector<Around> around;  // why loops around lifted nests are none
+    std::vector<Around> around;  // why loops around nests are none
     bool is_whole = false;
 };
 // Throws SourceError.

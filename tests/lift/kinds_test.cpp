@@ -1,6 +1,7 @@
-// The list of statements and expressions that the lifter knows is closed: each kind of Clang's tree is modelled, and
-// stands in a function that is lifted in these tests; or it is refused here; or it is in no C, C++ or CUDA that a
-// function with loops may have. A kind that a later Clang adds fails this test until it is in one of the lists.
+// The list of statements and expressions that the lifter knows is closed: each kind of Clang's tree is
+// modelled, and stands in a function that is lifted in these tests; or it is refused here; or it is in no C,
+// C++ or CUDA that a function with loops may have. A kind that a later Clang adds fails this test until it is
+// in one of the lists.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -33,9 +34,12 @@ const std::vector<Snippet>& snippets() {
         {"CaseStmt", "c", "switch (k) { case 3: s = 2; }"},
         {"CompoundLiteralExpr", "c", "s = (float[]){3, 4}[k];"},
         {"ConvertVectorExpr", "cpp", "v4f w{}; s = __builtin_convertvector(w, v4i)[0];",
-         "typedef float v4f __attribute__((vector_size(16))); typedef int v4i __attribute__((vector_size(16)));"},
-        {"CUDAKernelCallExpr", "cu", "kernel<<<1, 1>>>(b);", "__global__ void kernel(float* p) { p[0] = 1; }"},
-        {"CXXBindTemporaryExpr", "cpp", "s = Owner(k).x;", "struct Owner { explicit Owner(int); ~Owner(); float x; };"},
+         "typedef float v4f __attribute__((vector_size(16))); typedef int v4i "
+         "__attribute__((vector_size(16)));"},
+        {"CUDAKernelCallExpr", "cu", "kernel<<<1, 1>>>(b);",
+         "__global__ void kernel(float* p) { p[0] = 1; }"},
+        {"CXXBindTemporaryExpr", "cpp", "s = Owner(k).x;",
+         "struct Owner { explicit Owner(int); ~Owner(); float x; };"},
         {"CXXCatchStmt", "cpp", "try { s = 2; } catch (int) { s = 3; }"},
         {"CXXDefaultInitExpr", "cpp", "Pair p{2}; s = p.y;", "struct Pair { float x; float y = 3; };"},
         {"CXXDynamicCastExpr", "cpp", "s = dynamic_cast<Derived*>(base) ? 2 : 3;",
@@ -48,7 +52,8 @@ const std::vector<Snippet>& snippets() {
         {"CXXRewrittenBinaryOperator", "cpp20", "if (Eq{1} != Eq{2}) s = 2;",
          "struct Eq { int x; bool operator==(const Eq&) const = default; };"},
         {"CXXScalarValueInitExpr", "cpp", "using F = float; s = F();"},
-        {"CXXStdInitializerListExpr", "cpp", "for (int x : {1, 2, 3}) s += x;", "#include <initializer_list>\n"},
+        {"CXXStdInitializerListExpr", "cpp", "for (int x : {1, 2, 3}) s += x;",
+         "#include <initializer_list>\n"},
         {"CXXTemporaryObjectExpr", "cpp", "s = Made(k, 1).x;", "struct Made { Made(int, int); float x; };"},
         {"CXXThrowExpr", "cpp", "if (k > 100) throw 3;"},
         {"CXXTryStmt", "cpp", "try { s = 2; } catch (...) { s = 3; }"},
@@ -71,7 +76,8 @@ const std::vector<Snippet>& snippets() {
         {"OffsetOfExpr", "c", "s = __builtin_offsetof(struct H, y);", "struct H { float x, y; };"},
         {"OpaqueValueExpr", "c", "s = k ?: 3;"},
         {"PredefinedExpr", "c", "s = __func__[0];"},
-        {"ArrayInitIndexExpr", "cpp", "float v[2] = {1, 2}; auto g = [v] { return v[1]; }; v[1] = 3; s = g();"},
+        {"ArrayInitIndexExpr", "cpp",
+         "float v[2] = {1, 2}; auto g = [v] { return v[1]; }; v[1] = 3; s = g();"},
         {"ShuffleVectorExpr", "c", "f4 w = {1, 2, 3, 4}; s = __builtin_shufflevector(w, w, 1, 2, 3, 0)[0];",
          "typedef float f4 __attribute__((ext_vector_type(4)));"},
         {"SourceLocExpr", "c", "s = __builtin_LINE();"},
@@ -90,12 +96,47 @@ const std::vector<Snippet>& snippets() {
 // Families that are of other languages, of templates before they are used, or of dialects that the command's
 // clang does not read.
 bool is_elsewhere(const std::string& kind) {
-    for (const char* family : {"ObjC", "OMP", "OpenACC", "SEH", "MS", "Dependent", "Unresolved", "Coawait", "Coreturn", "Coyield", "Coroutine", "AsType",
-                               "SYCL", "HLSL", "Block", "Embed", "Recovery", "Typo", "ArrayType", "Expression",
-                               "Requires", "Concept", "PackExpansion", "PackIndexing", "SizeOfPack", "SubstNon",
-                               "FunctionParmPack", "CXXFold", "CXXUnresolved", "CXXDependent", "CXXUuid",
-                               "CXXInherited", "CXXAddrspace", "FixedPoint", "Captured", "ArraySection", "MatrixSubscript",
-                               "ParenList", "ArrayInitLoop", "PseudoObject", "DesignatedInitExpr"}) {
+    for (const char* family : {"ObjC",
+                               "OMP",
+                               "OpenACC",
+                               "SEH",
+                               "MS",
+                               "Dependent",
+                               "Unresolved",
+                               "Coawait",
+                               "Coreturn",
+                               "Coyield",
+                               "Coroutine",
+                               "AsType",
+                               "SYCL",
+                               "HLSL",
+                               "Block",
+                               "Embed",
+                               "Recovery",
+                               "Typo",
+                               "ArrayType",
+                               "Expression",
+                               "Requires",
+                               "Concept",
+                               "PackExpansion",
+                               "PackIndexing",
+                               "SizeOfPack",
+                               "SubstNon",
+                               "FunctionParmPack",
+                               "CXXFold",
+                               "CXXUnresolved",
+                               "CXXDependent",
+                               "CXXUuid",
+                               "CXXInherited",
+                               "CXXAddrspace",
+                               "FixedPoint",
+                               "Captured",
+                               "ArraySection",
+                               "MatrixSubscript",
+                               "ParenList",
+                               "ArrayInitLoop",
+                               "PseudoObject",
+                               "DesignatedInitExpr"}) {
         if (kind.rfind(family, 0) == 0) return true;
     }
     return false;
@@ -108,10 +149,11 @@ halo::lift::Options options_for(const TemporaryFolder& folder, const Snippet& ea
     options.source.function = "f";
     if (language == "cpp20") options.source.arguments = {"-std=c++20"};
     options.form.no_alias = true;
-    std::ofstream(options.source.file) << each.before << "\nvoid f(int n, int k, const float* a, float* b) {\n"
-                                       << "    for (int i = 0; i < n; i++) {\n        float s = 1;\n        "
-                                       << each.text << "\n        b[i] = a[i] * s;\n    }\n}\n"
-                                       << (std::string(each.before).rfind("struct S {", 0) == 0 ? "};\n" : "");
+    std::ofstream(options.source.file)
+        << each.before << "\nvoid f(int n, int k, const float* a, float* b) {\n"
+        << "    for (int i = 0; i < n; i++) {\n        float s = 1;\n        " << each.text
+        << "\n        b[i] = a[i] * s;\n    }\n}\n"
+        << (std::string(each.before).rfind("struct S {", 0) == 0 ? "};\n" : "");
     return options;
 }
 

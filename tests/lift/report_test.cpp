@@ -1,0 +1,87 @@
+// Each loop of a function is in a nest that is lifted, in one that is refused, or stays around such nests.
+#include <algorithm>
+#include <fstream>
+
+#include "cases.h"
+#include "catch.h"
+#include "compiler/lift/lift.h"
+#include "temporary_folder.h"
+
+namespace {
+
+using halo::SourceRange;
+using halo::lift::Nests;
+
+bool is_within(SourceRange inner, SourceRange outer) {
+    return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+bool is_reported(const Nests& found, SourceRange loop) {
+    return std::any_of(found.lifted.begin(), found.lifted.end(),
+                       [&](const auto& each) { return each.outline && is_within(loop, each.outline->where); }) ||
+           std::any_of(found.refused.begin(), found.refused.end(),
+                       [&](const auto& each) { return is_within(loop, each.nest); }) ||
+           std::any_of(found.around.begin(), found.around.end(),
+                       [&](const auto& each) { return each.at == loop.begin; });
+}
+
+void check_loops(const halo::lift::Options& options) {
+    const Nests found = halo::lift::lift_nests(options);
+    if (found.is_whole) return;
+    const halo::lift::c::Unit unit = halo::lift::read_function(options.source);
+    const bool is_whole_refused = found.refused.size() == 1 && found.refused.front().nest == SourceRange{};
+    const auto visit = [&](const auto& self, int id) -> void {
+        if (id < 0) return;
+        const halo::lift::c::Statement& each = unit.statements[static_cast<std::size_t>(id)];
+        if (each.is_loop) {
+            INFO(options.source.function << ": " << unit.source.text(each.where));
+            CHECK((is_whole_refused || is_reported(found, each.where)));
+        }
+        for (const int inner : each.statements)
+            self(self, inner);
+    };
+    visit(visit, unit.functions[static_cast<std::size_t>(unit.function)].body);
+}
+
+}  // namespace
+
+TEST_CASE("no loop is passed over") {
+    for (const halo::test::LiftCase& each : halo::test::lift_cases())
+        check_loops(options_of(each));
+}
+
+TEST_CASE("several nests in a loop that is refused have a reason each") {
+    const TemporaryFolder folder;
+    halo::lift::Options options;
+    options.source.file = folder / "several.cpp";
+    options.source.function = "several";
+    options.form.no_alias = true;
+    std::ofstream(options.source.file) << R"(
+double next();
+static double table[2] = {1, 2};
+void several(int n, double* a, double* b) {
+    for (int t = 0; t < 9; t++) {
+        for (int i = 1; i < n; i++) a[i] = a[i - 1];
+        for (int i = 0; i < n; i++) b[i] = next();
+    }
+    int k = 3;
+    while (k > 0) k--;
+    do {
+        for (int i = 0; i < n; i++) b[i] = a[i];
+    } while (++k < 3);
+    const auto fill = [&] { for (int i = 0; i < n; i++) b[i] = next(); };
+    for (double x : table) k += x > 1;
+    switch (n) {
+        case 3: for (int i = 0; i < n; i++) b[i] = next();
+    }
+}
+)";
+    check_loops(options);
+    const Nests found = halo::lift::lift_nests(options);
+    CHECK(found.lifted.size() == 1);
+    CHECK(found.around.size() == 2);
+    std::vector<std::size_t> lines;
+    for (const halo::lift::LiftError& each : found.refused)
+        lines.push_back(each.source.line_column(each.nest.begin).line);
+    CHECK(lines == std::vector<std::size_t>{6, 7, 10, 14, 15, 17});
+}
