@@ -17,8 +17,9 @@ bool is_within(SourceRange inner, SourceRange outer) {
 }
 
 bool is_reported(const Nests& found, SourceRange loop) {
-    return std::any_of(found.lifted.begin(), found.lifted.end(),
-                       [&](const auto& each) { return each.outline && is_within(loop, each.outline->where); }) ||
+    return std::any_of(
+               found.lifted.begin(), found.lifted.end(),
+               [&](const auto& each) { return each.outline && is_within(loop, each.outline->where); }) ||
            std::any_of(found.refused.begin(), found.refused.end(),
                        [&](const auto& each) { return is_within(loop, each.nest); }) ||
            std::any_of(found.around.begin(), found.around.end(),
