@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kMagic = "halocline cache 1\n";
+constexpr std::string_view kMagic = "halocline cache 2\n";
 constexpr std::string_view kSuffix = ".bin";
 constexpr std::string_view kTemporaryPrefix = "writing-";
 constexpr std::size_t kDigits = 64;
@@ -49,10 +49,10 @@ private:
     std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
-std::string checksum(std::string_view bytes) {
-    Sha256 hash;
-    hash.add(bytes);
-    return hash.digits();
+// What an entry begins with. The checksum is over the key, too, which stands for all that the bytes were made
+// from: an entry under another name is none.
+std::string header_of(std::string_view key, std::string_view bytes) {
+    return fmt::format("{}{}\n", kMagic, hash_key({key, bytes}));
 }
 
 // Keys become file names: nothing else is let through.
@@ -173,9 +173,8 @@ std::optional<std::string> DiskCache::get(const std::string& key) const {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file) return std::nullopt;
     std::optional<std::string> entry = read_all(file.number());
-    const bool whole = entry && entry->size() >= kHeader && entry->starts_with(kMagic) &&
-                       std::string_view(*entry).substr(kMagic.size(), kDigits) ==
-                           checksum(std::string_view(*entry).substr(kHeader));
+    const bool whole = entry && entry->size() >= kHeader &&
+                       entry->starts_with(header_of(key, std::string_view(*entry).substr(kHeader)));
     if (!whole) {
         ::unlink(path.c_str());
         return std::nullopt;
@@ -194,7 +193,7 @@ bool DiskCache::put(const std::string& key, std::string_view bytes) const {
     FileDescriptor file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) return false;
-    const std::string header = std::string(kMagic) + checksum(bytes) + "\n";
+    const std::string header = header_of(key, bytes);
     bool good = write_all(file.number(), header) && write_all(file.number(), bytes);
     good = file.close() && good;
     const fs::path path = folder_ / (key + std::string(kSuffix));
