@@ -15,7 +15,7 @@ struct halo_task {
 
 namespace {
 
-std::vector<std::string> list_of(const char* const* list) {
+std::vector<std::string> words_of(const char* const* list) {
     std::vector<std::string> words;
     for (; list != nullptr && *list != nullptr; ++list)
         words.emplace_back(*list);
@@ -26,8 +26,8 @@ CompileOptions options_of(const halo_compile_options* c) {
     CompileOptions options;
     if (c == nullptr) return options;
     if (c->stencil != nullptr) options.stencil = c->stencil;
-    options.include = list_of(c->include);
-    options.schedules = list_of(c->schedules);
+    options.include = words_of(c->include);
+    options.schedules = words_of(c->schedules);
     options.strict_fp = c->strict_fp != 0;
     options.wait_for_all_kernels = c->wait_for_all_kernels != 0;
     return options;
@@ -35,7 +35,7 @@ CompileOptions options_of(const halo_compile_options* c) {
 
 std::vector<Grid> grids_of(const int64_t* grids, int axes, int count) {
     std::vector<Grid> all;
-    for (int i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < checked_count(count, "the list of grids"); ++i)
         all.push_back(
             grid_of(grids == nullptr ? nullptr : grids + static_cast<std::ptrdiff_t>(i) * axes, axes));
     return all;
@@ -114,9 +114,8 @@ halo_code halo_write_bundle(const halo_program* program, const char* path, const
                             int arch_count, const int64_t* grids, int axes, int grid_count, int any_grid) {
     return guarded([&] {
         BundleOptions options;
-        if (arch_count > 0) need(archs, "the list of architectures");
-        for (int i = 0; i < arch_count; ++i)
-            options.archs.push_back(text_of(archs[i], "an architecture"));
+        for (const char* arch : list_of(archs, arch_count, "the list of architectures"))
+            options.archs.push_back(text_of(arch, "an architecture"));
         options.grids = grids_of(grids, axes, grid_count);
         options.any_grid = any_grid != 0;
         write_bundle(need_handle(program, "the program").program, text_of(path, "the path"), options);

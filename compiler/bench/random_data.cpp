@@ -14,12 +14,10 @@ void share(std::int64_t count, std::int64_t least,
            const std::function<void(std::int64_t, std::int64_t)>& part) {
     const std::int64_t most = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
     const std::int64_t threads = std::clamp<std::int64_t>(count / least, 1, most);
-    std::vector<std::thread> others;
+    std::vector<std::jthread> others;  // joined where one cannot be started, too
     for (std::int64_t n = 1; n < threads; ++n)
         others.emplace_back(part, count * n / threads, count * (n + 1) / threads);
     part(0, count / threads);
-    for (std::thread& other : others)
-        other.join();
 }
 
 }  // namespace

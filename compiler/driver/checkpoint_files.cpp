@@ -19,9 +19,9 @@
 #include "compiler/driver/files.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 #include "runtime/host/processors.h"
 #include "runtime/host/thread_pool.h"
-#include "runtime/io/file_read.h"
 #include "runtime/ranks/together.h"
 
 namespace halo::driver {

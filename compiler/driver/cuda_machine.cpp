@@ -16,6 +16,9 @@ namespace halo::driver {
 
 namespace {
 
+// In a thread beside this one or, where none can be started, when the result is asked for.
+constexpr auto kBeside = std::launch::async | std::launch::deferred;
+
 class CudaMachine final : public GpuMachine {
 public:
     // The driver takes as long to make a context as NVRTC to compile a small program: they do it beside each
@@ -23,7 +26,7 @@ public:
     explicit CudaMachine(int ordinal)
         : info_(rt::cuda_device_info(ordinal)),
           device_(std::async(
-              std::launch::async,
+              kBeside,
               [ordinal]() -> std::shared_ptr<rt::CudaDevice> { return rt::open_cuda_device(ordinal); })),
           nvrtc_(rt::Nvrtc::find()),
           cache_(rt::DiskCache::in_user_folder()) {
@@ -73,8 +76,8 @@ public:
         prepared_.program = &program;
         prepared_.extent = extent;
         prepared_.strict_fp = options.strict_fp;
-        prepared_.result = std::async(
-            std::launch::async, [this, program, extent, options] { return make(program, extent, options); });
+        prepared_.result =
+            std::async(kBeside, [this, program, extent, options] { return make(program, extent, options); });
     }
 
 private:

@@ -75,14 +75,13 @@ rt::Failure failure_of(const std::exception_ptr& trouble) {
         rt::Failure lost = failure(exit_code(error.code()), error.what(), error.hint());
         lost.lost = error.rank();
         return lost;
-    } catch (const rt::Error& error) {
-        return failure(exit_code(error.code()), error.what());
     } catch (const halocline::Error& error) {
         return failure(exit_code(error.code()), error.what());
     } catch (const std::bad_alloc&) {
         return failure(ExitCode::device, "this machine has not enough memory for that", "try a smaller grid");
-    } catch (const std::exception& error) {
-        return failure(ExitCode::internal, error.what());
+    } catch (const std::exception& exception) {
+        const rt::Error error = rt::as_error(exception);
+        return failure(exit_code(error.code()), error.what());
     }
 }
 

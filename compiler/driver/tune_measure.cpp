@@ -42,8 +42,15 @@ std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stag
 }
 
 CompilePool::CompilePool(int threads, Build build) : build_(std::move(build)) {
-    for (int n = 0; n < std::max(1, threads); ++n)
-        threads_.emplace_back([this] { work(); });
+    threads_.reserve(static_cast<std::size_t>(std::max(1, threads)));
+    for (int n = 0; n < std::max(1, threads); ++n) {
+        try {
+            threads_.emplace_back([this] { work(); });
+        } catch (const std::exception&) {
+            if (threads_.empty()) throw;
+            break;  // those that could be started build
+        }
+    }
 }
 
 CompilePool::~CompilePool() {

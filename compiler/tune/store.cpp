@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 #include "runtime/io/atomic_file.h"
 
 namespace halo::tune {
@@ -124,8 +124,8 @@ StoredStage stage_from(const Json& json) {
 Entries Store::read() const {
     std::error_code none;
     if (!std::filesystem::exists(file_, none)) return {};
-    std::ifstream file(file_);
-    if (!file) throw rt::Error(rt::ErrorCode::io, fmt::format("cannot read {}", file_.string()));
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+    const std::string text = rt::FileRead(file_.string()).read_all(kMostBytes);
     const auto refuse = [&]() -> Entries {
         throw rt::Error(
             rt::ErrorCode::io,
@@ -135,7 +135,7 @@ Entries Store::read() const {
     };
     Entries entries;
     try {
-        const Json json = Json::parse(file);
+        const Json json = Json::parse(text);
         if (json.at("format") != kFormat) throw NotAStore();
         for (const auto& [key, each] : json.at("stages").items())
             entries.emplace(key, stage_from(each));

@@ -4,14 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/plan_json.h"
 #include "runtime/host/host_device.h"
@@ -196,11 +194,8 @@ std::vector<Variant> parse_bundle(std::string_view bundle, const std::string& na
 }
 
 std::string read_bundle_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes((std::istreambuf_iterator<char>(file)), {});
-    if (!file)
-        throw rt::Error(rt::ErrorCode::io, fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
-    return bytes;
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+    return rt::FileRead(path).read_all(kMostBytes);
 }
 
 std::shared_ptr<ProgramSource> open_bundle(std::string_view bundle, const LinkedKernel* kernels,

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/api/c_handles.h"
+#include "runtime/api/errors.h"
 
 namespace halocline::detail {
 
@@ -19,21 +20,19 @@ LastError& last_error() noexcept {
 }  // namespace
 
 halo_code fail() noexcept {
+    LastError& last = last_error();
+    last.diagnostics.clear();
     try {
         try {
-            throw;
+            rethrow_translated();
         } catch (const Error& error) {
-            last_error() = {error.what(), error.diagnostics()};
+            last.message = error.what();
+            last.diagnostics = error.diagnostics();
             return static_cast<halo_code>(error.code());
-        } catch (const std::bad_alloc&) {
-            last_error().message = "no memory";
-            return HALO_OUT_OF_MEMORY;
-        } catch (const std::exception& error) {
-            last_error() = {error.what(), {}};
-            return HALO_INTERNAL;
         }
     } catch (...) {
-        return HALO_INTERNAL;  // no memory for the words either
+        last.message = "no memory";  // not for the words either; these need none
+        return HALO_OUT_OF_MEMORY;
     }
 }
 
@@ -54,14 +53,25 @@ Grid grid_of(const int64_t* grid, int axes) {
     need(grid, "the grid");
     if (axes < 1 || axes > HALO_MAX_AXES)
         throw Error(ErrorCode::bad_argument, "a grid has 1 to 3 axes, not " + std::to_string(axes));
-    return Grid(grid, grid + axes);
+    Grid cells(grid, grid + axes);
+    check_grid(cells);
+    return cells;
+}
+
+// Of an enumeration, which in C can be any number; what does not fit Type is refused with the others.
+Type type_of(halo_type type) {
+    const auto number = static_cast<long long>(type);
+    if (number < HALO_F32 || number > HALO_BOOLEAN)
+        throw Error(ErrorCode::bad_argument, "there is no type " + std::to_string(number) +
+                                                 "; types are those of halo_type, 0 to " +
+                                                 std::to_string(HALO_BOOLEAN));
+    return static_cast<Type>(number);
 }
 
 std::vector<Device> devices_of(const halo_device* const* devices, int count) {
     std::vector<Device> all;
-    if (count > 0) need(devices, "the list of devices");
-    for (int i = 0; i < count; ++i)
-        all.push_back(need_handle(devices[i], "a device").device);
+    for (const halo_device* device : list_of(devices, count, "the list of devices"))
+        all.push_back(need_handle(device, "a device").device);
     return all;
 }
 
@@ -180,9 +190,8 @@ halo_code halo_common_layout(const halo_program* const* programs, int count, con
     return guarded([&] {
         need(layout, "the place for the layout");
         std::vector<Program> all;
-        if (count > 0) need(programs, "the list of programs");
-        for (int i = 0; i < count; ++i)
-            all.push_back(need_handle(programs[i], "a program").program);
+        for (const halo_program* program : list_of(programs, count, "the list of programs"))
+            all.push_back(need_handle(program, "a program").program);
         *layout =
             layout_for_c(common_layout(all, need_handle(device, "the device").device, grid_of(grid, axes)));
     });
@@ -191,20 +200,18 @@ halo_code halo_common_layout(const halo_program* const* programs, int count, con
 halo_code halo_field_create(const halo_device* device, halo_type type, const halo_layout* layout, int past,
                             int scratch, halo_field** field) {
     return make(field, [&] {
-        return Field(need_handle(device, "the device").device, static_cast<Type>(type), layout_from_c(layout),
-                     past, scratch);
+        return Field(need_handle(device, "the device").device, type_of(type), layout_from_c(layout), past,
+                     scratch);
     });
 }
 halo_code halo_field_of_views(const halo_device* device, halo_type type, const int64_t* grid, int axes,
                               const halo_view* arrays, int count, int past, halo_field** field) {
     return make(field, [&] {
         std::vector<View> views;
-        if (count > 0) need(arrays, "the list of arrays");
-        for (int i = 0; i < count; ++i)
-            views.push_back(
-                {arrays[i].memory, arrays[i].bytes, arrays[i].first_cell, arrays[i].pitch, arrays[i].slice});
-        return Field::of_views(need_handle(device, "the device").device, static_cast<Type>(type),
-                               grid_of(grid, axes), views, past);
+        for (const halo_view& array : list_of(arrays, count, "the list of arrays"))
+            views.push_back({array.memory, array.bytes, array.first_cell, array.pitch, array.slice});
+        return Field::of_views(need_handle(device, "the device").device, type_of(type), grid_of(grid, axes),
+                               views, past);
     });
 }
 halo_code halo_field_view(const halo_field* field, int level, halo_view* view) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "halocline/runtime.h"
 #include "halocline/runtime.hpp"
+#include "runtime/api/arguments.h"
 
 struct halo_device {
     halocline::Device device;
@@ -46,6 +48,13 @@ Handle& need_handle(Handle* handle, const char* what) {
     return *handle;
 }
 std::string text_of(const char* text, const char* what);
+// A list of the caller's, which may be NULL where it has no items.
+template <class Item>
+std::span<const Item> list_of(const Item* items, int count, const char* what) {
+    const std::size_t length = checked_count(count, what);
+    if (length > 0) need(items, what);
+    return {items, length};
+}
 Grid grid_of(const int64_t* grid, int axes);
 std::vector<Device> devices_of(const halo_device* const* devices, int count);
 

@@ -35,12 +35,9 @@ void rethrow_translated() {
         throw;
     } catch (const Error&) {
         throw;
-    } catch (const halo::rt::Error& error) {
+    } catch (const std::exception& exception) {
+        const halo::rt::Error error = halo::rt::as_error(exception);
         throw Error(code_of(error.code()), error.what());
-    } catch (const std::bad_alloc&) {
-        throw Error(ErrorCode::out_of_memory, "this machine has not enough memory for that");
-    } catch (const std::exception& error) {
-        throw Error(ErrorCode::internal, error.what());
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/api/arguments.h"
 #include "runtime/api/errors.h"
 #include "runtime/api/field_state.h"
 #include "runtime/api/program_source.h"
@@ -14,12 +15,6 @@ using detail::Turn;
 
 namespace {
 
-void check_counts(int past, int scratch) {
-    if (past < 0 || scratch < 0)
-        throw Error(ErrorCode::bad_argument,
-                    "a field cannot have less than 0 levels of the past, or to be written");
-}
-
 // Of elements that may be used around the first cell.
 void check_room(const View& view, std::int64_t size) {
     if (view.memory != nullptr && view.first_cell >= 0 && view.bytes / size > view.first_cell) return;
@@ -31,14 +26,33 @@ void check_room(const View& view, std::int64_t size) {
                           view.first_cell, view.bytes, view.bytes / size));
 }
 
+// Bytes from the first cell to the end of the last one.
+std::uintptr_t span_of_cells(const detail::FieldState& field) {
+    const Grid& grid = field.grid;
+    std::int64_t elements = grid[0];
+    if (grid.size() > 1) elements += (grid[1] - 1) * field.pitch;
+    if (grid.size() > 2) elements += (grid[2] - 1) * field.slice;
+    return static_cast<std::uintptr_t>(elements * rt::size_of(field.type));
+}
+
+// Whether the cells of two arrays, given by their first ones, have memory in common.
+bool overlap(const detail::FieldState& field, const void* one, const void* other) {
+    const auto a = reinterpret_cast<std::uintptr_t>(one), b = reinterpret_cast<std::uintptr_t>(other);
+    return (a < b ? b - a : a - b) < span_of_cells(field);
+}
+
 }  // namespace
 
 Field::Field(const Device& device, Type type, const Layout& layout, int past, int scratch) {
     translated([&] {
-        check_counts(past, scratch);
+        detail::check_levels(past, scratch);
+        const rt::ElementType element = detail::checked_type(type);
+        if (layout.elements == 0)
+            throw Error(ErrorCode::bad_argument, "that layout has no elements; common_layout() gives one");
+        detail::check_place(layout.grid, {layout.pitch, layout.slice, layout.first_cell, layout.elements});
         auto state = std::make_shared<detail::FieldState>();
         state->device = device.state();
-        state->type = static_cast<rt::ElementType>(type);
+        state->type = element;
         state->grid = layout.grid;
         state->past = past;
         state->pitch = layout.pitch;
@@ -46,8 +60,6 @@ Field::Field(const Device& device, Type type, const Layout& layout, int past, in
         state->before = layout.first_cell;
         state->after = layout.elements - layout.first_cell;
         const std::int64_t size = rt::size_of(state->type), bytes = layout.elements * size;
-        if (bytes < 1 || state->after < 1)
-            throw Error(ErrorCode::bad_argument, "that layout has no elements; common_layout() gives one");
         const Turn turn(*state->device);
         rt::Device& on = *state->device->device;
         for (int i = 0; i < 1 + past + scratch; ++i) {
@@ -63,14 +75,16 @@ Field::Field(const Device& device, Type type, const Layout& layout, int past, in
 Field Field::of_views(const Device& device, Type type, const Grid& grid, const std::vector<View>& arrays,
                       int past) {
     return translated([&] {
-        check_counts(past, 0);
+        detail::check_levels(past, 0);
+        const rt::ElementType element = detail::checked_type(type);
+        detail::check_grid(grid);
         if (static_cast<int>(arrays.size()) < 1 + past)
             throw Error(ErrorCode::bad_argument,
                         fmt::format("a field with {} past levels needs {} arrays or more; {} were given",
                                     past, 1 + past, arrays.size()));
         auto state = std::make_shared<detail::FieldState>();
         state->device = device.state();
-        state->type = static_cast<rt::ElementType>(type);
+        state->type = element;
         state->grid = grid;
         state->past = past;
         state->pitch = arrays.front().pitch;
@@ -81,12 +95,14 @@ Field Field::of_views(const Device& device, Type type, const Grid& grid, const s
             if (view.pitch != state->pitch || (grid.size() > 2 && view.slice != state->slice))
                 throw Error(ErrorCode::bad_argument,
                             "all arrays of a field must have one pitch and one slice");
+            detail::check_place(grid, {view.pitch, view.slice, view.first_cell, view.bytes / size, size});
             const std::int64_t after = view.bytes / size - view.first_cell;
             const bool first = state->cells.empty();
             state->before = first ? view.first_cell : std::min(state->before, view.first_cell);
             state->after = first ? after : std::min(state->after, after);
             void* const cell = static_cast<char*>(view.memory) + view.first_cell * size;
-            if (std::find(state->cells.begin(), state->cells.end(), cell) != state->cells.end())
+            if (std::ranges::any_of(state->cells,
+                                    [&](const void* other) { return overlap(*state, cell, other); }))
                 throw Error(ErrorCode::bad_argument, "each level of a field needs an array of its own");
             state->cells.push_back(cell);
         }

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/api/arguments.h"
 #include "runtime/core/element.h"
 #include "runtime/core/text.h"
 
@@ -196,7 +197,7 @@ void PiecesSimulation::read_elements(const std::string& field, int level, void* 
 }
 
 void PiecesSimulation::step(std::int64_t count) {
-    if (count < 0) refuse(fmt::format("{} steps cannot be done", count));
+    check_steps(count, steps_done());
     start().step(count);
 }
 

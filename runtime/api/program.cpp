@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/api/arguments.h"
 #include "runtime/api/bundle.h"
 #include "runtime/api/errors.h"
 #include "runtime/api/program_source.h"
@@ -47,6 +48,7 @@ Extent extent_of(const ProgramInfo& info, const Grid& grid) {
                                                              grid_text(grid), info.axes[axis]));
         extent[axis] = grid[axis];
     }
+    check_grid(grid);
     return extent;
 }
 

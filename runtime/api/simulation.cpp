@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/api/arguments.h"
 #include "runtime/api/errors.h"
 #include "runtime/api/pieces_simulation.h"
 #include "runtime/api/whole_simulation.h"
@@ -34,6 +35,7 @@ SimulationState::SimulationState(const Program& program, std::vector<std::shared
 
 void SimulationState::set(const std::string& param, double value) {
     find_named(known_params, param, "parameter", source->info().name);
+    check_finite({&value, 1}, fmt::format("parameter '{}'", param));
     params[param] = value;
     set_running(param, value);
 }
@@ -123,13 +125,19 @@ double Simulation::get(const std::string& param) const {
     return in_turn(state_, [&](SimulationState& s) { return s.get(param); });
 }
 void Simulation::set_weights(const std::string& coefficient, std::span<const double> weights) {
-    in_turn(state_, [&](SimulationState& s) { s.set_weights(coefficient, weights); });
+    in_turn(state_, [&](SimulationState& s) {
+        detail::check_finite(weights, fmt::format("the weights of '{}'", coefficient));
+        s.set_weights(coefficient, weights);
+    });
 }
 void Simulation::set_table(const std::string& table, std::span<const double> rows) {
     in_turn(state_, [&](SimulationState& s) { s.set_table(table, rows); });
 }
 void Simulation::set_points(const std::string& points, std::span<const double> positions) {
-    in_turn(state_, [&](SimulationState& s) { s.set_points(points, positions); });
+    in_turn(state_, [&](SimulationState& s) {
+        detail::check_finite(positions, fmt::format("the positions of '{}'", points));
+        s.set_points(points, positions);
+    });
 }
 void Simulation::set_point_values(const std::string& points, const std::string& name,
                                   std::span<const double> values) {

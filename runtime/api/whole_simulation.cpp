@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/api/arguments.h"
+
 namespace halocline::detail {
 
 namespace rt = halo::rt;
@@ -18,7 +20,9 @@ WholeSimulation::WholeSimulation(const Program& program, const Device& on, const
     if (options.layout->grid != grid)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("the layout is of another grid, {}", grid_text(options.layout->grid)));
-    geometry = geometry_of(*options.layout);
+    const Layout& layout = *options.layout;
+    check_place(grid, {layout.pitch, layout.slice, layout.first_cell, layout.elements});
+    geometry = geometry_of(layout);
 }
 
 rt::Session& WholeSimulation::up_to_date() {
@@ -148,6 +152,7 @@ void WholeSimulation::read_elements(const std::string& field, int level, void* e
 }
 
 void WholeSimulation::step(std::int64_t count) {
+    check_steps(count, steps_done());
     rt::Session& running = up_to_date();
     check_faces();
     try {

@@ -59,6 +59,7 @@ void start_in_background(std::function<void()> work) {
     const std::lock_guard lock(here.mutex);
     [[maybe_unused]] static const int registered = std::atexit(join_all);
     join_finished(here);
+    here.all.reserve(here.all.size() + 1);  // a thread that is not kept could not be waited for
     auto done = std::make_shared<std::atomic<bool>>(false);
     std::thread thread([work = std::move(work), done]() mutable {
         work();

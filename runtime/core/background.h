@@ -11,7 +11,7 @@
 namespace halo::rt {
 
 // Runs `work`, which must not throw, in a thread of its own. All that it uses must be its own, or live until
-// the process ends.
+// the process ends. Throws std::system_error where no thread can be started.
 void start_in_background(std::function<void()> work);
 
 bool background_is_busy();  // some work is not done yet

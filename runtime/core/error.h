@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -29,5 +30,9 @@ public:
 private:
     ErrorCode code_;
 };
+
+// What an exception of the standard library comes to: no memory or no thread to be had is out_of_memory, a
+// file or folder is io, all else internal. An Error stays what it is.
+Error as_error(const std::exception& exception);
 
 }  // namespace halo::rt

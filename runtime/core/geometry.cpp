@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::int64_t kAlignment = 32;  // elements
 constexpr std::int64_t kMaxExtent =
-    (std::int64_t{1} << 31) - 1;                              // kernels count cells along an axis in 32 bits
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // 8 bytes each stay within 63 bits
+    (std::int64_t{1} << 31) - 1;  // kernels count cells along an axis in 32 bits
 
 constexpr std::int64_t kTightAlignment = 8;
 constexpr std::int64_t kUnluckyPitch =
@@ -23,6 +22,8 @@ constexpr std::int64_t kUnluckyPitch =
 std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
+
+}  // namespace
 
 void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
     if (rank < 1 || rank > kMaxRank)
@@ -37,9 +38,10 @@ void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
                         fmt::format("the grid has {} cells along axis {}; between 1 and {} are possible",
                                     extent[axis], axis + 1, kMaxExtent));
     }
+    if (extent[0] * extent[1] > kMaxElements / extent[2])  // the first two below 2^31
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
 }
-
-}  // namespace
 
 Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout) {

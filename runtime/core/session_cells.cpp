@@ -100,6 +100,16 @@ void Session::State::check_box(const std::string& field, const Box& box) const {
                             extent_text(plan.rank, geometry.extent)));
 }
 
+void Session::State::check_bytes(int field, std::int64_t bytes) const {
+    const FieldPlan& known = plan.fields[static_cast<std::size_t>(field)];
+    const std::int64_t needed = cell_count() * size_of(known.type);
+    if (bytes == needed) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("field '{}' has {} = {} values of {} bytes, {} bytes, and {} were given",
+                            known.name, extent_text(plan.rank, geometry.extent), cell_count(),
+                            size_of(known.type), needed, bytes));
+}
+
 template <class Element>
 void Session::State::upload_values(const std::string& name, int time, std::span<const Element> values) {
     const int field = find_field(name, time);
@@ -150,8 +160,7 @@ std::vector<double> Session::download(const std::string& field, int time) {
 void Session::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
     State& s = *state_;
     const int index = s.find_field(field, time);
-    check_count(s.plan, s.geometry, field,
-                static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
+    s.check_bytes(index, bytes);
     Level& level = s.level(index, time, s.phase());
     s.upload_cells(index, level, elements);
     level.images_due = true;
@@ -160,8 +169,7 @@ void Session::upload_elements(const std::string& field, int time, const void* el
 void Session::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
     State& s = *state_;
     const int index = s.find_field(field, time);
-    check_count(s.plan, s.geometry, field,
-                static_cast<std::size_t>(bytes / size_of(s.plan.fields[index].type)), cells());
+    s.check_bytes(index, bytes);
     s.download_cells(index, s.level(index, time, s.phase()), elements);
 }
 

@@ -239,6 +239,7 @@ struct Session::State {
     void upload_box(int field, const Level& level, const Box& box, const void* dense);
     void download_box(int field, const Level& level, const Box& box, void* dense) const;
     void check_box(const std::string& field, const Box& box) const;
+    void check_bytes(int field, std::int64_t bytes) const;
     void* array_like(const State& like, const std::string& field, int time);
 
     // session_halos.cpp

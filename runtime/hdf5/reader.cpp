@@ -4,9 +4,9 @@
 
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/hdf5/library.h"
-#include "runtime/io/file_read.h"
 
 namespace halo::rt {
 
@@ -66,7 +66,7 @@ Hdf5Reader::Hdf5Reader(const std::string& path, const std::string& dataset, cons
 }
 
 Handle Hdf5Reader::open_file() const {
-    FileRead(path_).bytes();  // which says what is wrong with what is no plain file
+    static_cast<void>(FileRead(path_));  // refuses what is no plain file
     Handle file(lib_.open_file(path_.c_str(), hdf5::kReadOnly, hdf5::kDefault), lib_.close_file);
     if (!file) refuse_file(path_, "it is no HDF5 file, or a damaged one: " + lib_.trouble());
     return file;

@@ -267,7 +267,10 @@ std::unique_ptr<Module> make_host_module(std::unique_ptr<HostCode> code) {
 }
 
 std::unique_ptr<Device> make_host_device(int threads, HostLoader loader) {
-    if (threads < 0) throw Error(ErrorCode::bad_argument, "a negative number of threads was asked for");
+    if (threads < 0 || threads > kMaxThreads)
+        throw Error(ErrorCode::bad_argument, std::to_string(threads) + " threads were asked for; 1 to " +
+                                                 std::to_string(kMaxThreads) +
+                                                 " are possible, and 0 for as many as there are cores");
     return std::make_unique<HostDevice>(threads == 0 ? default_threads() : threads, std::move(loader));
 }
 

@@ -37,7 +37,8 @@ using HostLoader = std::function<std::unique_ptr<HostCode>(std::string_view code
 
 // threads: 0 for as many as the machine has cores, or HALO_NUM_THREADS. Without a loader, load() throws
 // Error (no_device), and modules come from make_host_module() alone. Throws Error: bad_argument for a
-// negative number of threads.
+// negative number of threads, or one above kMaxThreads (processors.h); where the system starts fewer threads,
+// those do the work.
 std::unique_ptr<Device> make_host_device(int threads = 0, HostLoader loader = {});
 
 }  // namespace halo::rt

@@ -15,8 +15,6 @@ namespace halo::rt {
 
 namespace {
 
-constexpr int kMaxThreads = 4096;
-
 std::string first_line(const std::string& path) {
     std::ifstream file(path);
     std::string line;

@@ -15,6 +15,8 @@ std::vector<int> usable_processors();
 // nothing changes.
 void use_processors(const std::vector<int>& processors);
 
+inline constexpr int kMaxThreads = 4096;  // that a device can be asked for
+
 // Threads to run by default: as many as usable processors, or what HALO_NUM_THREADS says (1 … 4096). Throws
 // Error where that is no such number.
 int default_threads();

@@ -106,8 +106,14 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
     const bool enough = processors.size() >= static_cast<std::size_t>(state.threads);
     // A thread that spins where another should run is worse than one that sleeps.
     if (!enough) state.spins = 0;
+    state.workers.reserve(static_cast<std::size_t>(state.threads));
     for (int thread = 1; thread < state.threads; ++thread) {
-        state.workers.emplace_back([&state, thread] { state.work(thread); });
+        try {
+            state.workers.emplace_back([&state, thread] { state.work(thread); });
+        } catch (const std::exception&) {  // no more threads to be had: those that there are share the work
+            state.threads = thread;
+            break;
+        }
         if (enough) pin(state.workers.back(), processors[static_cast<std::size_t>(thread)]);
     }
 }

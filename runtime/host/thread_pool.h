@@ -10,8 +10,8 @@ namespace halo::rt {
 
 class ThreadPool {
 public:
-    // threads >= 1. All but the calling thread are pinned, one to a processor, where there are processors
-    // enough.
+    // threads >= 1; fewer where the system starts no more. All but the calling thread are pinned, one to a
+    // processor, where there are processors enough.
     explicit ThreadPool(int threads);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;

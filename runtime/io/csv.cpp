@@ -1,13 +1,12 @@
 #include "runtime/io/csv.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 
 namespace halo::rt {
 
@@ -46,8 +45,8 @@ std::optional<double> number(std::string_view word) {
 }  // namespace
 
 std::vector<double> read_csv(const std::string& path, std::size_t columns, const std::string& what) {
-    std::ifstream file(path);
-    if (!file) throw Error(ErrorCode::bad_argument, "cannot read " + path + ": " + std::strerror(errno));
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
+    std::istringstream file(FileRead(path).read_all(kMostBytes));
     std::vector<double> values;
     std::string text;
     bool is_first = true;

@@ -11,6 +11,7 @@
 
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 
 namespace halo::rt {
 
@@ -167,15 +168,9 @@ std::optional<NpyElement> npy_element(const std::string& kind) {
 }
 
 NpyInput open_npy(const std::string& path) {
-    NpyInput file(std::fopen(path.c_str(), "rb"));
-    struct stat status{};
-    if (!file) {
-        refuse_npy(path, errno == ENOENT   ? "there is no such file"
-                         : errno == EACCES ? "no permission to read it"
-                                           : std::strerror(errno));
-    }
-    if (::fstat(::fileno(file.get()), &status) == 0 && S_ISDIR(status.st_mode))
-        refuse_npy(path, "it is a folder");
+    static_cast<void>(FileRead(path));  // refuses what is no plain file
+    NpyInput file(std::fopen(path.c_str(), "rbe"));
+    if (!file) refuse_npy(path, std::strerror(errno));
     return file;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/core/element.h"
-#include "runtime/io/file_read.h"
+#include "runtime/core/file_read.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/npy_format.h"
 

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 
 namespace halo::rt {
 
@@ -26,7 +25,7 @@ constexpr std::size_t kSignature = 8;
 struct Decoder {
     png_structp png = nullptr;
     png_infop info = nullptr;
-    std::vector<char> file;
+    std::string file;
     std::size_t at = 0;
     char message[128] = "";
     png_uint_32 width = 0, height = 0;
@@ -85,13 +84,7 @@ std::uint8_t luminance(const std::uint8_t* pixel) {
     return static_cast<std::uint8_t>((299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2] + 500) / 1000);
 }
 
-std::vector<char> read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) refuse(path, std::strerror(errno));
-    std::vector<char> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    if (in.bad()) refuse(path, "reading stopped halfway");
-    return bytes;
-}
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;
 
 // Rows of grey from pixels of 1 to 4 channels, the lowest first.
 std::vector<std::uint8_t> grey_rows(const Decoder& decoder, const std::string& path) {
@@ -115,7 +108,7 @@ std::vector<std::uint8_t> grey_rows(const Decoder& decoder, const std::string& p
 std::vector<std::uint8_t> read_photo(const std::string& path, std::int64_t width, std::int64_t height,
                                      const std::string& what) {
     Decoder decoder;
-    decoder.file = read_file(path);
+    decoder.file = FileRead(path).read_all(kMostBytes);
     const auto* signature = reinterpret_cast<png_const_bytep>(decoder.file.data());
     if (decoder.file.size() < kSignature || png_sig_cmp(signature, 0, kSignature) != 0)
         refuse(path, "it is no PNG picture");

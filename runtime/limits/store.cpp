@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "runtime/core/error.h"
+#include "runtime/core/file_read.h"
 #include "runtime/io/atomic_file.h"
 
 namespace halo::rt {
@@ -48,13 +50,14 @@ Entry entry_from(const Json& json) {
 std::vector<Entry> read(const std::filesystem::path& folder) {
     std::vector<Entry> entries;
     try {
-        std::ifstream file(file_in(folder));
-        if (!file) return {};
-        const Json json = Json::parse(file);
+        constexpr std::int64_t kMostBytes = std::int64_t{1} << 24;
+        const Json json = Json::parse(FileRead(file_in(folder).string()).read_all(kMostBytes));
         if (json.at("format") != kFormat) return {};
         for (const Json& each : json.at("devices"))
             entries.push_back(entry_from(each));
     } catch (const nlohmann::json::exception&) {
+        return {};
+    } catch (const Error&) {
         return {};
     }
     return entries;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -171,6 +172,12 @@ void Pieces::step_together(std::int64_t count) {
     Rendezvous rendezvous(sessions_.size());
     std::vector<std::exception_ptr> troubles(sessions_.size());
     {
+        enum Start { awaited, all_there, given_up };
+        std::atomic<Start> start = awaited;  // no piece steps before each has its thread
+        const auto begin = [&start](Start how) {
+            start = how;
+            start.notify_all();
+        };
         std::vector<std::jthread> threads;
         for (std::size_t i = 0; i < sessions_.size(); ++i) {
             Session& session = *sessions_[i];
@@ -179,14 +186,22 @@ void Pieces::step_together(std::int64_t count) {
                     i, session.partial_results(name),
                     [this](const std::vector<PartialResults>& parts) { return combined(parts); });
             });
-            threads.emplace_back([&rendezvous, &session, &trouble = troubles[i], count] {
-                try {
-                    rendezvous.work([&] { session.step(count); });
-                } catch (...) {
-                    trouble = std::current_exception();
-                }
-            });
+            try {
+                threads.emplace_back([&rendezvous, &start, &session, &trouble = troubles[i], count] {
+                    start.wait(awaited);
+                    if (start == given_up) return;
+                    try {
+                        rendezvous.work([&] { session.step(count); });
+                    } catch (...) {
+                        trouble = std::current_exception();
+                    }
+                });
+            } catch (...) {
+                begin(given_up);
+                throw;
+            }
         }
+        begin(all_there);
     }
     for (const std::exception_ptr& trouble : troubles) {
         if (!trouble) continue;

@@ -76,7 +76,8 @@ TEST_CASE("files that are no bundles, or damaged ones, are refused") {
     flipped[good.size() - 3] = static_cast<char>(flipped[good.size() - 3] ^ 1);
     CHECK(says(load(flipped), "its checksum is wrong"));
     CHECK(says(load(detail::bundle_text("thing", {})), "has no code"));
-    CHECK(says(refusal([] { Program::load("/no/such.halobundle"); }, ErrorCode::io), "cannot be read"));
+    CHECK(
+        says(refusal([] { Program::load("/no/such.halobundle"); }, ErrorCode::io), "there is no such file"));
 
     const auto path = std::filesystem::temp_directory_path() / ("bundle_test_" + std::to_string(::getpid()));
     std::ofstream(path, std::ios::binary) << good;

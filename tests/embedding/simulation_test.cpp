@@ -99,7 +99,7 @@ TEST_CASE("mistakes of the caller's are refused in the caller's words") {
     CHECK(says(refusal([] { Simulation(heat_program(), cpu(), {8, 8, 8}); }),
                "the grid of 'heat' has 2 numbers, cells along x, y; 3 were given"));
     CHECK(says(refusal([] { Simulation(heat_program(), cpu(), {8, 0}); }), "less than 1 cell along y"));
-    CHECK(says(refusal([] { Device::cpu(-1); }), "negative number of threads"));
+    CHECK(says(refusal([] { Device::cpu(-1); }), "-1 threads were asked for; 1 to 4096 are possible"));
     CHECK(says(refusal([] { Simulation(heat_program(), {cpu(), cpu()}, {8, 8}); }, ErrorCode::no_device),
                "'heat' was compiled before, for whole grids; 2 devices need code for pieces"));
     Simulation heat(heat_program(), cpu(), {8, 8});

@@ -1,0 +1,96 @@
+// The C interface of the compiler, called wrongly (misuse_test.cpp has that of the runtime).
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <regex>
+
+#include "common.h"
+#include "halocline/halocline.h"
+
+namespace {
+
+void refused(halo_code code, const char* part, halo_code expected = HALO_BAD_ARGUMENT) {
+    INFO(halo_message());
+    CHECK(code == expected);
+    CHECK(says(halo_message(), part));
+}
+
+constexpr const char* kSpec = "stencil s(x) {\n    field u: f64 { boundary clamp }\n    u[t+1] = u + 1\n}\n";
+
+}  // namespace
+
+TEST_CASE("misuse of the compiler: every argument") {
+    halo_device* device = nullptr;
+    halo_program* program = nullptr;
+    halo_program* none = nullptr;
+    halo_task* task = nullptr;
+    REQUIRE(halo_device_cpu(1, &device) == HALO_OK);
+    REQUIRE(halo_compile(kSpec, "s", nullptr, &program) == HALO_OK);
+    const std::int64_t grid[] = {8}, huge[] = {std::int64_t{1} << 62};
+    const char* const archs[] = {"sm_90", nullptr};
+    const auto null = [](halo_code code) { refused(code, " is NULL"); };
+
+    null(halo_compile(nullptr, "s", nullptr, &none));
+    null(halo_compile(kSpec, nullptr, nullptr, &none));
+    null(halo_compile(kSpec, "s", nullptr, nullptr));
+    null(halo_compile_file(nullptr, nullptr, &none));
+    null(halo_compile_file("s.halo", nullptr, nullptr));
+    refused(halo_compile_file("/tmp", nullptr, &none), "/tmp", HALO_IO);
+    refused(halo_compile_file("/dev/zero", nullptr, &none), "is no spec", HALO_IO);
+    refused(halo_compile("\xff\xfe", "\xff", nullptr, &none), "", HALO_SPEC);
+    halo_diagnostic_info info{};
+    CHECK(halo_diagnostic(0, &info) == HALO_OK);
+    for (const int bad : {-1, 1 << 20, std::numeric_limits<int>::min()})
+        CHECK(halo_diagnostic(bad, &info) == HALO_BAD_ARGUMENT);
+    CHECK(halo_diagnostic(0, nullptr) == HALO_BAD_ARGUMENT);
+
+    null(halo_precompile(nullptr, device, grid, 1, 1, &task));
+    null(halo_precompile(program, nullptr, grid, 1, 1, &task));
+    null(halo_precompile(program, device, nullptr, 1, 1, &task));
+    null(halo_precompile(program, device, grid, 1, 1, nullptr));
+    refused(halo_precompile(program, device, grid, 1, -1, &task), "-1 items");
+    refused(halo_precompile(program, device, grid, 0, 1, &task), "1 to 3 axes");
+    refused(halo_precompile(program, device, huge, 1, 1, &task), "between 1 and 2147483647");
+    null(halo_precompile_on(nullptr, &device, 1, grid, 1, 1, 0, &task));
+    null(halo_precompile_on(program, nullptr, 1, grid, 1, 1, 0, &task));
+    null(halo_precompile_on(program, &device, 1, nullptr, 1, 1, 0, &task));
+    null(halo_precompile_on(program, &device, 1, grid, 1, 1, 0, nullptr));
+    refused(halo_precompile_on(program, &device, -1, grid, 1, 1, 0, &task), "-1 items");
+    CHECK(task == nullptr);
+    CHECK(halo_task_is_done(nullptr) == 1);
+    null(halo_task_wait(nullptr));
+    halo_task_release(nullptr);
+
+    null(halo_write_bundle(nullptr, "x", archs, 1, grid, 1, 1, 1));
+    null(halo_write_bundle(program, nullptr, archs, 1, grid, 1, 1, 1));
+    null(halo_write_bundle(program, "x", nullptr, 1, grid, 1, 1, 1));
+    null(halo_write_bundle(program, "x", archs, 2, grid, 1, 1, 1));
+    null(halo_write_bundle(program, "x", archs, 1, nullptr, 1, 1, 1));
+    refused(halo_write_bundle(program, "x", archs, -1, grid, 1, 1, 1), "-1 items");
+    refused(halo_write_bundle(program, "x", archs, 1, grid, 1, -1, 1), "-1 items");
+    refused(halo_write_bundle(program, "x", archs, 0, grid, 1, 1, 1), "one architecture or more");
+
+    halo_simulation* simulation = nullptr;
+    halo_device* const two[] = {device, device};
+    for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
+        refused(halo_simulation_create_on(program, two, 2, grid, 1, bad, &simulation), "exchange_every");
+    halo_program_release(program);
+    halo_device_release(device);
+}
+
+TEST_CASE("misuse of the compiler: no call is forgotten here") {
+    const auto text_of_file = [](const std::string& path) {
+        std::ifstream file(path);
+        REQUIRE(file);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const std::string header = text_of_file(HALO_SOURCE_DIR "/include/halocline/halocline.h");
+    const std::string here = text_of_file(HALO_SOURCE_DIR "/tests/embedding/misuse_compiler_test.cpp");
+    const std::regex call("\n(?:halo_code|int|const char\\*|void) (halo_[a-z0-9_]+)\\(");
+    int calls = 0;
+    for (std::sregex_iterator at(header.begin(), header.end(), call), end; at != end; ++at, ++calls) {
+        INFO((*at)[1]);
+        CHECK(here.find((*at)[1].str() + "(") != std::string::npos);
+    }
+    CHECK(calls == 9);
+}
