@@ -52,9 +52,8 @@ void write_linked(const BundleArguments& arguments, const detail::CheckedProgram
             "name the file with letters, digits and underscores");
     const detail::LinkedFiles files = detail::print_linked(
         checked, stem, std::filesystem::path(arguments.file).filename().string(), std::move(variants));
-    driver::write_text(arguments.output, files.source);
     const std::string header = std::filesystem::path(output).replace_extension(".h").string();
-    driver::write_text(header, files.header);
+    driver::write_texts({{arguments.output, files.source}, {header, files.header}});
     console.message(fmt::format("wrote {} and {}", arguments.output, header));
 }
 

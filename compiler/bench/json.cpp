@@ -1,4 +1,5 @@
 #include "compiler/bench/json.h"
+#include "compiler/support/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -78,7 +79,7 @@ std::string to_json(const Results& results) {
                                     {"compile", each.compile},
                                     {"text_bytes", each.text_bytes}});
     json["missing"] = results.missing;
-    return json.dump(2) + '\n';
+    return json_text(json);
 }
 
 }  // namespace halo::bench

@@ -2,6 +2,7 @@
 
 #include "compiler/bench/scaling_page.h"
 #include "compiler/driver/pieces_plan.h"
+#include "compiler/support/json_text.h"
 
 namespace halo::bench {
 
@@ -84,7 +85,7 @@ std::string scaling_json(const ScalingResults& results) {
     for (const MeasuredKind& kind : results.kinds)
         json["measurements"].push_back(
             {{"kind", kind.name}, {"wanted", kind.wanted}, {"left_out", kind.left_out}});
-    return json.dump(2) + '\n';
+    return json_text(json);
 }
 
 }  // namespace halo::bench

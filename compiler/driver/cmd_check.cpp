@@ -8,6 +8,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/stability.h"
+#include "compiler/support/json_text.h"
 
 namespace halo::driver {
 
@@ -103,7 +104,7 @@ ExitCode check(const CheckOptions& options, const Console& console) {
     }
     if (options.json) {
         const Json both{{"messages", messages}, {"stability", stabilities}};
-        console.result((options.stability.empty() ? messages : both).dump(2) + '\n');
+        console.result(json_text(options.stability.empty() ? messages : both));
     }
     return all_well ? ExitCode::ok : ExitCode::spec;
 }

@@ -7,6 +7,7 @@
 #include "compiler/driver/gpu_machine.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/target_figures.h"
+#include "compiler/support/json_text.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
@@ -177,7 +178,7 @@ ExitCode doctor(const DoctorOptions& options, const Console& console) {
     }
     json["best_device"] = best;
     json["figures"] = figures_json(here);
-    console.result(json.dump(2) + '\n');
+    console.result(json_text(json));
     return ExitCode::ok;
 }
 

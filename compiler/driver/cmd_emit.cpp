@@ -22,10 +22,6 @@ namespace halo::driver {
 
 namespace {
 
-struct File {
-    std::string path, text;
-};
-
 // Kernels that go to a .cu file get their host side with them.
 bool is_cuda_file(const EmitOptions& options) {
     return options.target == EmitTarget::cuda && std::filesystem::path(options.output).extension() == ".cu";
@@ -72,22 +68,54 @@ std::string stem_of(const EmitOptions& options) {
     return std::filesystem::path(options.output).stem().string();
 }
 
+// Names of targets are letters, digits and a few marks (CMake's policy CMP0037).
+std::string target_name(const std::string& stem) {
+    std::string name = stem;
+    for (char& c : name) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                              c == '_' || c == '-' || c == '+' || c == '.';
+        if (!is_plain) c = '_';
+    }
+    return name;
+}
+
+// As it stands in CMake's quotes.
+std::string quoted_for_cmake(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        if (c == '\\' || c == '"' || c == '$') text += '\\';
+        text += c;
+    }
+    return text;
+}
+
+// Lists of sources part names at semicolons, and expand what looks like a variable, quoted or not: a source
+// of such a name is compiled as a copy.
+std::string cmake_source(const std::string& stem, const std::string& target) {
+    const std::string source = "${CMAKE_CURRENT_LIST_DIR}/" + quoted_for_cmake(stem) + ".cu";
+    if (stem == target) return fmt::format("add_library({} STATIC \"{}\")\n", target, source);
+    return fmt::format(
+        "configure_file(\"{1}\" \"${{CMAKE_CURRENT_BINARY_DIR}}/{0}.cu\" COPYONLY)\n"
+        "add_library({0} STATIC \"${{CMAKE_CURRENT_BINARY_DIR}}/{0}.cu\")\n",
+        target, source);
+}
+
 std::string cmake_file(const EmitOptions& options) {
-    const std::string name = stem_of(options);
+    const std::string target = target_name(stem_of(options));
     std::string archs;
     for (const std::string& arch : archs_of(options))
         archs +=
             fmt::format("{}{}-real", archs.empty() ? "" : ";", arch.substr(arch.find('_') + 1));  // sm_90
     return fmt::format(
-        "# Makes the library {0} of {0}.cu. Include it, then: target_link_libraries(app PRIVATE {0})\n"
+        "# Makes the library {0}. Include it, then: target_link_libraries(app PRIVATE {0})\n"
         "# Made by Halocline.\n"
         "enable_language(CUDA)\n"
-        "add_library({0} STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{0}.cu)\n"
-        "target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_LIST_DIR}})\n"
+        "{1}"
+        "target_include_directories({0} PUBLIC \"${{CMAKE_CURRENT_LIST_DIR}}\")\n"
         "target_compile_features({0} PRIVATE cuda_std_17)\n"
-        "target_compile_options({0} PRIVATE -fmad=false{1})\n"
-        "set_target_properties({0} PROPERTIES CUDA_ARCHITECTURES \"{2}\" POSITION_INDEPENDENT_CODE ON)\n",
-        name, options.line_info ? " -lineinfo" : "", archs);
+        "target_compile_options({0} PRIVATE -fmad=false{2})\n"
+        "set_target_properties({0} PROPERTIES CUDA_ARCHITECTURES \"{3}\" POSITION_INDEPENDENT_CODE ON)\n",
+        target, cmake_source(stem_of(options), target), options.line_info ? " -lineinfo" : "", archs);
 }
 
 // The kernels' text such that messages and profilers name the lines of the file that it stands in.
@@ -97,7 +125,7 @@ std::string with_lines(const std::string& kernels, const std::string& source, co
     return fmt::format("#line {} \"{}\"\n{}", line, file, kernels);
 }
 
-void add_compiled(const EmitOptions& options, const std::string& kernels, std::vector<File>& files) {
+void add_compiled(const EmitOptions& options, const std::string& kernels, std::vector<TextFile>& files) {
     const auto asks_for = [&](EmitBeside what) {
         return std::ranges::find(options.with, what) != options.with.end();
     };
@@ -120,10 +148,10 @@ void add_compiled(const EmitOptions& options, const std::string& kernels, std::v
 }
 
 // The first is what was asked for; others go beside it.
-std::vector<File> cuda_files(const Code& code, const EmitOptions& options,
-                             const std::vector<std::string>& made_with) {
+std::vector<TextFile> cuda_files(const Code& code, const EmitOptions& options,
+                                 const std::vector<std::string>& made_with) {
     const rt::LaunchPlan& plan = code.lowered.plan;
-    std::vector<File> files;
+    std::vector<TextFile> files;
     if (has_launcher(options)) {
         emit::OfflineFiles made =
             emit::print_offline(code.lowered.kernels, plan, stem_of(options), made_with);
@@ -144,10 +172,12 @@ std::vector<File> cuda_files(const Code& code, const EmitOptions& options,
     return files;
 }
 
-std::vector<File> emitted(const ir::Program& checked, const EmitOptions& options,
-                          const CodeOptions& code_options, const CudaDetails& details) {
+std::vector<TextFile> emitted(const ir::Program& checked, const EmitOptions& options,
+                              const CodeOptions& code_options, const CudaDetails& details) {
     ir::Program program = optimize(checked, code_options);
-    const auto alone = [&](std::string text) { return std::vector<File>{{options.output, std::move(text)}}; };
+    const auto alone = [&](std::string text) {
+        return std::vector<TextFile>{{options.output, std::move(text)}};
+    };
     if (options.target == EmitTarget::stencil) return alone(ir::print(program));
     if (options.target == EmitTarget::cpu) return alone(cpu_code(program).text);
     const std::vector<StageChoice> stages = choose_schedules(program, code_options);
@@ -202,16 +232,15 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (!options.archs.empty()) code_options.target = target_of_options(options);
     // The launcher takes the number of steps, and looks at nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
-    const std::vector<File> files =
+    const std::vector<TextFile> files =
         emitted(stencil.program, options, code_options, details_of(options, code_options, spec));
     if (options.output.empty() || options.output == "-") {
         console.result(files.front().text);
         return ExitCode::ok;
     }
-    for (const File& file : files) {
-        write_text(file.path, file.text);
+    write_texts(files);
+    for (const TextFile& file : files)
         console.message(fmt::format("wrote {}", file.path));
-    }
     return ExitCode::ok;
 }
 

@@ -16,6 +16,7 @@
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
+#include "compiler/support/json_text.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/nvrtc/nvrtc.h"
 
@@ -462,7 +463,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
             json["temporal"]["predicted_gstencil_per_s"] = 1e-9 / temporal.seconds_per_cell;
         }
         if (pieces) json["devices"] = pieces_json(*pieces);
-        console.result(json.dump(2) + '\n');
+        console.result(json_text(json));
         return ExitCode::ok;
     }
     int width = std::clamp(console.width(), 60, 110);

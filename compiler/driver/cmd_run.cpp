@@ -26,6 +26,7 @@
 #include "compiler/driver/stopwatch.h"
 #include "compiler/driver/table_data.h"
 #include "compiler/driver/time_loop.h"
+#include "compiler/support/json_text.h"
 
 namespace halo::driver {
 
@@ -223,7 +224,7 @@ std::string as_json(const Report& report) {
         }
         if (!block.trouble.empty()) json["late_kernel"]["trouble"] = block.trouble;
     }
-    return json.dump(2) + '\n';
+    return json_text(json);
 }
 
 std::string trouble_words(const RunRequest& request, const LoopResult& loop, const Outputs& outputs,
@@ -383,7 +384,6 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
 
-    InterruptGuard guard;
     CodeOptions options;
     options.schedules = arguments.schedule;
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
@@ -424,6 +424,9 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (!unstable.empty()) console.warning(unstable);
     timings.stability = clock.lap();
 
+    // Before the first step there is nothing to save: until here a signal ends the process, whatever it waits
+    // for.
+    const InterruptGuard guard;
     Outputs outputs(request, ranks);
     Watch watch(request, *engine, ranks, persistence.steps_before());
     LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,

@@ -13,6 +13,7 @@
 #include "compiler/driver/request.h"
 #include "compiler/driver/spec.h"
 #include "compiler/driver/tuner.h"
+#include "compiler/support/json_text.h"
 #include "runtime/core/disk_cache.h"
 
 namespace halo::driver {
@@ -148,7 +149,7 @@ void show_report(const TuneReport& reports, const TunerInput& input, const tune:
         for (const StageReport& report : reports.stages)
             json["stages"].push_back(report_json(report));
         if (reports.steps) json["temporal"] = report_json(*reports.steps);
-        return console.result(json.dump(2) + '\n');
+        return console.result(json_text(json));
     }
     if (console.quiet()) return;
     std::string text;

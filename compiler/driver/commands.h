@@ -63,6 +63,7 @@ struct RunArguments {
     std::optional<std::int64_t> steps;
     std::vector<std::string> set, save, load, plot, schedule;
     bool no_files = false;  // drop the saves and plots of the run block
+    bool safe = false;      // its files must be in the current directory, or below
     bool no_watch = false;  // go on where numbers are no longer finite
     bool strict_fp = false;
     bool timings = false;

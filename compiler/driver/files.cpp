@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 
 #include "compiler/driver/exit_code.h"
 #include "runtime/io/atomic_file.h"
@@ -62,6 +63,16 @@ void write_text(const std::string& path, std::string_view text) {
     rt::AtomicFile file(path);
     file.write(text.data(), text.size());
     file.commit();
+}
+
+void write_texts(const std::vector<TextFile>& files) {
+    std::deque<rt::AtomicFile> written;
+    for (const TextFile& file : files) {
+        written.emplace_back(file.path).write(file.text.data(), file.text.size());
+        written.back().flush();
+    }
+    for (rt::AtomicFile& file : written)
+        file.commit();
 }
 
 }  // namespace halo::driver

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halo::driver {
 
@@ -14,5 +15,11 @@ std::string display_name(const std::string& path);
 
 // The file appears whole or not at all (runtime/io/atomic_file.h). Throws rt::Error.
 void write_text(const std::string& path, std::string_view text);
+
+// The same of files that belong together: none appears before all are on the disk.
+struct TextFile {
+    std::string path, text;
+};
+void write_texts(const std::vector<TextFile>& files);
 
 }  // namespace halo::driver

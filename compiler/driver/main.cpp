@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -106,12 +108,16 @@ public:
         try {
             app_.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // --help, --version
-            if (!console_.silent()) app_.exit(asked);
+            std::ostringstream text;
+            app_.exit(asked, text, text);
+            console_.result(text.str());
             return ExitCode::ok;
         } catch (const CLI::ParseError& mistake) {
             throw_for_unknown_command(argc, argv);
             throw CommandError(ExitCode::usage, mistake.what(), usage_hint());
         }
+        for (const CLI::App* sub : app_.get_subcommands())
+            refuse_empty_values(*sub, usage_hint());
         console_.set_quiet(quiet_);
         return chosen_();
     }
@@ -233,6 +239,7 @@ private:
             "have been checked against it");
         sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
                         "how far edited kernels may be from the spec, in units of a value's last place")
+            ->check(natural_number())
             ->needs(cuda);
         auto* checkpoint = sub->add_option("--checkpoint", run_.checkpoint,
                                            "a folder for checkpoints: what --restart goes on from. One is "
@@ -244,6 +251,9 @@ private:
                         "go on from the newest checkpoint in a folder, or from a checkpoint; --steps counts "
                         "from the beginning");
         sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
+        sub->add_flag("--safe", run_.safe,
+                      "for a spec of somebody else's: refuse files of its run block that are outside of the "
+                      "current directory");
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
         sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");
         sub->add_flag("--timings", run_.timings, "say where the time went");
@@ -472,6 +482,8 @@ ExitCode guarded_main(int argc, const char* const* argv) {
 }  // namespace halo::driver
 
 int main(int argc, char** argv) {
+    // A file that may not grow further (ulimit -f) is an error of the write that finds it, with a message.
+    std::signal(SIGXFSZ, SIG_IGN);
     const int code = static_cast<int>(halo::driver::guarded_main(argc, argv));
     if (!halo::rt::background_is_busy()) return code;
     // A kernel is still being compiled that nobody needs any more, and NVRTC cannot be stopped.

@@ -26,6 +26,7 @@ public:
           run_(spec.analysis.find_run(stencil.program.name)) {}
 
     RunRequest make() {
+        if (arguments_.safe && run_ != nullptr) check_safe(*run_, arguments_.no_files);
         request_.name = program_.name;
         request_.axes = axis_names(program_);
         request_.strict_fp = arguments_.strict_fp;

@@ -68,7 +68,33 @@ bool may_share(const RunRequest& request, const Output& one, const Output& other
            }) == 1;
 }
 
+void check_below(const fs::path& here, const char* what, const std::string& field, const std::string& path) {
+    // As far as the path exists, links are followed; a file's own name may be a link, too.
+    const fs::path relative =
+        fs::weakly_canonical(fs::absolute(parse_array_name(path).file)).lexically_relative(here);
+    if (!relative.empty() && *relative.begin() != "..") return;
+    throw CommandError(
+        ExitCode::usage,
+        fmt::format("--safe: the run block would {} {} {} {}, which is outside of the current directory",
+                    what, field, std::string_view(what) == "load" ? "from" : "to", path),
+        "change it in the run block, or leave --safe out where you trust the spec");
+}
+
 }  // namespace
+
+void check_safe(const sema::RunSpec& run, bool no_files) {
+    const fs::path here = fs::canonical(".");
+    for (const auto* loads : {&run.loads, &run.table_loads, &run.point_loads})
+        for (const sema::Load& load : *loads)
+            check_below(here, "load", load.field, load.path);
+    if (no_files) return;
+    for (const auto* saves : {&run.saves, &run.trace_saves})
+        for (const sema::Save& save : *saves)
+            check_below(here, "save", save.field, save.path);
+    for (const auto* plots : {&run.plots, &run.trace_plots})
+        for (const sema::Plot& plot : *plots)
+            check_below(here, "plot", plot.field, plot.path);
+}
 
 void check_files(const RunRequest& request) {
     check_loads(request);

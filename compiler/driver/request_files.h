@@ -10,4 +10,8 @@ namespace halo::driver {
 // may not be written to, and where HDF5 is asked for and its library is missing.
 void check_files(const RunRequest& request);
 
+// For --safe: that files which the run block reads or writes (without its outputs where `no_files`) are in
+// the current directory or below, wherever links lead. Throws CommandError.
+void check_safe(const sema::RunSpec& run, bool no_files);
+
 }  // namespace halo::driver

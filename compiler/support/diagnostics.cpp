@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/json_text.h"
+
 namespace halo {
 
 namespace {
@@ -97,11 +99,6 @@ std::vector<Diagnostic> DiagnosticSink::sorted() const {
 
 namespace {
 
-// Text of the user's may hold bytes that are no UTF-8; JSON may not.
-std::string dump(const nlohmann::json& json) {
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 nlohmann::json to_json(SourceRange range, const SourceFile& file) {
     const auto place = [&](std::uint32_t offset) {
         const LineColumn at = file.line_column(offset);
@@ -140,7 +137,7 @@ std::string render_json(const std::vector<Diagnostic>& diagnostics, const Source
     nlohmann::json all = nlohmann::json::array();
     for (const Diagnostic& diagnostic : diagnostics)
         all.push_back(to_json(diagnostic, file));
-    return dump(all) + "\n";
+    return json_text(all);
 }
 
 // ---- names that were likely meant ---------------------------------------------------------------

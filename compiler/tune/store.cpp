@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compiler/support/json_text.h"
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
 #include "runtime/io/atomic_file.h"
@@ -162,7 +163,7 @@ void Store::put(const std::string& key, const StoredStage& stage) const {
     json["stages"] = Json::object();
     for (const auto& [each, value] : entries)
         json["stages"][each] = to_json(value);
-    const std::string text = json.dump(1) + '\n';
+    const std::string text = json_text(json, 1);
     rt::AtomicFile file(file_.string());
     file.write(text.data(), text.size());
     file.commit();

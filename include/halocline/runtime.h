@@ -64,7 +64,7 @@ halo_code halo_device_cuda(int ordinal, halo_device** device); /* the primary co
 /* In the caller's context (a CUcontext; NULL: the primary one of GPU `ordinal`) and stream (a CUstream or
  * cudaStream_t; NULL: the default one), which are the caller's to destroy, after the device. */
 halo_code halo_device_cuda_in(int ordinal, void* context, void* stream, halo_device** device);
-halo_code halo_device_cpu(int threads, halo_device** device); /* 0: as many as the machine has cores */
+halo_code halo_device_cpu(int threads, halo_device** device); /* to 4096; 0: as the machine has cores */
 halo_code halo_device_best(halo_device** device);             /* the first GPU, else the CPU */
 halo_code halo_device_wait(halo_device* device);              /* until everything is done */
 const char* halo_device_kind(const halo_device* device); /* "cuda:0" or "cpu"; lives as long as the device */

@@ -72,7 +72,8 @@ public:
     // Throws no_device, driver_too_old. The thread's current context is left as it was, here and in all calls.
     static Device cuda(int ordinal = 0);
     static Device cuda(const CudaHandles& handles);
-    // threads: 0 for as many as the machine has cores, or HALO_NUM_THREADS.
+    // threads: 1 to 4096, or 0 for as many as the machine has cores, or HALO_NUM_THREADS. Where the system starts
+    // fewer, those do the work; description() says how many there are.
     static Device cpu(int threads = 0);
     static Device best();  // the first GPU, else the CPU
 
@@ -114,8 +115,8 @@ using LinkedKernel = ::halo_linked_kernel;
 // A stencil program with its code for one or more devices and grids.
 class Program {
 public:
-    // From a bundle (`haloc bundle`, or write_bundle() of halocline.hpp). Throws io; bad_argument where it is
-    // none, or is damaged.
+    // From a bundle (`haloc bundle`, or write_bundle() of halocline.hpp), a plain file of 1 GiB at most. Throws io;
+    // bad_argument where it is none, or is damaged.
     static Program load(const std::string& path);
     // The same from memory, which is copied. kernels: the code for the CPU, null where there is none; it must
     // stay. name: for messages.
@@ -218,7 +219,7 @@ public:
     Layout layout() const;  // on one device
     std::int64_t steps_done() const;
 
-    void set(const std::string& param, double value);  // holds from the next step on
+    void set(const std::string& param, double value);  // a finite one; holds from the next step on
     double get(const std::string& param) const;
     void set_weights(const std::string& coefficient, std::span<const double> weights);  // the last range fastest
     void set_table(const std::string& table, std::span<const double> rows);             // given columns, row by row

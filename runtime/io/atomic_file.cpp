@@ -1,13 +1,19 @@
 #include "runtime/io/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "runtime/core/error.h"
 
@@ -52,14 +58,59 @@ std::string describe(const std::string& path, int error_number) {
     }
 }
 
-// A name in the target's folder that no other process or thread uses.
-std::string temporary_name(const std::string& target) {
-    static std::atomic<unsigned> counter{0};
+constexpr std::string_view kEnding = ".part";
+
+// What the names of a target's temporary files begin with. The head of its name alone: with all of it, a name
+// of the greatest length would become too long.
+std::string temporary_head(const std::string& target) {
     const std::size_t slash = target.rfind('/');
-    const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-    // The name's head alone: with all of it, a name of the greatest length would become too long.
-    return target.substr(0, name) + "." + target.substr(name, 100) + "." + std::to_string(::getpid()) + "." +
-           std::to_string(counter++) + ".part";
+    return "." + target.substr(slash == std::string::npos ? 0 : slash + 1, 100) + ".";
+}
+
+bool is_temporary(std::string_view name, std::string_view head) {
+    if (!name.starts_with(head) || !name.ends_with(kEnding) || name.size() < head.size() + kEnding.size())
+        return false;
+    name.remove_prefix(head.size());
+    name.remove_suffix(kEnding.size());  // PROCESS.NUMBER is left
+    return std::ranges::count(name, '.') == 1 &&
+           name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+// Whoever writes a temporary file holds a lock on it, which goes with the process: what can be locked was
+// left by one that was killed. Where locks cannot be had, nothing is removed.
+void remove_if_left(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) return;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+    ::close(file);
+}
+
+void remove_left(const std::string& target) {
+    const std::string folder = folder_of(target), head = temporary_head(target);
+    std::error_code ignored;
+    for (std::filesystem::directory_iterator file(folder, ignored), end; !ignored && file != end;
+         file.increment(ignored))
+        if (const std::string name = file->path().filename().string(); is_temporary(name, head))
+            remove_if_left(folder + "/" + name);
+}
+
+// A new file in the target's folder, locked: its path, and a descriptor, or -1 where errno says why there is
+// none.
+std::pair<std::string, int> make_temporary(const std::string& target) {
+    static std::atomic<unsigned> counter{0};
+    const std::string start =
+        folder_of(target) + "/" + temporary_head(target) + std::to_string(::getpid()) + ".";
+    while (true) {
+        const std::string path = start + std::to_string(counter++) + std::string(kEnding);
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        // Left by a process of the same number, perhaps on another machine.
+        if (file < 0 && errno == EEXIST) continue;
+        if (file < 0) return {path, file};
+        struct stat status{};
+        const bool is_locked = ::flock(file, LOCK_EX) == 0;
+        if (!is_locked || ::fstat(file, &status) != 0 || status.st_nlink > 0) return {path, file};
+        ::close(file);  // another process took it for one that was left, before it was locked
+    }
 }
 
 }  // namespace
@@ -73,8 +124,8 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
         descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
         if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
-        temporary_ = temporary_name(target_);
-        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        remove_left(target_);
+        std::tie(temporary_, descriptor_) = make_temporary(target_);
     }
     if (descriptor_ < 0) {
         const int error_number = errno;

@@ -1,5 +1,6 @@
 // A file that appears whole or not at all: written under another name in the same folder, flushed to the
-// disk, renamed.
+// disk, renamed. What a process that was killed has left under such a name goes with the next file of its
+// name.
 #pragma once
 
 #include <cstddef>

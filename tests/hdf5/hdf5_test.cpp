@@ -246,7 +246,7 @@ TEST_CASE("what cannot be read is refused with the reason") {
         CHECK(text.find(part) != std::string::npos);
     };
     has(refusal(folder / "none.h5", "/u", kGrid), "there is no such file");
-    has(refusal(folder / "", "/u", kGrid), "it is no plain file");
+    has(refusal(folder / "", "/u", kGrid), "it is a folder");
     has(refusal(path, "/w", kGrid), "it has no dataset /w; it has /u (FILE.h5:/u names another)");
     has(refusal(path, "/u", {{5, 7, 5}, 3}), "its shape is (6, 7, 5), and field u needs (5, 7, 5)");
     has(refusal(path, "/u", {{6, 7, 5}, 3}), "opposite order");
