@@ -180,9 +180,10 @@ void Checkpoints::write(Engine& engine, std::int64_t done, const Console& consol
         write_files(engine, done);
         there_ = done;
         newest_ = folder_.folder_of(done);
-    } catch (const rt::Error& error) {
-        if (error.code() != rt::ErrorCode::io) throw;
+    } catch (const std::exception& exception) {
         folder_.abandon();
+        const rt::Error error = rt::as_error(exception);
+        if (error.code() != rt::ErrorCode::io) throw;
         trouble_ = error.what();
         console.warning(fmt::format("no checkpoint after step {}: {}{}", done, trouble_,
                                     there_ ? fmt::format("; the one after step {} remains", *there_) : ""));

@@ -20,6 +20,7 @@
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
+#include "runtime/core/folder.h"
 #include "runtime/host/processors.h"
 #include "runtime/host/thread_pool.h"
 #include "runtime/ranks/together.h"
@@ -66,19 +67,10 @@ std::optional<std::int64_t> steps_of(const std::string& name) {
     return error == std::errc() && last == end && steps >= 0 ? std::optional(steps) : std::nullopt;
 }
 
-// Names in a folder, in no order; none where it cannot be read.
-std::vector<std::string> names_in(const std::string& path) {
-    std::vector<std::string> names;
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored))
-        names.push_back(entry.path().filename().string());
-    return names;
-}
-
 // The checkpoints in a folder, by their steps.
 std::vector<std::int64_t> checkpoints_in(const std::string& path) {
     std::vector<std::int64_t> all;
-    for (const std::string& name : names_in(path))
+    for (const std::string& name : rt::names_in(path))
         if (const auto steps = steps_of(name); steps && fs::exists(fs::path(path) / name / kManifest))
             all.push_back(*steps);
     std::ranges::sort(all);
@@ -285,8 +277,8 @@ CheckpointFolder::CheckpointFolder(rt::Ranks& ranks, std::string path, const std
         if (::mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail_at("make the folder", path_, errno);
         if (!fs::is_directory(path_)) fail_at("make the folder", path_, EEXIST);
         if (::access(path_.c_str(), W_OK | X_OK) != 0) fail_at("write to", path_, errno);
-        for (const std::string& name : names_in(path_))
-            if (name.starts_with(kHalfDone)) fs::remove_all(fs::path(path_) / name);
+        for (const std::string& name : rt::names_in(path_))
+            if (name.starts_with(kHalfDone)) fs::remove_all(fs::path(path_) / name, ignored);
     });
 }
 
@@ -307,20 +299,25 @@ std::string CheckpointFolder::begin(std::int64_t steps) {
 }
 
 void CheckpointFolder::abandon() noexcept {
-    std::error_code ignored;
-    if (!begun_.empty() && ranks_.is_first()) fs::remove_all(begun_, ignored);
+    try {
+        std::error_code ignored;
+        if (!begun_.empty() && ranks_.is_first()) fs::remove_all(begun_, ignored);
+    } catch (const std::exception&) {
+        // The next run in this folder removes it.
+    }
     begun_.clear();
 }
 
 void CheckpointFolder::finish(Manifest manifest) {
-    std::vector<std::string> names;
-    rt::together(ranks_, [&] { names = names_in(begun_); });
-    std::ranges::sort(names);
-    for (const std::string& name : names) {
-        const std::string path = begun_ + "/" + name;
-        manifest.files.push_back(
-            {name, static_cast<std::int64_t>(fs::file_size(path)), file_digest(ranks_, path)});
-    }
+    rt::together(ranks_, [&] {
+        std::vector<std::string> names = rt::names_in(begun_);
+        std::ranges::sort(names);
+        for (const std::string& name : names)
+            manifest.files.push_back(
+                {name, static_cast<std::int64_t>(fs::file_size(begun_ + "/" + name)), ""});
+    });
+    for (Manifest::File& file : manifest.files)
+        file.digest = file_digest(ranks_, begun_ + "/" + file.name);
     rt::together(ranks_, [&] {
         if (!ranks_.is_first()) return;
         write_text(begun_ + "/" + kManifest, manifest_text(manifest));
@@ -329,14 +326,21 @@ void CheckpointFolder::finish(Manifest manifest) {
         const auto out_of_the_way = [&](const std::string& name) {
             const std::string old = fmt::format("{}/.{}.old", path_, name);
             rename_folder(path_ + "/" + name, old);  // at once; what is left of it is no checkpoint
-            fs::remove_all(old);
+            std::error_code ignored;
+            fs::remove_all(old, ignored);
         };
         // Of the run that this one goes on from, which had come further. That it went on from remains.
         if (fs::exists(target)) out_of_the_way(fs::path(target).filename().string());
         rename_folder(begun_, target);
         flush_folder(path_);
-        for (const std::string& name : names_in(path_))
-            if (const auto steps = steps_of(name); steps && *steps != manifest.steps) out_of_the_way(name);
+        for (const std::string& name : rt::names_in(path_)) {
+            if (const auto steps = steps_of(name); !steps || *steps == manifest.steps) continue;
+            try {
+                out_of_the_way(name);
+            } catch (const rt::Error&) {
+                // The new one is there; that the old one is, too, harms nobody.
+            }
+        }
     });
     begun_.clear();
 }

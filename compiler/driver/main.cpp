@@ -484,7 +484,12 @@ ExitCode guarded_main(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
     // A file that may not grow further (ulimit -f) is an error of the write that finds it, with a message.
     std::signal(SIGXFSZ, SIG_IGN);
-    const int code = static_cast<int>(halo::driver::guarded_main(argc, argv));
+    int code = static_cast<int>(halo::driver::ExitCode::device);
+    try {
+        code = static_cast<int>(halo::driver::guarded_main(argc, argv));
+    } catch (const std::exception&) {  // before there was anything that could say more
+        std::fputs("error: this machine has not enough memory for that\n", stderr);
+    }
     if (!halo::rt::background_is_busy()) return code;
     // A kernel is still being compiled that nobody needs any more, and NVRTC cannot be stopped.
     std::fflush(nullptr);

@@ -2,7 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <openssl/evp.h>
+#define OPENSSL_SUPPRESS_DEPRECATED  // SHA256_Init() and its like
+#include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,9 +14,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <system_error>
 #include <utility>
+
+#include "runtime/core/error.h"
+#include "runtime/core/folder.h"
 
 namespace halo::rt {
 
@@ -29,24 +32,22 @@ constexpr std::string_view kTemporaryPrefix = "writing-";
 constexpr std::size_t kDigits = 64;
 constexpr std::size_t kHeader = kMagic.size() + kDigits + 1;
 
+// By the functions that allocate nothing: EVP's give no digest where there is no memory, or crash.
 class Sha256 {
 public:
-    Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-        EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
-    }
-    void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+    Sha256() { SHA256_Init(&context_); }
+    void add(std::string_view bytes) { SHA256_Update(&context_, bytes.data(), bytes.size()); }
     std::string digits() {
-        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-        unsigned length = 0;
-        EVP_DigestFinal_ex(context_.get(), digest.data(), &length);
+        std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+        SHA256_Final(digest.data(), &context_);
         std::string text;
-        for (unsigned i = 0; i < length; ++i)
-            text += fmt::format("{:02x}", digest[i]);
+        for (const unsigned char byte : digest)
+            text += fmt::format("{:02x}", byte);
         return text;
     }
 
 private:
-    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+    SHA256_CTX context_;
 };
 
 // What an entry begins with. The checksum is over the key, too, which stands for all that the bytes were made
@@ -213,18 +214,23 @@ void DiskCache::trim(std::int64_t incoming) const {
     std::vector<Entry> entries;
     std::int64_t total = incoming;
     const auto now = fs::file_time_type::clock::now();
-    std::error_code error;
-    for (fs::directory_iterator file(folder_, error), end; !error && file != end; file.increment(error)) {
-        const std::string name = file->path().filename().string();
+    std::vector<std::string> names;
+    try {
+        names = names_in(folder_);
+    } catch (const Error&) {
+        return;  // it grows past its bound until it can be read again
+    }
+    for (const std::string& name : names) {
+        const fs::path path = folder_ / name;
         std::error_code gone;
-        const auto time = file->last_write_time(gone);
+        const auto time = fs::last_write_time(path, gone);
         if (gone) continue;
         if (name.starts_with(kTemporaryPrefix)) {  // left by a process that died
-            if (now - time > std::chrono::hours(1)) fs::remove(file->path(), gone);
-        } else if (is_key(file->path().stem().string()) && name.ends_with(kSuffix)) {
-            const auto bytes = static_cast<std::int64_t>(file->file_size(gone));
+            if (now - time > std::chrono::hours(1)) fs::remove(path, gone);
+        } else if (is_key(path.stem().string()) && name.ends_with(kSuffix)) {
+            const auto bytes = static_cast<std::int64_t>(fs::file_size(path, gone));
             if (gone) continue;
-            entries.push_back({file->path(), time, bytes});
+            entries.push_back({path, time, bytes});
             total += bytes;
         }
     }

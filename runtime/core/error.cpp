@@ -13,7 +13,7 @@ Error as_error(const std::exception& exception) {
         dynamic_cast<const std::length_error*>(&exception) != nullptr)
         return {ErrorCode::out_of_memory, "this machine has not enough memory for that"};
     if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
-        return {ErrorCode::io, file->what()};
+        return {ErrorCode::io, "cannot use \"" + file->path1().string() + "\": " + file->code().message()};
     if (const auto* system = dynamic_cast<const std::system_error*>(&exception);
         system != nullptr && (system->code().value() == EAGAIN || system->code().value() == ENOMEM))
         return {

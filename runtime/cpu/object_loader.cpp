@@ -20,8 +20,24 @@ namespace orc = llvm::orc;
 
 namespace {
 
-[[noreturn]] void fail(const std::string& why) {
-    throw Error(ErrorCode::compile_failed, "cannot load compiled code: " + why);
+// Whether memory is what is missing; the error stays as it is.
+bool is_of_memory(llvm::Error& error) {
+    std::error_code code;
+    error = llvm::handleErrors(std::move(error), [&](std::unique_ptr<llvm::ECError> system) -> llvm::Error {
+        code = system->convertToErrorCode();
+        return llvm::Error(std::move(system));
+    });
+    return code == std::errc::not_enough_memory;
+}
+
+[[noreturn]] void fail(const std::string& why, bool is_memory) {
+    throw Error(is_memory ? ErrorCode::out_of_memory : ErrorCode::compile_failed,
+                "cannot load compiled code: " + why);
+}
+
+[[noreturn]] void fail(llvm::Error error) {
+    const bool is_memory = is_of_memory(error);
+    fail(llvm::toString(std::move(error)), is_memory);
 }
 
 // Notes where each symbol of a linked object came to lie.
@@ -81,6 +97,7 @@ private:
 struct LoadedObject::Session {
     std::string bytes;  // of the object; its line table is read when asked for
     std::string complaint;
+    bool lacks_memory = false;  // among what is complained of
     std::vector<Symbol> symbols;
     std::unique_ptr<orc::ExecutionSession> execution;
     std::unique_ptr<orc::ObjectLinkingLayer> layer;
@@ -97,10 +114,11 @@ struct LoadedObject::Session {
 
     void start() {
         auto control = orc::SelfExecutorProcessControl::Create();
-        if (!control) fail(llvm::toString(control.takeError()));
+        if (!control) fail(control.takeError());
         execution = std::make_unique<orc::ExecutionSession>(std::move(*control));
         execution->setErrorReporter([this](llvm::Error error) {
             if (!complaint.empty()) complaint += "; ";
+            lacks_memory = lacks_memory || is_of_memory(error);
             complaint += llvm::toString(std::move(error));
         });
         layer = std::make_unique<orc::ObjectLinkingLayer>(*execution);
@@ -113,7 +131,7 @@ LoadedObject::LoadedObject(const std::string& object, std::function<void*(const 
     Session& session = *session_;
     session.bytes = object;
     auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(session.bytes, "object"));
-    if (!file) fail(llvm::toString(file.takeError()));
+    if (!file) fail(file.takeError());
     session.file = std::move(*file);
     session.start();
 
@@ -121,7 +139,7 @@ LoadedObject::LoadedObject(const std::string& object, std::function<void*(const 
     library.addGenerator(std::make_unique<Resolver>(std::move(resolve)));
     if (auto error =
             session.layer->add(library, llvm::MemoryBuffer::getMemBuffer(session.bytes, "object", false)))
-        fail(llvm::toString(std::move(error)));
+        fail(std::move(error));
     // Looking up one name links the whole object; any defined function will do.
     orc::SymbolLookupSet wanted;
     for (const llvm::object::SymbolRef& symbol : session.file->symbols()) {
@@ -135,8 +153,9 @@ LoadedObject::LoadedObject(const std::string& object, std::function<void*(const 
     auto linked =
         session.execution->lookup({{&library, orc::JITDylibLookupFlags::MatchAllSymbols}}, std::move(wanted));
     if (!linked) {
-        const std::string why = llvm::toString(linked.takeError());
-        fail(session.complaint.empty() ? why : session.complaint);
+        if (session.complaint.empty()) fail(linked.takeError());
+        llvm::consumeError(linked.takeError());
+        fail(session.complaint, session.lacks_memory);
     }
     std::sort(session.symbols.begin(), session.symbols.end(),
               [](const Symbol& a, const Symbol& b) { return a.address < b.address; });

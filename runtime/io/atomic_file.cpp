@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "runtime/core/error.h"
+#include "runtime/core/folder.h"
 
 namespace halo::rt {
 
@@ -87,11 +87,12 @@ void remove_if_left(const std::string& path) {
 
 void remove_left(const std::string& target) {
     const std::string folder = folder_of(target), head = temporary_head(target);
-    std::error_code ignored;
-    for (std::filesystem::directory_iterator file(folder, ignored), end; !ignored && file != end;
-         file.increment(ignored))
-        if (const std::string name = file->path().filename().string(); is_temporary(name, head))
-            remove_if_left(folder + "/" + name);
+    try {
+        for (const std::string& name : names_in(folder))
+            if (is_temporary(name, head)) remove_if_left(folder + "/" + name);
+    } catch (const Error&) {
+        // What was left stays; the file can be written all the same.
+    }
 }
 
 // A new file in the target's folder, locked: its path, and a descriptor, or -1 where errno says why there is

@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/core/error.h"
+#include "runtime/core/folder.h"
+
 namespace halo::rt {
 
 namespace fs = std::filesystem;
@@ -25,10 +28,12 @@ std::vector<fs::path> toolkit_prefixes() {
     }
     prefixes.emplace_back("/usr/local/cuda");
     std::vector<fs::path> versions;
-    std::error_code error;
-    for (fs::directory_iterator entry("/usr/local", error), end; !error && entry != end;
-         entry.increment(error))
-        if (entry->path().filename().string().starts_with("cuda-")) versions.push_back(entry->path());
+    try {
+        for (const std::string& name : names_in("/usr/local"))
+            if (name.starts_with("cuda-")) versions.push_back(fs::path("/usr/local") / name);
+    } catch (const Error&) {
+        // Then it is looked for in the other places.
+    }
     std::sort(versions.rbegin(), versions.rend());
     prefixes.insert(prefixes.end(), versions.begin(), versions.end());
     prefixes.emplace_back("/opt/cuda");

@@ -18,12 +18,10 @@ void together(Ranks& ranks, const std::function<void()>& work) {
         throw;  // the others know
     } catch (const PeerLost&) {
         throw;  // and will never answer
-    } catch (const Error& error) {
+    } catch (const std::exception& exception) {
         own = std::current_exception();
+        const Error error = as_error(exception);
         note(error.code(), error.what());
-    } catch (const std::exception& error) {
-        own = std::current_exception();
-        note(ErrorCode::internal, error.what());
     }
     const std::vector<std::string> all = ranks.all_gather(trouble);
     if (own) std::rethrow_exception(own);
