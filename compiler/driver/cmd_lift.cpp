@@ -62,21 +62,16 @@ void show_nests(const lift::Nests& found, const Console& console) {
         console.message(fmt::format("line {}: {}", line, text));
 }
 
-// Sentences for the spec's header.
-std::vector<std::string> verify(const lift::Options& options, const lift::Lifted& lifted,
-                                const Console& console) {
-    try {
-        const lift::Verification run = lift::verify(options, lifted);
-        for (const std::string& each : run.table)
-            console.message(lifted.outline ? lifted.spec.name + ": " + each : each);
-        if (run.passed) return run.sentences;
-        console.error(fmt::format("the spec does not compute what `{}` computes: {}", options.source.function,
-                                  run.sentences.front()),
-                      "nothing is written; this is a mistake in haloc, please report it with the function");
-        throw CommandError(ExitCode::spec, "");
-    } catch (const lift::SourceError& trouble) {
-        throw CommandError(ExitCode::usage, trouble.what(), "without --verify the function is only read");
-    }
+// Sentences for the header of each spec, and why nothing more can be said; empty: all is verified.
+lift::Verdict verify(const lift::Options& options, const lift::Nests& found, const Console& console) {
+    const lift::Verdict verdict = lift::verify_function(options, found);
+    for (const std::string& each : verdict.table)
+        console.message(each);
+    if (verdict.difference.empty()) return verdict;
+    console.error(fmt::format("the spec does not compute what `{}` computes: {}", options.source.function,
+                              verdict.difference),
+                  "nothing is written; this is a mistake in haloc, please report it with the function");
+    throw CommandError(ExitCode::spec, "");
 }
 
 void write_replaced(const std::string& path, const LiftOptions& options, const lift::Nests& found,
@@ -103,7 +98,7 @@ void write_replaced(const std::string& path, const LiftOptions& options, const l
 
 ExitCode lift(const LiftOptions& options, const Console& console) {
     lift::Options wanted;
-    wanted.source = {options.file, options.function, options.build_folder, options.arguments};
+    wanted.source = {options.file, options.function, options.build_folder, options.arguments, {}};
     wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
     wanted.name = options.name;
     wanted.keep_result = !options.replace.empty();
@@ -114,15 +109,15 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     if (!options.replace.empty() && options.replace == options.output)
         throw CommandError(ExitCode::usage, "-o and --replace name the same file",
                            "the spec and the source are a file each");
-    const bool verified = options.verify || !options.replace.empty();
     const lift::Nests found = lift_or_refuse(wanted, console);
+    lift::Verdict verdict;
+    verdict.left = "haloc lift --verify runs the function and the spec on random data";
+    verdict.sentences.assign(found.lifted.size(), {"Not verified: " + verdict.left + "."});
+    if (options.verify || !options.replace.empty()) verdict = verify(wanted, found, console);
     std::string text;
     std::vector<std::string> specs;
-    for (const lift::Lifted& each : found.lifted) {
-        std::vector<std::string> verdict{
-            "Not verified: haloc lift --verify runs the function and the spec on random data."};
-        if (verified) verdict = verify(wanted, each, console);
-        specs.push_back(lift::file_text(each, verdict));
+    for (std::size_t i = 0; i < found.lifted.size(); ++i) {
+        specs.push_back(lift::file_text(found.lifted[i], verdict.sentences[i]));
         text += (text.empty() ? "" : "\n") + specs.back();
     }
     const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
@@ -134,8 +129,8 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
         if (options.replace.empty()) console.result(text);
     } else {
         write_text(options.output, text);
-        console.message(
-            fmt::format("{} written{}", options.output, verified ? ", verified" : ", not verified"));
+        console.message(fmt::format("{} written, {}", options.output,
+                                    verdict.left.empty() ? "verified" : "not verified: " + verdict.left));
     }
     return ExitCode::ok;
 }

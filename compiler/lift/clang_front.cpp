@@ -10,6 +10,7 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/PreprocessorOutputOptions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
 #include <clang/Lex/PreprocessorOptions.h>
@@ -99,8 +100,9 @@ Command command_of(const SourceRequest& request, Mode mode) {
                                                        "-nocudalib", "--no-cuda-version-check"});
         else
             command.words.insert(command.words.end(), {"-x", "c++", "-DHALO_LIFT_HOST=1"});
-        command.words.insert(command.words.end(),
-                             {"-include", std::string(kCudaFolder) + "/prelude.h", "-isystem", kCudaFolder});
+        if (request.text.empty())
+            command.words.insert(command.words.end(), {"-include", std::string(kCudaFolder) + "/prelude.h",
+                                                       "-isystem", kCudaFolder});
     }
     // One thread runs it, and the loader knows no memory of threads.
     if (mode == Mode::compile)
@@ -283,15 +285,33 @@ std::string read_file(const std::string& path) {
     if (!buffer) throw SourceError("cannot read " + path + ": " + buffer.getError().message(), true);
     return (*buffer)->getBuffer().str();
 }
+std::string text_of(const SourceRequest& request) {
+    return request.text.empty() ? read_file(request.file) : request.text;
+}
+
+class PreprocessAction : public clang::PreprocessorFrontendAction {
+public:
+    explicit PreprocessAction(llvm::raw_ostream& out) : out_(out) {}
+
+protected:
+    void ExecuteAction() override {
+        clang::PreprocessorOutputOptions how;
+        how.ShowCPP = how.ShowLineMarkers = 1;
+        clang::DoPrintPreprocessedInput(getCompilerInstance().getPreprocessor(), &out_, how);
+    }
+
+private:
+    llvm::raw_ostream& out_;
+};
 
 }  // namespace
 
 c::Unit read_function(const SourceRequest& request) {
-    read_file(request.file);
+    const std::string source = text_of(request);
     std::string text, trouble;
     llvm::raw_string_ostream messages(text);
     c::Unit unit;
-    auto compiler = make_compiler(request, Mode::read, nullptr, messages);
+    auto compiler = make_compiler(request, Mode::read, &source, messages);
     Action action([&](clang::ASTContext& context) {
         if (const clang::FunctionDecl* function = the_function(context, request, trouble))
             unit = translate(context, *function, request.file);
@@ -313,6 +333,19 @@ c::Unit read_function(const SourceRequest& request) {
     return unit;
 }
 
+std::string preprocess(const SourceRequest& request) {
+    const std::string source = text_of(request);
+    std::string said, text;
+    llvm::raw_string_ostream messages(said), out(text);
+    auto compiler = make_compiler(request, Mode::read, &source, messages);
+    PreprocessAction action(out);
+    const bool done = compiler->ExecuteAction(action);
+    messages.flush();
+    out.flush();
+    if (!done || text.empty()) throw SourceError(request.file + " cannot be preprocessed\n" + said);
+    return text;
+}
+
 std::set<std::string> kinds_in(const SourceRequest& request) {
     std::string text, trouble;
     llvm::raw_string_ostream messages(text);
@@ -327,12 +360,12 @@ std::set<std::string> kinds_in(const SourceRequest& request) {
 }
 
 std::string compile_with(const SourceRequest& request, const std::string& text, const std::string& inserted,
-                         std::size_t at) {
-    std::string source = read_file(request.file);
+                         std::size_t at, bool traced) {
+    std::string source = text_of(request);
     std::string said;
     llvm::raw_string_ostream messages(said);
     if (is_cuda(request)) {
-        auto compiler = make_compiler(request, Mode::read, nullptr, messages);
+        auto compiler = make_compiler(request, Mode::read, &source, messages);
         Action action([&](clang::ASTContext& context) { remove_launches(context, source, at); });
         compiler->ExecuteAction(action);
         said.clear();
@@ -342,6 +375,12 @@ std::string compile_with(const SourceRequest& request, const std::string& text, 
     auto compiler = make_compiler(request, Mode::compile, &source, messages);
     compiler->getFrontendOpts().ProgramAction = clang::frontend::EmitObj;
     compiler->getCodeGenOpts().OptimizationLevel = 0;
+    if (traced) {
+        compiler->getCodeGenOpts().SanitizeCoverageType = 1;  // of functions
+        compiler->getCodeGenOpts().SanitizeCoverageTracePC = 1;
+        compiler->getCodeGenOpts().SanitizeCoverageTraceLoads = 1;
+        compiler->getCodeGenOpts().SanitizeCoverageTraceStores = 1;
+    }
     compiler->getCodeGenOpts().RelocationModel = llvm::Reloc::PIC_;
     compiler->getLangOpts().PICLevel = 2;
     llvm::SmallVector<char, 0> object;

@@ -22,6 +22,7 @@ struct SourceRequest {
     std::string function;
     std::string build_folder;  // with compile_commands.json; empty: the file's folder and those above
     std::vector<std::string> arguments;  // of clang, as behind `--`; where given, no database is asked
+    std::string text;                    // what preprocess() made of the file; empty: the file is read
 };
 
 // What the compiler says about the file, or why there is no such function; lines as a compiler prints them.
@@ -35,14 +36,18 @@ public:
 // Throws SourceError.
 c::Unit read_function(const SourceRequest& request);
 
+// The file without macros and directives but `# LINE "FILE"`, to be put into `text`. Throws SourceError.
+std::string preprocess(const SourceRequest& request);
+
 // The kinds of statements and expressions in the function's body, as Clang calls them. Throws SourceError.
 std::set<std::string> kinds_in(const SourceRequest& request);
 
 // The file compiled for this machine, with `text` behind its last line, and `inserted` in front of its byte
 // `at`, to an ELF object. Of a CUDA file: as
 // C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
-// functions that launch kernels. Throws SourceError.
+// functions that launch kernels. traced: it calls __sanitizer_cov_load4() and its like with each address that
+// it reads or writes. Throws SourceError.
 std::string compile_with(const SourceRequest& request, const std::string& text,
-                         const std::string& inserted = "", std::size_t at = 0);
+                         const std::string& inserted = "", std::size_t at = 0, bool traced = false);
 
 }  // namespace halo::lift

@@ -23,7 +23,8 @@ std::string_view trimmed(std::string_view line) {
 
 class Replacer {
 public:
-    Replacer(const Nests& found, const std::vector<std::string>& specs) : found_(found), specs_(specs) {}
+    Replacer(const Nests& found, const std::vector<std::string>& specs, const std::string& support)
+        : found_(found), specs_(specs), support_(support) {}
 
     Replaced make() {
         const c::Unit& unit = found_.lifted.front().unit;
@@ -68,8 +69,9 @@ public:
             edits_.push_back(
                 {end_of_support, definitions.substr(std::min<std::size_t>(1, definitions.size())) + "\n"});
         else if (!result_.calls.empty())
-            edits_.push_back({place_for_support(function_begin),
-                              "\n" + call_support() + definitions + "\n" + kEnd + "\n\n"});
+            edits_.push_back(
+                {place_for_support(function_begin),
+                 "\n" + (support_.empty() ? call_support() : support_) + definitions + "\n" + kEnd + "\n\n"});
         std::stable_sort(edits_.begin(), edits_.end(),
                          [](const Edit& a, const Edit& b) { return a.at > b.at; });
         for (const Edit& each : edits_)
@@ -124,6 +126,7 @@ private:
         for (const SourceRange& around : each.outline->around) {
             std::size_t unused = 0;
             const std::string pragma = pragma_before(around.begin, unused);
+            if (!support_.empty()) continue;
             if (pragma.find("omp") != std::string::npos || pragma.find("acc") != std::string::npos)
                 throw Refusal(where, "this loop is in a part that several threads run, by `" +
                                          pragma.substr(0, pragma.find('\n')) +
@@ -180,6 +183,7 @@ private:
 
     const Nests& found_;
     const std::vector<std::string>& specs_;
+    const std::string& support_;
     std::string text_;
     std::vector<Edit> edits_;
     Replaced result_;
@@ -187,8 +191,9 @@ private:
 
 }  // namespace
 
-Replaced replace_loops(const Nests& found, const std::vector<std::string>& specs) {
-    return Replacer(found, specs).make();
+Replaced replace_loops(const Nests& found, const std::vector<std::string>& specs,
+                       const std::string& support) {
+    return Replacer(found, specs, support).make();
 }
 
 }  // namespace halo::lift

@@ -24,7 +24,10 @@ struct Replaced {
     std::vector<std::string> calls;  // names of stencils that are called
     std::vector<LiftError> left;     // why others are not: their loops stay as they were
 };
-// specs: the file_text() of each. Throws SourceError where the function is not in the file itself.
-Replaced replace_loops(const Nests& found, const std::vector<std::string>& specs);
+// specs: the file_text() of each. support: what all calls need; empty: call_support(). Text that is run by
+// one thread, to be compared, may have calls where several threads would run. Throws SourceError where the
+// function is not in the file itself.
+Replaced replace_loops(const Nests& found, const std::vector<std::string>& specs,
+                       const std::string& support = "");
 
 }  // namespace halo::lift

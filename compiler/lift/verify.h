@@ -22,6 +22,18 @@ struct Verification {
 // interpreter. Throws SourceError where the function cannot be run by itself.
 Verification verify(const Options& options, const Lifted& lifted);
 
+// Of all that was lifted of a function.
+struct Verdict {
+    std::string difference;  // what a spec computes otherwise than the function; empty: nothing
+    std::string left;        // why it is not verified though nothing differs: "line 12 was never reached"
+    std::vector<std::vector<std::string>> sentences;  // for the header of each spec
+    std::vector<std::string> table;                   // a line each
+};
+
+// Each spec beside what it was lifted from, and the whole function beside itself with the stencils in place.
+// It is verified where both can be run, agree, and each branch of the function was taken both ways.
+Verdict verify_function(const Options& options, const Nests& found);
+
 // The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the
 // values point to. order: of each value, what it is. Throws SourceError.
 struct HarnessValue {

@@ -1,0 +1,188 @@
+#include "compiler/lift/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+namespace halo::lift {
+
+namespace {
+
+using Node = c::Expr::Kind;
+using Kind = c::Statement::Kind;
+
+constexpr char kHead[] = R"(
+#ifdef __cplusplus
+extern "C"
+#else
+extern
+#endif
+unsigned char halo_lift_seen[];
+#define HALO_LIFT_SAW(k, ...) \
+    ((__VA_ARGS__) ? (int)(halo_lift_seen[2 * (k)] = 1) : (int)(halo_lift_seen[2 * (k) + 1] = 1) * 0)
+)";
+
+class Instrumenter {
+public:
+    explicit Instrumenter(const c::Unit& unit) : unit_(unit), text_(unit.source.text()) {}
+
+    Instrumented make() {
+        for (const c::Function& each : unit_.functions) {
+            if (each.body < 0 || line_of(text_, each.where.begin).is_system) continue;
+            walk(each.body);
+        }
+        std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
+            if (a.at != b.at) return a.at < b.at;
+            if (a.is_end != b.is_end) return a.is_end;
+            return a.is_end ? a.width < b.width : a.width > b.width;
+        });
+        result_.text = kHead;
+        std::size_t from = 0;
+        for (const Edit& each : edits_) {
+            result_.text += text_.substr(from, each.at - from);
+            result_.text += each.text;
+            from = each.at;
+        }
+        result_.text += text_.substr(from);
+        return std::move(result_);
+    }
+
+private:
+    struct Edit {
+        std::size_t at = 0, width = 0;  // of what it encloses
+        bool is_end = false;
+        std::string text;
+    };
+
+    const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
+    std::string_view words(SourceRange where) const {
+        return text_.substr(where.begin, where.end - where.begin);
+    }
+
+    void walk(int id) {
+        if (id < 0) return;
+        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
+        for (const int declared : each.variables)
+            walk_expr(unit_.variables[static_cast<std::size_t>(declared)].init);
+        walk_expr(each.expr);
+        if (each.kind == Kind::loop) walk_expr(each.step);
+        const std::string_view head = words(each.where);
+        const bool is_constant = head.rfind("if constexpr", 0) == 0;
+        if (each.kind == Kind::branch && !is_constant) condition(each.expr, true);
+        if (each.kind == Kind::loop || each.kind == Kind::repeat) condition(each.expr, false);
+        const bool is_case = each.kind == Kind::unknown && !each.statements.empty() &&
+                             (head.rfind("case", 0) == 0 || head.rfind("default", 0) == 0);
+        if (is_case) {
+            const SourceRange inner =
+                unit_.statements[static_cast<std::size_t>(each.statements.back())].where;
+            const int k = point(each.where.begin, std::string(head.substr(0, head.find(':'))), false);
+            edits_.push_back({inner.begin, 0, false, fmt::format("halo_lift_seen[{}] = 1; ", 2 * k)});
+        }
+        for (const int inner : each.statements)
+            walk(inner);
+    }
+    void walk_expr(int id) {
+        if (id < 0) return;
+        const c::Expr& from = expr(id);
+        if (from.kind == Node::conditional) condition(from.operands[0], true);
+        const bool chooses = from.kind == Node::binary && (from.text == "&&" || from.text == "||");
+        if (chooses) {
+            condition(from.operands[0], true);
+            condition(from.operands[1], true);
+        }
+        for (const int operand : from.operands)
+            walk_expr(operand);
+    }
+    void condition(int id, bool needs_false) {
+        if (id < 0) return;
+        const c::Expr* from = &expr(id);
+        while (from->kind == Node::convert || (from->kind == Node::unary && from->text == "!")) {
+            if (from->kind == Node::unary) needs_false = true;
+            from = &expr(from->operands[0]);
+        }
+        if (is_constant(*from)) return;
+        if (from->kind == Node::binary && (from->text == "&&" || from->text == "||")) {
+            condition(from->operands[0], needs_false);
+            condition(from->operands[1], needs_false);
+            return;
+        }
+        const SourceRange where = from->where;
+        if (where.end <= where.begin || !done_.insert({where.begin, where.end}).second) return;
+        const int k = point(where.begin, std::string(words(where)), needs_false);
+        edits_.push_back({where.begin, where.end - where.begin, false, fmt::format("HALO_LIFT_SAW({}, ", k)});
+        edits_.push_back({where.end, where.end - where.begin, true, ")"});
+    }
+    // Of one side of it there is nothing to see.
+    bool is_constant(const c::Expr& from) const {
+        if (from.kind == Node::integer || from.kind == Node::real) return true;
+        if (from.kind == Node::variable) {
+            const c::Variable& named = unit_.variables[static_cast<std::size_t>(from.variable)];
+            return named.is_const && named.storage != c::Variable::Storage::parameter && named.init >= 0 &&
+                   is_constant(expr(named.init));
+        }
+        const bool is_value = from.kind == Node::unary || from.kind == Node::binary || from.kind == Node::convert ||
+                              from.kind == Node::conditional;
+        return is_value && std::all_of(from.operands.begin(), from.operands.end(),
+                                       [&](int operand) { return is_constant(expr(operand)); });
+    }
+    int point(std::size_t at, const std::string& text, bool needs_false) {
+        const Line line = line_of(text_, at);
+        result_.points.push_back({line.file, line.line, text, needs_false});
+        return static_cast<int>(result_.points.size()) - 1;
+    }
+
+    const c::Unit& unit_;
+    std::string_view text_;
+    std::vector<Edit> edits_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> done_;
+    Instrumented result_;
+};
+
+}  // namespace
+
+Instrumented instrument(const c::Unit& unit) {
+    return Instrumenter(unit).make();
+}
+
+// A marker is `# 12 "solver.c" 1 3`; of its flags 3 says that the file is the system's.
+Line line_of(std::string_view text, std::size_t at) {
+    Line found;
+    std::size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1);
+    begin = begin == std::string_view::npos ? 0 : begin + 1;
+    int lines = 0;  // from behind the marker to here
+    for (std::size_t line = begin;; ++lines) {
+        const std::string_view words = text.substr(line, text.find('\n', line) - line);
+        if (words.size() > 2 && words[0] == '#' && words[1] == ' ' && words[2] >= '0' && words[2] <= '9') {
+            const std::size_t open = words.find('"'), close = words.rfind('"');
+            found.line = std::atoi(std::string(words.substr(2)).c_str()) + lines - 1;
+            if (close != std::string_view::npos && close > open) {
+                found.file = words.substr(open + 1, close - open - 1);
+                found.is_system = words.find(" 3", close) != std::string_view::npos;
+            }
+            return found;
+        }
+        if (line < 2) return found;
+        const std::size_t before = text.rfind('\n', line - 2);
+        line = before == std::string_view::npos ? 0 : before + 1;
+    }
+}
+
+std::vector<std::string> unseen(const std::vector<BranchPoint>& points, const unsigned char* seen) {
+    std::vector<std::string> all;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+        const bool was_true = seen[2 * k] != 0, was_false = seen[2 * k + 1] != 0;
+        if (was_true && (was_false || !points[k].needs_false)) continue;
+        const bool is_case = points[k].text.rfind("case", 0) == 0 || points[k].text.rfind("default", 0) == 0;
+        if (is_case || (!was_true && !was_false))
+            all.push_back(fmt::format("line {} was never reached", points[k].line));
+        else
+            all.push_back(fmt::format("in line {} `{}` was never {}", points[k].line, points[k].text,
+                                      was_true ? "false" : "true"));
+    }
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+}  // namespace halo::lift

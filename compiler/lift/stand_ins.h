@@ -1,0 +1,50 @@
+// What a function may call while it is run beside its stencils: a closed list of the C library, with memory and
+// output that can be compared; and the C interface of Halocline, answered by the reference interpreter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace halo::lift {
+
+// Memory that a run may touch. Elements that it has read or written lie in [low, high).
+struct Region {
+    char* begin = nullptr;
+    char* end = nullptr;
+    char* low = nullptr;
+    char* high = nullptr;
+    // Of the boxes that stencils copy: where they lie, and how far a row or plane of them is from the next.
+    char* copied_low = nullptr;
+    char* copied_high = nullptr;
+    std::ptrdiff_t pitch = 0;
+};
+
+// Shared with the process of the run.
+struct RunRecord {
+    static constexpr int kMostRegions = 64;
+    Region regions[kMostRegions];
+    int region_count = 0;
+    int failing_allocation = -1;  // the one that gives no memory; -1: none
+    int allocations = 0;
+    char called[128] = {};  // a function that is not in the list, and ended the run
+    bool has_exited = false;
+    int exit_code = 0;
+    char ran[1024] = {};  // the stencils that were run, each with a space behind it
+};
+
+// The record that this process writes to from now on.
+void record_run(RunRecord* record);
+
+// Where JIT-compiled code finds what it calls; null: a call ends the run, and the record says so.
+void* library_symbol(const std::string& name);
+// The calls that a traced object makes, and those of the C interface.
+std::map<std::string, void*> stand_in_symbols();
+// Ends the run with the name of what was called.
+void* stop_at_call(const std::string& name);
+
+// What call_support() (replace.h) is in a text that is run here: declarations without headers.
+extern const char kCallDeclarations[];
+
+}  // namespace halo::lift

@@ -1,0 +1,150 @@
+#include "compiler/lift/whole_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "compiler/lift/memory.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using Kind = WholeValue::Kind;
+
+constexpr std::size_t kRows = 1024, kPlanes = 32;  // behind tables of pointers
+
+bool is_one(const WholeValue& value) {
+    return value.kind == Kind::number || value.kind == Kind::result;
+}
+
+// A whole number as its type holds it.
+void put(char* at, Number type, double value) {
+    if (c::is_integer(type) && type != Number::boolean) {
+        const auto whole = static_cast<std::int64_t>(value);
+        std::memcpy(at, &whole, bytes_of(type));
+    } else {
+        write_number(at, type, value);
+    }
+}
+
+}  // namespace
+
+Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes)
+    : values(harness.values), global_values(harness.globals) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
+        rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))
+                                              : nullptr);
+    }
+    for (std::size_t i = 0; i < global_values.size(); ++i) {
+        const auto bytes = static_cast<std::size_t>(global_bytes[i]);
+        global_memory_.push_back(std::make_unique<GuardedMemory>((bytes + 4095) / 4096 * 4096));
+        global_contents_.emplace_back(bytes);
+    }
+}
+
+bool Arguments::has_tables(std::size_t i) const {
+    return values[i].kind == Kind::rows || values[i].kind == Kind::planes;
+}
+
+std::size_t Arguments::room(std::size_t i) const {
+    constexpr std::size_t kRoom = 256 * 1024, kPage = 4096;
+    return std::max(kRoom, (values[i].least_bytes + kPage - 1) / kPage * kPage);
+}
+
+void Arguments::draw(Draws& draws) {
+    contents_.clear();
+    numbers_.clear();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const WholeValue& each = values[i];
+        const std::size_t bytes = is_one(each) ? 64 : 2 * room(i), size = bytes_of(each.number);
+        std::vector<char> content(bytes, 0);
+        double first = 0;
+        if (each.kind == Kind::number) {
+            first = draws.number(each.number);
+            put(content.data(), each.number, first);
+        } else if (each.kind == Kind::rows && each.number == Number::i8) {  // the arguments of a command
+            for (std::size_t at = 0; at < bytes; at += bytes / kRows)
+                std::snprintf(content.data() + at, 8, "%d", static_cast<int>(draws.length()));
+        } else if (each.kind != Kind::result) {
+            for (std::size_t at = 0; at + size <= bytes; at += size)
+                put(content.data() + at, each.number, draws.cell(each.number));
+        }
+        numbers_.push_back(first);
+        contents_.push_back(std::move(content));
+    }
+    for (std::size_t i = 0; i < global_values.size(); ++i) {
+        const Number type = global_values[i].number;
+        std::vector<char>& content = global_contents_[i];
+        const std::size_t size = bytes_of(type);
+        for (std::size_t at = 0; at + size <= content.size(); at += size)
+            put(content.data() + at, type, content.size() == size ? draws.number(type) : draws.cell(type));
+    }
+}
+
+char* Arguments::place_of(std::size_t i, Layout layout, const std::vector<Region>& touched) const {
+    if (is_one(values[i]) || has_tables(i)) return memory_[i]->begin();
+    char* middle = memory_[i]->begin() + room(i);
+    if (layout == Layout::roomy || touched[i].high <= touched[i].low) return middle;
+    return middle +
+           (layout == Layout::high ? touched[i].end - touched[i].high : touched[i].begin - touched[i].low);
+}
+
+std::vector<void*> Arguments::place(Layout layout, const std::vector<Region>& touched, RunRecord& record) {
+    std::vector<void*> places;
+    record.region_count = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        GuardedMemory& memory = *memory_[i];
+        char* at = place_of(i, layout, touched);
+        // The same numbers lie around the pointer, wherever it is.
+        const bool is_array = !is_one(values[i]) && !has_tables(i);
+        char* first = at - (is_array ? room(i) : 0);
+        char* from = std::max(memory.begin(), first);
+        char* to = std::min(memory.end(), first + contents_[i].size());
+        std::memset(memory.begin(), 0, memory.size());
+        std::memcpy(from, contents_[i].data() + (from - first), static_cast<std::size_t>(to - from));
+        if (rows_[i]) {
+            char** planes = reinterpret_cast<char**>(rows_[i]->begin());
+            char** rows = planes + kPlanes;
+            for (std::size_t row = 0; row < kRows; ++row)
+                rows[row] = memory.begin() + row * (memory.size() / kRows);
+            for (std::size_t plane = 0; plane < kPlanes; ++plane)
+                planes[plane] = reinterpret_cast<char*>(rows + plane * (kRows / kPlanes));
+            at = reinterpret_cast<char*>(values[i].kind == Kind::rows ? rows : planes);
+        }
+        if (record.region_count < RunRecord::kMostRegions)
+            record.regions[record.region_count++] = {memory.begin(), memory.end(), memory.end(), memory.begin(),
+                                                     memory.end(),   memory.begin(), 0};
+        places.push_back(at);
+    }
+    return places;
+}
+
+std::vector<GlobalPlace> Arguments::globals() const {
+    std::vector<GlobalPlace> all;
+    for (std::size_t i = 0; i < global_values.size(); ++i)
+        all.push_back({&global_contents_[i], global_memory_[i].get()});
+    return all;
+}
+
+std::vector<std::vector<char>> Arguments::memory() const {
+    std::vector<std::vector<char>> all;
+    for (const auto& each : memory_)
+        all.emplace_back(each->begin(), each->end());
+    return all;
+}
+
+std::string Arguments::text() const {
+    std::string all;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i].kind == Kind::number)
+            all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", values[i].name, numbers_[i]);
+    }
+    return all.empty() ? "no arguments" : all;
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,44 @@
+// What a whole function is called with: numbers, and memory for its arrays; for whole_run.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/lift/draws.h"
+#include "compiler/lift/whole_harness.h"
+#include "compiler/lift/whole_process.h"
+
+namespace halo::lift {
+
+// Where an array lies in its memory: with room on both sides of it, or so that what is touched of it ends, or begins,
+// at a page that nobody may touch.
+enum class Layout : unsigned char { roomy, high, low };
+
+class Arguments {
+public:
+    // global_bytes: the size of each global.
+    Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes);
+
+    void draw(Draws& draws);  // new values for all
+    // Writes them to memory, and tells the record of it. touched: of each value, in a roomy layout.
+    std::vector<void*> place(Layout layout, const std::vector<Region>& touched, RunRecord& record);
+    std::vector<GlobalPlace> globals() const;
+    std::vector<std::vector<char>> memory() const;  // what lies there now, of each value
+    std::string text() const;                       // of the numbers: "n = 3, r = 0.5"
+
+    // Whether a value is a table of pointers to its rows.
+    bool has_tables(std::size_t i) const;
+
+    const std::vector<WholeValue> values, global_values;
+
+private:
+    char* place_of(std::size_t i, Layout layout, const std::vector<Region>& touched) const;
+    std::size_t room(std::size_t i) const;  // on each side of where the pointer points
+
+    std::vector<std::unique_ptr<GuardedMemory>> memory_, rows_, global_memory_;
+    std::vector<std::vector<char>> contents_, global_contents_;
+    std::vector<double> numbers_;
+};
+
+}  // namespace halo::lift

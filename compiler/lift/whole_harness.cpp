@@ -1,0 +1,261 @@
+#include "compiler/lift/whole_harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/lift/clang_front.h"
+#include "compiler/lift/coverage.h"
+#include "compiler/lift/memory.h"
+#include "compiler/lift/replace.h"
+#include "compiler/lift/stand_ins.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using Kind = WholeValue::Kind;
+
+constexpr int kVectorElements = 16384;
+
+class Writer {
+public:
+    Writer(const c::Unit& unit, const Nests& found)
+        : unit_(unit), found_(found), function_(unit.functions[static_cast<std::size_t>(unit.function)]) {}
+
+    WholeHarness write() {
+        if (!function_.is_plain)
+            throw SourceError("`" + function_.name + "` is a template or a member, and is not called by itself");
+        std::string arguments;
+        for (const int id : function_.parameters)
+            arguments += (arguments.empty() ? "" : ", ") + argument(id);
+        const std::string call = function_.full_name + "(" + arguments + ")";
+        const c::Type& result = type(function_.result);
+        const std::string head = unit_.is_cxx ? "extern \"C\" " : "";
+        std::string text = unit_.is_cxx ? "extern \"C\" __attribute__((visibility(\"hidden\"))) void* "
+                                          "__dso_handle;\nvoid* __dso_handle = nullptr;\n"
+                                        : "";
+        const std::string globals = global_places();
+        text += head + "void halo_lift_globals(void** p, long* bytes) {\n    (void)p;\n    (void)bytes;\n" +
+                globals + "}\n";
+        std::string body = "    " + call + ";\n";
+        if (result.kind == c::Type::Kind::number)
+            body = fmt::format("    *({}*){} = {};\n", result.plain,
+                               value({Kind::result, result.number, "the result", 0}), call);
+        else if (result.plain != "void")
+            throw SourceError("`" + function_.name + "` returns something that is no number");
+        const auto whole = [&](const std::string& called) {
+            return head + "void halo_lift_whole(void** v) {\n    (void)v;\n" + before_ + called + after_ + "}\n";
+        };
+        if (!function_.is_kernel) {
+            harness_.text = text + whole(body);
+            return std::move(harness_);
+        }
+        const Lifted& stencil = found_.lifted.front();
+        const StencilCall instead = write_call(stencil, stencil.spec.body);
+        harness_.text = text + whole(launch(arguments));
+        harness_.replaced = kCallDeclarations + instead.definition + "static int halo_lift_instead(" + parameters() +
+                            ") { return " + instead.call + "; }\n" + text +
+                            whole("    if (halo_lift_instead(" + arguments + ")) return;\n" + launch(arguments));
+        return std::move(harness_);
+    }
+
+private:
+    const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
+    const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
+
+    std::string value(WholeValue made) {
+        harness_.values.push_back(std::move(made));
+        return fmt::format("v[{}]", harness_.values.size() - 1);
+    }
+    std::string number(const std::string& name, const c::Type& of) {
+        return fmt::format("*({}*){}", of.plain, value({Kind::number, of.number, name, 0}));
+    }
+
+    std::string parameters() const {
+        std::string all;
+        for (const int id : function_.parameters)
+            all += (all.empty() ? "" : ", ") + type(variable(id).type).text + " " + variable(id).name;
+        return all;
+    }
+    // All threads of a kernel, one after the other: at least as many along each axis as any size that it is given.
+    std::string launch(const std::string& arguments) const {
+        const Lifted& stencil = found_.lifted.front();
+        std::string text = "    long long most = 1;\n";
+        for (std::size_t i = 0; i < harness_.values.size(); ++i) {
+            const WholeValue& each = harness_.values[i];
+            if (each.kind == Kind::number && c::is_integer(each.number) && bytes_of(each.number) >= 4)
+                text += fmt::format("    if (*({0}*)v[{1}] > most) most = *({0}*)v[{1}];\n",
+                                    bytes_of(each.number) == 4 ? "int" : "long long", i);
+        }
+        for (const Polynomial& each : stencil.form.grid) {
+            if (each.constant()) text += fmt::format("    if ({0} > most) most = {0};\n", *each.constant());
+        }
+        text += "    if (most > 2048) __builtin_trap();\n";
+        const int size[3] = {8, 4, 2};
+        for (int a = 0; a < 3; ++a) {
+            const std::string axis(1, "xyz"[a]);
+            const bool is_used = std::any_of(stencil.model.symbols.begin(), stencil.model.symbols.end(),
+                                             [&](const Symbol& each) { return each.name == "threadIdx." + axis; });
+            text += fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n", a,
+                                is_used ? size[a] : 1, is_used ? fmt::format("most / {} + 1", size[a]) : "1");
+        }
+        for (int a = 5; a >= 0; --a)
+            text += fmt::format("    for (unsigned i{0} = 0; i{0} < {1}.{2}; ++i{0}) {{ ((unsigned*)&{3})[{4}] = i{0};\n", a,
+                                a < 3 ? "blockDim" : "gridDim", "xyz"[a % 3], a < 3 ? "threadIdx" : "blockIdx", a % 3);
+        return text + "    " + function_.full_name + "(" + arguments + ");\n    }}}}}}\n";
+    }
+
+    std::string argument(int id) {
+        const c::Variable& named = variable(id);
+        const c::Type& of = type(named.type);
+        if (of.kind == c::Type::Kind::number) return number(named.name, of);
+        if (of.is_reference && type(of.element).kind == c::Type::Kind::number)
+            return number(named.name, type(of.element));
+        const c::Type& held = of.is_reference ? type(of.element) : of;
+        if (held.is_vector) return vector(named.name, held);
+        if (held.kind == c::Type::Kind::array && of.is_reference)
+            return "*(__typeof__(" + held.plain + ")*)" + array(named.name, held);
+        if (of.kind == c::Type::Kind::pointer && !of.is_reference) {
+            if (const std::string made = pointer(named.name, of); !made.empty())
+                return unit_.is_cxx ? "(" + of.text + ")" + made : made;
+            return record(id);
+        }
+        if (of.kind == c::Type::Kind::other) return record(id);
+        throw SourceError("`" + named.name + "` is of a type that is not made for a call: " + of.text);
+    }
+    // Empty: to a struct.
+    std::string pointer(const std::string& name, const c::Type& of) {
+        const c::Type* inner = &type(of.element);
+        int pointers = 1;
+        for (; inner->kind == c::Type::Kind::pointer || inner->kind == c::Type::Kind::array;
+             inner = &type(inner->element))
+            pointers += inner->kind == c::Type::Kind::pointer;
+        if (inner->kind != c::Type::Kind::number) return "";
+        if (pointers > 3) throw SourceError("`" + name + "` is reached by four pointers, and is not made");
+        return value({pointers == 1 ? Kind::array : pointers == 2 ? Kind::rows : Kind::planes, inner->number, name, least_bytes(name)});
+    }
+
+    std::string array(const std::string& name, const c::Type& of) {
+        const c::Type* inner = &of;
+        while (inner->kind == c::Type::Kind::array)
+            inner = &type(inner->element);
+        if (inner->kind != c::Type::Kind::number)
+            throw SourceError("`" + name + "` is an array of what is no number, and is not made for a call");
+        return value({Kind::array, inner->number, name, least_bytes(name)});
+    }
+    // Of its elements, which go back afterwards.
+    std::string vector(const std::string& name, const c::Type& of) {
+        const c::Type& element = type(of.element);
+        if (element.kind != c::Type::Kind::number)
+            throw SourceError("`" + name + "` is a vector of vectors, and is not made for a call");
+        const std::string local = "halo_lift_" + name;
+        std::string of_element = element.plain;
+        if (of_element.rfind("const ", 0) == 0) of_element = of_element.substr(6);
+        const std::string first = fmt::format("(({}*){})", of_element,
+                                              value({Kind::array, element.number, name, least_bytes(name)}));
+        before_ += fmt::format("    std::vector<{}> {}({}, {} + {});\n", of_element, local, first, first,
+                               kVectorElements);
+        after_ += fmt::format("    for (int i = 0; i < {0} && i < (int){1}.size(); ++i) {2}[i] = {1}[i];\n",
+                              kVectorElements, local, first);
+        return local;
+    }
+    // What the nests need of an array whose extents are constants.
+    std::size_t least_bytes(const std::string& name) const {
+        std::size_t most = 0;
+        for (const Lifted& nest : found_.lifted) {
+            for (const Field& each : nest.form.fields) {
+                const Object& object = nest.model.object(each.object);
+                if (object.name != name) continue;
+                std::int64_t bytes = static_cast<std::int64_t>(bytes_of(object.number));
+                for (std::size_t a = 0; a < each.extents.size(); ++a) {
+                    const auto extent = each.extents[a].constant(), stride = each.stride[a].constant();
+                    if (extent && stride) bytes = std::max(bytes, *extent * std::abs(*stride) *
+                                                                      static_cast<std::int64_t>(bytes_of(object.number)));
+                }
+                most = std::max(most, static_cast<std::size_t>(bytes) * static_cast<std::size_t>(each.modulus.value_or(1)));
+            }
+        }
+        return most;
+    }
+
+    // A struct with what the nests read of it; nothing else of it is known.
+    std::string record(int id) {
+        const c::Variable& named = variable(id);
+        const c::Type& of = type(named.type);
+        const bool by_pointer = of.kind == c::Type::Kind::pointer;
+        std::string plain = by_pointer ? type(of.element).plain : of.plain;
+        if (plain.rfind("const ", 0) == 0) plain = plain.substr(6);
+        const std::string local = "halo_lift_" + named.name;
+        before_ += "    static " + plain + " " + local + ";\n";
+        std::set<std::string> done;
+        const auto member_of = [&](const std::vector<std::string>& members) {
+            std::string text = local;
+            for (const std::string& each : members)
+                text += "." + each;
+            return text;
+        };
+        for (const Lifted& nest : found_.lifted) {
+            for (const Scalar& each : nest.model.scalars) {
+                if (each.variable != id || each.members.empty()) continue;
+                const std::string member = member_of(each.members);
+                if (!done.insert(member).second) continue;
+                before_ += fmt::format("    {} = *(__typeof__({})*){};\n", member, member,
+                                       value({Kind::number, each.number, each.access, 0}));
+            }
+            for (const Object& each : nest.model.objects) {
+                if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
+                const std::string member = member_of(each.members);
+                if (!done.insert(member).second) continue;
+                before_ += fmt::format("    {} = (__typeof__({})){};\n", member, member,
+                                       value({each.rows_by_pointers ? Kind::rows : Kind::array, each.number,
+                                              each.name, least_bytes(each.name)}));
+            }
+        }
+        return by_pointer && !of.is_reference ? "&" + local : local;
+    }
+
+    std::string global_places() {
+        std::string text;
+        const std::size_t scope = function_.full_name.rfind("::");
+        if (scope != std::string::npos)
+            text += "    using namespace " + function_.full_name.substr(0, scope) + ";\n";
+        for (const c::Variable& each : unit_.variables) {
+            if (each.storage != c::Variable::Storage::global || each.is_const) continue;
+            if (each.is_extern) {
+                if (line_of(unit_.source.text(), each.where.begin).is_system) continue;
+                throw SourceError("`" + each.name + "` is defined in another file");
+            }
+            const c::Type& of = type(each.type);
+            if (of.kind == c::Type::Kind::pointer) {
+                if (const std::string made = pointer(each.name, of); !made.empty())
+                    before_ += fmt::format("    {} = (__typeof__({})){};\n", each.name, each.name, made);
+                continue;
+            }
+            const c::Type* inner = &of;
+            while (inner->kind == c::Type::Kind::array)
+                inner = &type(inner->element);
+            if (inner->kind != c::Type::Kind::number || inner->is_const) continue;
+            text += fmt::format("    p[{0}] = (void*)&{1};\n    bytes[{0}] = (long)sizeof {1};\n",
+                                harness_.globals.size(), each.name);
+            harness_.globals.push_back({Kind::array, inner->number, each.name, 0});
+        }
+        return text;
+    }
+
+    const c::Unit& unit_;
+    const Nests& found_;
+    const c::Function& function_;
+    WholeHarness harness_;
+    std::string before_, after_;
+};
+
+}  // namespace
+
+WholeHarness write_whole_harness(const c::Unit& unit, const Nests& found) {
+    return Writer(unit, found).write();
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,39 @@
+// The text that calls a whole function, and what has to be made for its call; for whole_run.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/lift/lift.h"
+
+namespace halo::lift {
+
+struct WholeValue {
+    enum class Kind : unsigned char {
+        number,  // one: drawn
+        array,   // numbers behind a pointer
+        rows,    // pointers to rows of numbers
+        planes,  // pointers to those
+        result   // what the function returns
+    };
+    Kind kind = Kind::number;
+    c::Number number = c::Number::f64;
+    std::string name;
+    std::size_t least_bytes = 0;  // of an array: what the nests need of it, where that is a constant
+};
+
+struct WholeHarness {
+    // halo_lift_whole(void** values) calls the function; halo_lift_globals(void** places, long* bytes) says where the
+    // globals are.
+    std::string text;
+    // Of a kernel, which is launched: the same with the stencil in its place.
+    std::string replaced;
+    std::vector<WholeValue> values;
+    std::vector<WholeValue> globals;
+};
+
+// Throws SourceError where an argument cannot be made.
+WholeHarness write_whole_harness(const c::Unit& unit, const Nests& found);
+
+}  // namespace halo::lift

@@ -1,0 +1,268 @@
+#include "compiler/lift/whole_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "compiler/lift/coverage.h"
+#include "compiler/lift/draws.h"
+#include "compiler/lift/memory.h"
+#include "compiler/lift/replace.h"
+#include "compiler/lift/stand_ins.h"
+#include "compiler/lift/whole_arguments.h"
+#include "compiler/lift/whole_harness.h"
+#include "compiler/lift/whole_process.h"
+#include "runtime/cpu/jit.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kCalls = 3, kEnoughDraws = 6, kMostDraws = 400;
+constexpr double kMostSeconds = 20, kSecondsOfRun = 1, kSecondsOfLongRun = 10;
+
+std::unique_ptr<rt::JitModule> load(const std::string& bytes, unsigned char* seen) {
+    rt::CompiledObject object;
+    object.bytes = bytes;
+    rt::JitOptions jit;
+    jit.symbols = stand_in_symbols();
+    jit.symbols["halo_lift_seen"] = seen;
+    jit.resolve = [](const std::string& name) {
+        void* found = library_symbol(name);
+        return found ? found : stop_at_call(name);
+    };
+    return std::make_unique<rt::JitModule>(object, jit);
+}
+
+class Runner {
+public:
+    Runner(const Options& options, const Nests& found) : options_(options), found_(found) {}
+
+    WholeRun run() {
+        try {
+            prepare();
+        } catch (const SourceError& trouble) {
+            const std::string text = trouble.what();
+            result_.reason = text.substr(0, text.find('\n'));
+            return std::move(result_);
+        }
+        const auto start = Clock::now();
+        int draws = 0;
+        const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+        for (; draws < kMostDraws && seconds() < kMostSeconds && !result_.differs; ++draws) {
+            if (compared_ >= kEnoughDraws && missing().empty()) break;
+            draw(static_cast<unsigned>(draws));
+        }
+        if (result_.differs) return std::move(result_);
+        const auto left = missing();
+        if (compared_ == 0)
+            result_.reason = fmt::format("the function could not be run on any of {} draws ({})", draws, astray_);
+        else if (doubtful_ > 0)
+            result_.reason = fmt::format("on {} of {} draws {}", doubtful_, draws, result_.reason);
+        else if (!left.empty())
+            result_.reason =
+                left.front() + (left.size() > 1 ? fmt::format(" (and {} more)", left.size() - 1) : "");
+        else if (guarded_ == 0)
+            result_.reason = "a stencil copies cells of an array that the function never touched";
+        result_.table.push_back(
+            fmt::format("the whole function: {} of {} draws compared, {} calls each, {} of {} branches seen both ways{}",
+                        compared_, draws, kCalls, points_.size() - unseen_count(), points_.size(),
+                        astray_.empty() ? "" : "; of another draw: " + astray_));
+        return std::move(result_);
+    }
+
+private:
+    // ---- what is run
+
+    void prepare() {
+        Options plain = options_;
+        plain.source.text = preprocess(options_.source);
+        plain.keep_result = true;
+        nests_ = lift_nests(plain);
+        bool is_same = nests_.lifted.size() == found_.lifted.size() && !nests_.lifted.empty();
+        if (!is_same) throw SourceError("with its result the function is lifted in another way");
+        std::vector<std::string> specs;
+        for (std::size_t i = 0; is_same && i < nests_.lifted.size(); ++i) {
+            is_same = nests_.lifted[i].spec.fields == found_.lifted[i].spec.fields;
+            specs.push_back(found_.lifted[i].spec.body);
+        }
+        if (!is_same) throw SourceError("the preprocessed source is lifted in another way");
+        unit_ = read_function(plain.source);
+        const bool is_kernel = unit_.functions[static_cast<std::size_t>(unit_.function)].is_kernel;
+        const WholeHarness harness = write_whole_harness(unit_, nests_);
+        Instrumented counted = instrument(unit_);
+        points_ = std::move(counted.points);
+        record_memory_.emplace(sizeof(RunRecord));
+        seen_memory_.emplace(std::max<std::size_t>(4096, 2 * points_.size()));
+        SourceRequest request = plain.source;
+        request.text = counted.text;
+        original_ = load(compile_with(request, harness.text, "", 0, true), seen());
+        request.text = plain.source.text;
+        if (!is_kernel) {
+            const Replaced replaced = replace_loops(nests_, specs, kCallDeclarations);
+            if (!replaced.left.empty()) throw SourceError(replaced.left.front().what());
+            request.text = replaced.text;
+        }
+        replaced_ = load(compile_with(request, is_kernel ? harness.replaced : harness.text), seen());
+        for (const Lifted& each : found_.lifted) {
+            const bool has_sum = std::any_of(each.form.statements.begin(), each.form.statements.end(),
+                                             [](const Statement& of) { return of.field < 0; });
+            is_exact_ = is_exact_ && each.spec.is_exact && !has_sum;
+        }
+        std::vector<void*> places(harness.globals.size() + 1);
+        std::vector<long> bytes(harness.globals.size() + 1);
+        original_->function<void(void**, long*)>("halo_lift_globals")(places.data(), bytes.data());
+        arguments_.emplace(harness, bytes);
+    }
+    RunRecord& record() const { return *reinterpret_cast<RunRecord*>(record_memory_->begin()); }
+    unsigned char* seen() const { return reinterpret_cast<unsigned char*>(seen_memory_->begin()); }
+
+    // ---- one draw of all arguments
+
+    void draw(unsigned seed) {
+        Draws draws(unit_, seed);
+        arguments_->draw(draws);
+        record() = RunRecord{};
+        record().failing_allocation = seed % 8 == 7 ? static_cast<int>(seed / 8 % 6) : -1;
+        const std::vector<char> seen_before(seen(), seen() + 2 * points_.size());
+        const Outcome own = run_one(*original_, Layout::roomy, 0x3f);
+        std::vector<Region> touched(record().regions, record().regions + record().region_count);
+        // What depends on memory that nobody has written means nothing.
+        const bool means_something =
+            !own.went_astray && own == run_one(*original_, Layout::roomy, 0x33);
+        if (!means_something) {
+            astray_ = own.went_astray ? own.why : "it reads memory that nobody has written";
+            too_long_ += own.was_too_long;
+            std::copy(seen_before.begin(), seen_before.end(), seen());  // nothing of it was compared
+            return;
+        }
+        if (!agrees(own, run_one(*replaced_, Layout::roomy, 0x3f))) return;
+        if (add_copied(touched)) {
+            guarded_ += 1;
+            for (const Layout layout : {Layout::high, Layout::low}) {
+                const Outcome again = run_one(*original_, layout, 0x3f, touched);
+                // Its accesses that are not traced (of functions of the library) may need the room.
+                if (!again.went_astray && !agrees(again, run_one(*replaced_, layout, 0x3f, touched))) return;
+            }
+        }
+        ++compared_;
+        ran_ += record().ran;
+    }
+
+    // Whether the boxes that stencils copy end in the row or plane in which the function's accesses end: the array
+    // has that row. Where not, the function's conditions may have left it out.
+    bool add_copied(std::vector<Region>& touched) const {
+        for (std::size_t i = 0; i < touched.size(); ++i) {
+            const Region& copied = record().regions[i];
+            Region& own = touched[i];
+            if (copied.copied_high <= copied.copied_low || arguments_->has_tables(i))
+                continue;
+            if (own.high <= own.low) return false;
+            if (own.low - copied.copied_low >= std::max<std::ptrdiff_t>(1, copied.pitch)) return false;
+            if (copied.copied_high - own.high >= std::max<std::ptrdiff_t>(1, copied.pitch)) return false;
+            own.low = std::min(own.low, copied.copied_low);
+            own.high = std::max(own.high, copied.copied_high);
+        }
+        return true;
+    }
+
+    Outcome run_one(rt::JitModule& module, Layout layout, unsigned char garbage,
+                    const std::vector<Region>& touched = {}) {
+        ProcessRun run{&module, &record(), arguments_->place(layout, touched, record()),
+                       arguments_->globals(), kCalls, too_long_ > 5 ? kSecondsOfLongRun : kSecondsOfRun, garbage};
+        Outcome outcome = run_process(run);
+        if (!outcome.went_astray) outcome.memory = arguments_->memory();
+        return outcome;
+    }
+
+    // ---- what is compared
+
+    // Where not, result_ says so. What rounds otherwise may also branch otherwise behind it: of such a function one
+    // difference among many draws proves nothing.
+    bool agrees(const Outcome& own, const Outcome& other) {
+        const std::string difference = compare(own, other);
+        if (difference.empty()) return true;
+        result_.reason = difference + " (" + arguments_->text() + ")";
+        ++doubtful_;
+        result_.differs = is_exact_ || (compared_ == 0 && doubtful_ > kEnoughDraws);
+        return false;
+    }
+    std::string compare(const Outcome& own, const Outcome& other) const {
+        if (other.went_astray) return "with the stencils in place the function ends: " + other.why;
+        if (own.has_exited != other.has_exited || own.exit_code != other.exit_code)
+            return "with the stencils in place the function ends the program otherwise";
+        std::string difference;
+        for (std::size_t i = 0; i < own.memory.size() && difference.empty(); ++i)
+            difference = compare_numbers(arguments_->values[i], own.memory[i], other.memory[i]);
+        for (std::size_t i = 0; i < own.globals.size() && difference.empty(); ++i)
+            difference = compare_numbers(arguments_->global_values[i], own.globals[i], other.globals[i]);
+        // The digits of a sum that is added in another order show in what is printed.
+        if (difference.empty() && is_exact_ && own.printed != other.printed)
+            difference = "with the stencils in place the function prints something else";
+        return difference;
+    }
+    std::string compare_numbers(const WholeValue& of, const std::vector<char>& own,
+                                const std::vector<char>& other) const {
+        if (own == other) return "";
+        const std::size_t size = bytes_of(of.number);
+        double scale = 0;
+        for (std::size_t at = 0; at + size <= own.size(); at += size) {
+            const double value = read_number(own.data() + at, of.number);
+            if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
+        }
+        const bool rounds = !is_exact_ && c::is_real(of.number);
+        const double bound = rounds ? scale * (of.number == Number::f32 ? 1e-3 : 1e-9) : 0;
+        for (std::size_t at = 0; at + size <= own.size(); at += size) {
+            const double want = read_number(own.data() + at, of.number);
+            const double have = read_number(other.data() + at, of.number);
+            if (ulps_apart(want, have, of.number) == 0 || std::abs(want - have) <= bound) continue;
+            return fmt::format("`{}` holds {} with the stencils in place, and {} without them", of.name, have, want);
+        }
+        return "";
+    }
+    std::size_t unseen_count() const { return std::min(points_.size(), unseen(points_, seen()).size()); }
+    // What no run that was compared has reached.
+    std::vector<std::string> missing() const {
+        std::vector<std::string> all = unseen(points_, seen());
+        for (const Lifted& each : found_.lifted) {
+            if (ran_.find(each.spec.name + " ") == std::string::npos)
+                all.push_back(fmt::format("`{}` never ran: its loops did, on grids that are too small for it",
+                                          each.spec.name));
+        }
+        return all;
+    }
+
+    const Options& options_;
+    const Nests& found_;
+    Nests nests_;
+    c::Unit unit_;
+    WholeRun result_;
+    std::vector<BranchPoint> points_;
+    std::unique_ptr<rt::JitModule> original_, replaced_;
+    std::optional<GuardedMemory> record_memory_, seen_memory_;
+    std::optional<Arguments> arguments_;
+    std::string ran_, astray_;
+    int compared_ = 0;   // draws
+    int guarded_ = 0;    // of these, in memory that ends where the accesses do
+    int doubtful_ = 0;   // draws with differences that rounding may have made
+    int too_long_ = 0;   // draws on which the function takes too long
+    bool is_exact_ = true;
+};
+
+}  // namespace
+
+WholeRun run_whole(const Options& options, const Nests& found) {
+    return Runner(options, found).run();
+}
+
+}  // namespace halo::lift

@@ -1,0 +1,128 @@
+// What running the whole function finds: wrong stencils in their places, and what no run has reached.
+#include <fstream>
+
+#include "cases.h"
+#include "catch.h"
+#include "compiler/lift/verify.h"
+#include "temporary_folder.h"
+
+namespace {
+
+using halo::lift::Verdict;
+
+// The verdict on a function of which one spec says something else.
+class Tried {
+public:
+    explicit Tried(const std::string& text, const char* extension = ".c") {
+        options_.source.file = (folder_.path() / ("tried" + std::string(extension))).string();
+        options_.source.function = "tried";
+        std::ofstream(options_.source.file) << text;
+        found_ = halo::lift::lift_nests(options_);
+        for (const halo::lift::LiftError& each : found_.refused)
+            UNSCOPED_INFO(each.what());
+        REQUIRE_FALSE(found_.lifted.empty());
+    }
+    Verdict verdict() const { return halo::lift::verify_function(options_, found_); }
+    Verdict with(const std::string& from, const std::string& to) const {
+        halo::lift::Nests wrong = found_;
+        std::string& body = wrong.lifted.front().spec.body;
+        INFO(body);
+        const std::size_t at = body.find(from);
+        REQUIRE(at != std::string::npos);
+        body.replace(at, from.size(), to);
+        return halo::lift::verify_function(options_, wrong);
+    }
+
+private:
+    const TemporaryFolder folder_;
+    halo::lift::Options options_;
+    halo::lift::Nests found_;
+};
+
+void check_wrong(const Tried& function, const std::string& from, const std::string& to) {
+    INFO(from << " as " << to);
+    const Verdict right = function.verdict();
+    INFO(right.difference << right.left);
+    CHECK(right.difference.empty());
+    CHECK(right.left.empty());
+    const Verdict wrong = function.with(from, to);
+    INFO(wrong.left);
+    CHECK_FALSE(wrong.difference.empty());
+}
+
+std::string left_of(const std::string& text) {
+    const Verdict verdict = Tried(text).verdict();
+    INFO(verdict.difference);
+    CHECK(verdict.difference.empty());
+    return verdict.left;
+}
+
+}  // namespace
+
+TEST_CASE("the whole function finds wrong stencils in it") {
+    // What a branch, a cast or a limit is, shows on one side of a literal alone.
+    const Tried dropped(
+        "void tried(int n, const float *restrict a, float *restrict b) {\n"
+        "    for (int i = 0; i < n; i++) {\n"
+        "        float x = a[i];\n"
+        "        if (x > 50.f) { if (x > 100.f) continue; }\n"
+        "        b[i] = x;\n    }\n}\n");
+    check_wrong(dropped, "a > 100", "a > 101");
+    check_wrong(Tried("void tried(int n, int k, const float *restrict a, float *restrict b) {\n"
+                      "    for (int i = 0; i < n; i++) b[i] = k > 70000 ? a[i] : 0.0f;\n}\n"),
+                "k > 70000", "k > 70001");
+    check_wrong(Tried("void tried(int n, double c, const double *restrict a, float *restrict b) {\n"
+                      "    for (int i = 0; i < n; i++) b[i] = a[i] * c;\n}\n"),
+                "a * c", "c");
+    check_wrong(Tried("void tried(int n, int m, const float *restrict u, float *restrict w) {\n"
+                      "    for (int s = m; s < 100; s += 7)\n"
+                      "        for (int i = 0; i < n; i++) w[i] = w[i] + s * u[i];\n}\n"),
+                "s * u", "13 * u");
+    check_wrong(Tried("__global__ void tried(const float* __restrict__ u, float* __restrict__ w, int n) {\n"
+                      "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "    if (i > 0 && i < n - 1) w[i] = u[i + 1] - u[i - 1];\n}\n",
+                      ".cu"),
+                "x-1", "x-2");
+}
+
+TEST_CASE("what no run has reached is said") {
+    CHECK(left_of("void tried(int n, int m, const float *restrict u, float *restrict w) {\n"
+                  "    if (m > 7)\n"
+                  "        if (m < 7)\n"
+                  "            for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n"
+                  "    for (int i = 0; i < n; i++) w[i] = w[i] + u[i];\n}\n") ==
+          "in line 3 `m < 7` was never true (and 1 more)");
+    CHECK(left_of("#include <stdio.h>\n"
+                  "int tried(int n, const float *restrict u, float *restrict w) {\n"
+                  "    FILE *held = fopen(\"tried\", \"r\");\n"
+                  "    if (!held) return 1;\n"
+                  "    for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n"
+                  "    return 0;\n}\n")
+              .find("`fopen` is defined elsewhere") != std::string::npos);
+    CHECK(left_of("int helper(int);\n"
+                  "void tried(int n, const float *restrict u, float *restrict w) {\n"
+                  "    for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n"
+                  "    helper(n);\n}\n")
+              .find("`helper`") != std::string::npos);
+}
+
+TEST_CASE("what is around the nests is run with them") {
+    // The nest by itself is right; the program goes on to use what it left.
+    const Tried swapped(
+        "#include <stdlib.h>\n"
+        "double tried(int n, int steps) {\n"
+        "    double *u = malloc((n + 2) * sizeof *u), *w = malloc((n + 2) * sizeof *w), sum = 0;\n"
+        "    if (!u || !w || n < 1) return -1;\n"
+        "    for (int i = 0; i < n + 2; i++) u[i] = w[i] = i * i % 7;\n"
+        "    for (int t = 0; t < steps; t++) {\n"
+        "        for (int i = 1; i <= n; i++) w[i] = u[i - 1] + u[i + 1];\n"
+        "        double *held = u; u = w; w = held;\n"
+        "        if (u[1] > 1e9) break;\n"
+        "    }\n"
+        "    for (int i = 0; i < n + 2; i++) sum = 0.5 * sum + u[i];\n"
+        "    free(u); free(w);\n"
+        "    return sum;\n}\n");
+    const Verdict verdict = swapped.verdict();
+    INFO(verdict.difference << verdict.left);
+    CHECK(verdict.difference.empty());
+}
