@@ -9,6 +9,7 @@
 #include "cases.h"
 #include "catch.h"
 #include "compiler/lift/verify.h"
+#include "compiler/lift/whole_run.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parser.h"
@@ -67,6 +68,9 @@ std::string outcome_of(const LiftCase& each) {
             has_sums = has_sums || run.allowed_ulps > 0;
             text += halo::lift::file_text(lifted, run.sentences) + (found.lifted.size() > 1 ? "\n" : "");
         }
+        const halo::lift::WholeRun whole = halo::lift::run_whole(options, found);
+        INFO(whole.reason);
+        CHECK_FALSE(whole.differs);
         if (found.lifted.size() > 1) text.pop_back();
         check_text(text);
         const std::string nests = found.is_whole ? ""
@@ -77,7 +81,8 @@ std::string outcome_of(const LiftCase& each) {
                (ulps == 0 ? "the same bits"
                           : "at most " + std::to_string(static_cast<int>(ulps)) + " ulps apart") +
                (has_sums && sums > 0 ? "; sums " + std::to_string(static_cast<int>(sums)) + " ulps apart"
-                                     : "");
+                                     : "") +
+               (whole.reason.empty() ? "" : "; not run as a whole: " + whole.reason);
     } catch (const halo::lift::SourceError& trouble) {
         FAIL_CHECK(trouble.what());
         return "";

@@ -79,7 +79,7 @@ void replace_all(const std::string& name, const std::string& compiler,
     for (const std::string& function : functions) {
         INFO(function);
         halo::lift::Options options;
-        options.source = {last, function, "", {"-I" HALO_SOURCE_DIR "/include"}};
+        options.source = {last, function, "", {"-I" HALO_SOURCE_DIR "/include"}, {}};
         options.form.no_alias = function != "main";
         options.form.strict_fp = true;
         options.keep_result = true;
@@ -169,7 +169,7 @@ TEST_CASE("replaced programs print what they printed") {
 TEST_CASE("loops that several threads run stay") {
     const TemporaryFolder folder;
     halo::lift::Options options;
-    options.source = {folder / "threads.c", "sweep", "", {}};
+    options.source = {folder / "threads.c", "sweep", "", {}, {}};
     write_file(options.source.file,
                "int printf(const char *, ...);\n"
                "void sweep(int n, const double *restrict u, double *restrict w) {\n"
