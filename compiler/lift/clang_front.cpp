@@ -13,6 +13,8 @@
 #include <clang/Frontend/PreprocessorOutputOptions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
+#include <clang/Lex/MacroInfo.h>
+#include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <clang/Tooling/ArgumentsAdjusters.h>
 #include <clang/Tooling/CompilationDatabase.h>
@@ -28,8 +30,8 @@
 
 #include "compiler/lift/clang_kinds.h"
 #include "compiler/lift/clang_translate.h"
-#include "compiler/lift/cuda_prelude.h"
 #include "compiler/lift/order.h"
+#include "compiler/lift/stand_in_headers.h"
 
 namespace halo::lift {
 
@@ -80,7 +82,7 @@ bool is_dropped(const std::string& argument) {
            argument.rfind("-arch", 0) == 0;
 }
 
-constexpr char kCudaFolder[] = "/halo-lift-cuda";
+constexpr char kCudaFolder[] = "/halo-lift-cuda", kOtherFolder[] = "/halo-lift-headers";
 
 struct Command {
     std::vector<std::string> words;  // of clang's driver
@@ -110,6 +112,7 @@ Command command_of(const SourceRequest& request, Mode mode) {
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
     }
+    if (request.text.empty()) command.words.insert(command.words.end(), {"-idirafter", kOtherFolder});
     // The arithmetic that the text states: nothing contracted.
     command.words.insert(command.words.end(), {"-ffp-contract=off", fs::absolute(request.file).string()});
     return command;
@@ -128,6 +131,9 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& re
              {"cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"})
             memory->addFile(folder + "/" + name, 0, llvm::MemoryBuffer::getMemBufferCopy("#pragma once\n"));
     }
+    const std::string others = kOtherFolder;
+    memory->addFile(others + "/omp.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kOmpHeader));
+    memory->addFile(others + "/mpi.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kMpiHeader));
     auto overlay =
         llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
     overlay->pushOverlay(memory);
@@ -289,20 +295,74 @@ std::string text_of(const SourceRequest& request) {
     return request.text.empty() ? read_file(request.file) : request.text;
 }
 
+// Hears of each macro of the program that is a whole number.
+class MacroWatcher : public clang::PPCallbacks {
+public:
+    using Visit = std::function<void(const std::string& name, std::int64_t value, clang::MacroInfo& macro)>;
+    MacroWatcher(clang::Preprocessor& preprocessor, Visit visit)
+        : preprocessor_(preprocessor), visit_(std::move(visit)) {}
+
+    void MacroDefined(const clang::Token& name, const clang::MacroDirective* defined) override {
+        clang::MacroInfo* macro = const_cast<clang::MacroInfo*>(defined->getMacroInfo());
+        const clang::SourceManager& sources = preprocessor_.getSourceManager();
+        const clang::SourceLocation at = macro->getDefinitionLoc();
+        if (sources.isInSystemHeader(at) || sources.isWrittenInBuiltinFile(at)) return;
+        const llvm::ArrayRef<clang::Token> tokens = macro->tokens();
+        // `2000` or `(2000)`
+        const bool is_enclosed = tokens.size() == 3 && tokens[0].is(clang::tok::l_paren);
+        if (macro->isFunctionLike() || (tokens.size() != 1 && !is_enclosed)) return;
+        const clang::Token& number = tokens[is_enclosed ? 1 : 0];
+        if (number.isNot(clang::tok::numeric_constant)) return;
+        const std::string text = preprocessor_.getSpelling(number);
+        char* end = nullptr;
+        const std::int64_t value = std::strtoll(text.c_str(), &end, 10);
+        if (*end == 0) visit_(name.getIdentifierInfo()->getName().str(), value, *macro);
+    }
+
+private:
+    clang::Preprocessor& preprocessor_;
+    Visit visit_;
+};
+
+// Sizes and numbers of steps that are written into the text: 24, 32, 40, ... in their order.
+std::map<std::int64_t, int> small_values(const std::set<std::int64_t>& values) {
+    std::map<std::int64_t, int> all;
+    for (const std::int64_t each : values)
+        all.emplace(each, 24 + 8 * static_cast<int>(all.size()));
+    return all;
+}
+
 class PreprocessAction : public clang::PreprocessorFrontendAction {
 public:
-    explicit PreprocessAction(llvm::raw_ostream& out) : out_(out) {}
+    PreprocessAction(llvm::raw_ostream& out, MacroWatcher::Visit visit)
+        : out_(out), visit_(std::move(visit)) {}
 
 protected:
     void ExecuteAction() override {
+        clang::Preprocessor& preprocessor = getCompilerInstance().getPreprocessor();
+        if (visit_) preprocessor.addPPCallbacks(std::make_unique<MacroWatcher>(preprocessor, visit_));
         clang::PreprocessorOutputOptions how;
         how.ShowCPP = how.ShowLineMarkers = 1;
-        clang::DoPrintPreprocessedInput(getCompilerInstance().getPreprocessor(), &out_, how);
+        clang::DoPrintPreprocessedInput(preprocessor, &out_, how);
     }
 
 private:
     llvm::raw_ostream& out_;
+    MacroWatcher::Visit visit_;
 };
+
+std::string preprocess_with(const SourceRequest& request, const MacroWatcher::Visit& visit) {
+    const std::string source = text_of(request);
+    std::string said, text;
+    llvm::raw_string_ostream messages(said), out(text);
+    auto compiler = make_compiler(request, Mode::read, &source, messages);
+    PreprocessAction action(out, visit);
+    const bool done = compiler->ExecuteAction(action);
+    messages.flush();
+    out.flush();
+    if (!done || text.empty()) throw SourceError(request.file + " cannot be preprocessed\n" + said);
+    return text;
+}
 
 }  // namespace
 
@@ -333,17 +393,30 @@ c::Unit read_function(const SourceRequest& request) {
     return unit;
 }
 
-std::string preprocess(const SourceRequest& request) {
-    const std::string source = text_of(request);
-    std::string said, text;
-    llvm::raw_string_ostream messages(said), out(text);
-    auto compiler = make_compiler(request, Mode::read, &source, messages);
-    PreprocessAction action(out);
-    const bool done = compiler->ExecuteAction(action);
-    messages.flush();
-    out.flush();
-    if (!done || text.empty()) throw SourceError(request.file + " cannot be preprocessed\n" + said);
-    return text;
+std::string preprocess(const SourceRequest& request, std::map<std::string, int>* made_small) {
+    if (made_small == nullptr) return preprocess_with(request, {});
+    constexpr std::int64_t kLeast = 100;
+    std::set<std::int64_t> found;
+    preprocess_with(request, [&](const std::string&, std::int64_t value, clang::MacroInfo&) {
+        if (value >= kLeast) found.insert(value);
+    });
+    const std::map<std::int64_t, int> values = small_values(found);
+    std::map<int, std::string> spelled;  // what the tokens point to
+    for (const auto& [value, small] : values)
+        spelled[small] = std::to_string(small);
+    return preprocess_with(request,
+                           [&](const std::string& name, std::int64_t value, clang::MacroInfo& macro) {
+                               const auto small = values.find(value);
+                               if (small == values.end()) return;
+                               (*made_small)[name] = small->second;
+                               const std::string& text = spelled.at(small->second);
+                               for (const clang::Token& each : macro.tokens()) {
+                                   if (each.isNot(clang::tok::numeric_constant)) continue;
+                                   clang::Token& number = const_cast<clang::Token&>(each);
+                                   number.setLength(static_cast<unsigned>(text.size()));
+                                   number.setLiteralData(text.c_str());
+                               }
+                           });
 }
 
 std::set<std::string> kinds_in(const SourceRequest& request) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -36,8 +37,10 @@ public:
 // Throws SourceError.
 c::Unit read_function(const SourceRequest& request);
 
-// The file without macros and directives but `# LINE "FILE"`, to be put into `text`. Throws SourceError.
-std::string preprocess(const SourceRequest& request);
+// The file without macros and directives but `# LINE "FILE"`, to be put into `text`. made_small: macros of
+// the program that are whole numbers from 100 on get small values there, in the same order, and are told.
+// Throws SourceError.
+std::string preprocess(const SourceRequest& request, std::map<std::string, int>* made_small = nullptr);
 
 // The kinds of statements and expressions in the function's body, as Clang calls them. Throws SourceError.
 std::set<std::string> kinds_in(const SourceRequest& request);

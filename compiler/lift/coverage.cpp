@@ -122,8 +122,8 @@ private:
             return named.is_const && named.storage != c::Variable::Storage::parameter && named.init >= 0 &&
                    is_constant(expr(named.init));
         }
-        const bool is_value = from.kind == Node::unary || from.kind == Node::binary || from.kind == Node::convert ||
-                              from.kind == Node::conditional;
+        const bool is_value = from.kind == Node::unary || from.kind == Node::binary ||
+                              from.kind == Node::convert || from.kind == Node::conditional;
         return is_value && std::all_of(from.operands.begin(), from.operands.end(),
                                        [&](int operand) { return is_constant(expr(operand)); });
     }

@@ -17,14 +17,14 @@ struct BranchPoint {
 };
 
 struct Instrumented {
-    // Sets halo_lift_seen[2 k] where the condition k holds, and halo_lift_seen[2 k + 1] where it does not: an array
-    // of unsigned char, which is defined elsewhere.
+    // Sets halo_lift_seen[2 k] where the condition k holds, and halo_lift_seen[2 k + 1] where it does not: an
+    // array of unsigned char, which is defined elsewhere.
     std::string text;
     std::vector<BranchPoint> points;
 };
 
-// unit: the function, read from preprocessed text; the functions that it calls are counted, too, but for those of
-// the system's headers.
+// unit: the function, read from preprocessed text; the functions that it calls are counted, too, but for
+// those of the system's headers.
 Instrumented instrument(const c::Unit& unit);
 
 // Where a place of preprocessed text is in the file.

@@ -36,6 +36,14 @@ std::string library_function(std::string name) {
     return "";
 }
 
+// Of CUDA: these have errors of their own on a GPU, where the stand-ins for them (stand_in_headers.h) round
+// as C does.
+bool is_approximate(const std::string& name) {
+    static const std::set<std::string> names{"__expf", "__logf",     "__sinf", "__cosf",
+                                             "__powf", "__fdividef", "rsqrtf", "rsqrt"};
+    return names.count(name) > 0;
+}
+
 }  // namespace
 
 Value Executor::call(const c::Expr& from) {
@@ -78,7 +86,7 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
         return Value::of(at);
     }
     if (from.text == "free" || from.text == "delete[]" || from.text == "std::free") return Value::none("");
-    if (from.text == "__syncthreads") return Value::none("");
+    if (from.text == "halo_lift_syncthreads") return Value::none("");
     const std::string known = library_function(from.text);
     if (known.empty()) return std::nullopt;
     Term made;
@@ -102,6 +110,12 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     if (called.parameters.size() != arguments.size())
         throw Refusal(from.where,
                       "`" + called.name + "` is called with another number of arguments than it has");
+    if (unit_.is_cuda && is_approximate(called.name)) {
+        const std::string remark =
+            "`" + called.name + "` is computed as C rounds it; a GPU's differs in the last places.";
+        if (std::find(model_.remarks.begin(), model_.remarks.end(), remark) == model_.remarks.end())
+            model_.remarks.push_back(remark);
+    }
     // All arguments are computed before the function begins.
     std::vector<std::pair<int, Value>> values;
     std::vector<std::pair<int, Place>> references;

@@ -1,9 +1,5 @@
 #include "compiler/lift/stand_ins.h"
 
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -50,85 +46,6 @@ void traced(const void* at) {
 }
 void traced_block() {}
 
-// ---- memory
-
-constexpr int kUnwritten = 0x3f;  // reals of ordinary size
-
-// A mapping of its own, which ends where the memory does.
-void* guarded(std::size_t bytes, bool is_zero) {
-    if (record != nullptr && record->allocations++ == record->failing_allocation) return nullptr;
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t kept = (bytes + 15) / 16 * 16;
-    const std::size_t room = (kept + page - 1) / page * page;
-    if (bytes > std::size_t{1} << 32) return nullptr;
-    void* found = ::mmap(nullptr, room + 2 * page, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (found == MAP_FAILED) return nullptr;
-    char* begin = static_cast<char*>(found);
-    ::mprotect(begin, page, PROT_NONE);
-    ::mprotect(begin + page + room, page, PROT_NONE);
-    char* memory = begin + page + room - kept;
-    if (!is_zero) std::memset(memory, kUnwritten, kept);
-    return memory;
-}
-void* stand_in_malloc(std::size_t bytes) {
-    return guarded(bytes, false);
-}
-void* stand_in_calloc(std::size_t count, std::size_t bytes) {
-    return guarded(count * bytes, true);
-}
-void* stand_in_aligned_alloc(std::size_t, std::size_t bytes) {
-    return guarded(bytes, false);
-}
-int stand_in_posix_memalign(void** into, std::size_t, std::size_t bytes) {
-    *into = guarded(bytes, false);
-    return *into == nullptr ? 12 : 0;
-}
-void* stand_in_new(std::size_t bytes) {
-    void* found = guarded(bytes, false);
-    if (found == nullptr) std::abort();
-    return found;
-}
-void stand_in_free(void*) {}
-void stand_in_delete(void*, std::size_t) {}
-
-// ---- time stands still
-
-long stand_in_time(long* into) {
-    if (into != nullptr) *into = 0;
-    return 0;
-}
-long stand_in_clock() {
-    return 0;
-}
-int stand_in_clock_gettime(int, long* into) {
-    into[0] = into[1] = 0;
-    return 0;
-}
-int stand_in_gettimeofday(long* into, void*) {
-    into[0] = into[1] = 0;
-    return 0;
-}
-double stand_in_seconds() {
-    return 0;
-}
-int one_thread() {
-    return 1;
-}
-int first_thread() {
-    return 0;
-}
-void no_effect(int) {}
-
-[[noreturn]] void stand_in_exit(int code) {
-    if (record != nullptr) {
-        record->has_exited = true;
-        record->exit_code = code;
-    }
-    std::fflush(nullptr);
-    ::_exit(0);
-}
-
 // ---- what a source calls in which haloc lift has put stencils; as call_support() has it
 
 struct Simulation {
@@ -159,7 +76,8 @@ int set(Simulation* simulation, const char* param, double value) {
 int failed(Called*) {
     return 0;
 }
-int ready(Called* stencil, const char* name, const char* text, int axes, const std::int64_t* grid, std::size_t) {
+int ready(Called* stencil, const char* name, const char* text, int axes, const std::int64_t* grid,
+          std::size_t) {
     SourceFile source("lifted.halo", text);
     DiagnosticSink sink;
     const syntax::File tree = syntax::parse(source, sink);
@@ -170,7 +88,8 @@ int ready(Called* stencil, const char* name, const char* text, int axes, const s
     std::array<std::int64_t, ir::kMaxRank> extent{1, 1, 1};
     std::copy(grid, grid + axes, extent.begin());
     try {
-        made->interpreter = std::make_unique<ir::Interpreter>(made->program, extent, ir::Arithmetic::declared);
+        made->interpreter =
+            std::make_unique<ir::Interpreter>(made->program, extent, ir::Arithmetic::declared);
     } catch (const std::invalid_argument&) {
         return 0;
     }
@@ -210,11 +129,12 @@ void for_cells(const Called& stencil, const CalledArray& array, const Visit& vis
                 std::int64_t index = 0;
                 for (int axis = 1; axis < 3; ++axis)
                     if (array.level[axis] == level) index += at[axis] * array.stride[axis];
-                row = level < array.level[0] ? reinterpret_cast<char**>(row)[index] : row + index * array.bytes;
+                row =
+                    level < array.level[0] ? reinterpret_cast<char**>(row)[index] : row + index * array.bytes;
             }
             for (std::int64_t x = array.from[0]; x < array.to[0]; ++x)
                 copy(row + x * array.stride[0] * array.bytes,
-                      static_cast<std::size_t>((z * stencil.grid[1] + y) * stencil.grid[0] + x));
+                     static_cast<std::size_t>((z * stencil.grid[1] + y) * stencil.grid[0] + x));
         }
     }
 }
@@ -281,22 +201,6 @@ void* address(Function* function) {
     return reinterpret_cast<void*>(function);
 }
 
-// A call of what is in no list. The code that it is called by knows no more than the address.
-constexpr int kStops = 64;
-std::array<std::string, kStops> stop_names;
-template <int Index>
-[[noreturn]] void stop() {
-    if (record != nullptr) {
-        const std::string& name = stop_names[Index];
-        std::memcpy(record->called, name.c_str(), std::min(name.size() + 1, sizeof record->called - 1));
-    }
-    ::_exit(97);
-}
-template <int... Index>
-std::array<void*, sizeof...(Index)> stops(std::integer_sequence<int, Index...>) {
-    return {address(&stop<Index>)...};
-}
-
 }  // namespace
 
 const char kCallDeclarations[] = R"(
@@ -339,68 +243,8 @@ int halo_reduce(halo_simulation*, const char*, double*);
 void record_run(RunRecord* wanted) {
     record = wanted;
 }
-
-void* stop_at_call(const std::string& name) {
-    static const auto all = stops(std::make_integer_sequence<int, kStops>());
-    static int count = 0;
-    for (int i = 0; i < count; ++i) {
-        if (stop_names[static_cast<std::size_t>(i)] == name) return all[static_cast<std::size_t>(i)];
-    }
-    if (count == kStops) stop_names[kStops - 1] = "a function";
-    const int at = std::min(count, kStops - 1);
-    if (count < kStops) stop_names[static_cast<std::size_t>(count++)] = name;
-    return all[static_cast<std::size_t>(at)];
-}
-
-void* library_symbol(const std::string& name) {
-    // Nothing here reaches a file, another process or the network.
-    static const std::set<std::string> known{
-        "abs",    "labs",   "llabs",   "div",     "memcpy",  "memmove", "memset",  "memcmp",  "strlen", "strcmp",
-        "strncmp", "strcpy", "strncpy", "strcat", "strchr",  "strrchr", "strstr",  "atoi",    "atol",   "atof",
-        "strtol", "strtod", "printf",  "puts",    "putchar", "fprintf", "fputs",   "fputc",   "putc",   "fflush",
-        "sprintf", "snprintf", "vprintf", "vfprintf", "perror", "stdout", "stderr", "rand",   "srand",  "rand_r",
-        "drand48", "srand48", "random", "srandom", "qsort",  "isdigit", "isspace", "toupper", "tolower", "abort",
-         "__assert_fail", "__printf_chk", "__fprintf_chk", "__sprintf_chk", "__stack_chk_fail",
-        "__dso_handle", "environ", "_ITM_deregisterTMCloneTable", "__errno_location", "optarg"};
-    static const char* const functions[] = {
-        "sqrt",  "cbrt",  "exp",   "exp2",  "expm1", "log",       "log2",  "log10", "log1p", "sin",  "cos",
-        "tan",   "asin",  "acos",  "atan",  "sinh",  "cosh",      "tanh",  "asinh", "acosh", "atanh", "fabs",
-        "floor", "ceil",  "trunc", "round", "rint",  "nearbyint", "pow",   "atan2", "fmod",  "hypot", "fmin",
-        "fmax",  "fma",   "erf",   "erfc",  "tgamma", "lgamma",   "copysign", "fdim", "ldexp", "frexp", "modf",
-        "lround", "llround", "lrint", "sincos", "remainder", "scalbn", "logb", "ilogb", "nan"};
-    static const std::map<std::string, void*> own{
-        {"malloc", address(&stand_in_malloc)},
-        {"calloc", address(&stand_in_calloc)},
-        {"aligned_alloc", address(&stand_in_aligned_alloc)},
-        {"memalign", address(&stand_in_aligned_alloc)},
-        {"posix_memalign", address(&stand_in_posix_memalign)},
-        {"free", address(&stand_in_free)},
-        {"_Znam", address(&stand_in_new)},
-        {"_Znwm", address(&stand_in_new)},
-        {"_ZdaPv", address(&stand_in_free)},
-        {"_ZdlPv", address(&stand_in_free)},
-        {"_ZdaPvm", address(&stand_in_delete)},
-        {"_ZdlPvm", address(&stand_in_delete)},
-        {"exit", address(&stand_in_exit)},
-        {"time", address(&stand_in_time)},
-        {"clock", address(&stand_in_clock)},
-        {"clock_gettime", address(&stand_in_clock_gettime)},
-        {"gettimeofday", address(&stand_in_gettimeofday)},
-        {"omp_get_wtime", address(&stand_in_seconds)},
-        {"omp_get_num_threads", address(&one_thread)},
-        {"omp_get_max_threads", address(&one_thread)},
-        {"omp_get_num_procs", address(&one_thread)},
-        {"omp_get_thread_num", address(&first_thread)},
-        {"omp_set_num_threads", address(&no_effect)}};
-    if (const auto found = own.find(name); found != own.end()) return found->second;
-    bool is_known = known.count(name) > 0;
-    for (const char* each : functions)
-        is_known = is_known || name == each || name == std::string(each) + "f";
-    // The standard library of C++: containers, and streams to the terminal.
-    for (const char* prefix : {"_ZS", "_ZNS", "_ZNKS", "_ZT", "__cxa_", "__gxx_", "_Unwind"})
-        is_known = is_known || name.rfind(prefix, 0) == 0;
-    if (name.find("fstream") != std::string::npos || name.find("filebuf") != std::string::npos) is_known = false;
-    return is_known ? ::dlsym(RTLD_DEFAULT, name.c_str()) : nullptr;
+RunRecord* recorded_run() {
+    return record;
 }
 
 std::map<std::string, void*> stand_in_symbols() {

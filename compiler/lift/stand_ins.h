@@ -1,5 +1,5 @@
-// What a function may call while it is run beside its stencils: a closed list of the C library, with memory and
-// output that can be compared; and the C interface of Halocline, answered by the reference interpreter.
+// What a function may call while it is run beside its stencils: a closed list of the C library, with memory
+// and output that can be compared; and the C interface of Halocline, answered by the reference interpreter.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,8 @@ struct RunRecord {
     static constexpr int kMostRegions = 64;
     Region regions[kMostRegions];
     int region_count = 0;
+    static constexpr int kProcesses = 3;
+    int rank = 0;                 // of MPI
     int failing_allocation = -1;  // the one that gives no memory; -1: none
     int allocations = 0;
     char called[128] = {};  // a function that is not in the list, and ended the run
@@ -36,6 +38,7 @@ struct RunRecord {
 
 // The record that this process writes to from now on.
 void record_run(RunRecord* record);
+RunRecord* recorded_run();  // null: none
 
 // Where JIT-compiled code finds what it calls; null: a call ends the run, and the record says so.
 void* library_symbol(const std::string& name);

@@ -28,6 +28,7 @@ struct Verdict {
     std::string left;        // why it is not verified though nothing differs: "line 12 was never reached"
     std::vector<std::vector<std::string>> sentences;  // for the header of each spec
     std::vector<std::string> table;                   // a line each
+    double largest_ulps = 0, sum_ulps = 0;            // of all, each by itself; as in Verification
 };
 
 // Each spec beside what it was lifted from, and the whole function beside itself with the stencils in place.

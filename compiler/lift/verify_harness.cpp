@@ -253,16 +253,18 @@ private:
     // All threads, one after the other.
     static std::string launch(const std::string& call) {
         return "    const int* n = (const int*)v[0];\n"
-               "    halo_lift_block_size = dim3(n[0], n[1], n[2]);\n"
-               "    halo_lift_grid_size = dim3(n[3], n[4], n[5]);\n"
+               "    for (int a = 0; a < 3; ++a) {\n"
+               "        ((unsigned*)&blockDim)[a] = n[a];\n"
+               "        ((unsigned*)&gridDim)[a] = n[3 + a];\n"
+               "    }\n"
                "    for (int b = 0; b < n[3] * n[4] * n[5]; ++b)\n"
                "        for (int t = 0; t < n[0] * n[1] * n[2]; ++t) {\n"
-               "            halo_lift_block.x = b % n[3];\n"
-               "            halo_lift_block.y = b / n[3] % n[4];\n"
-               "            halo_lift_block.z = b / n[3] / n[4];\n"
-               "            halo_lift_thread.x = t % n[0];\n"
-               "            halo_lift_thread.y = t / n[0] % n[1];\n"
-               "            halo_lift_thread.z = t / n[0] / n[1];\n"
+               "            ((unsigned*)&blockIdx)[0] = b % n[3];\n"
+               "            ((unsigned*)&blockIdx)[1] = b / n[3] % n[4];\n"
+               "            ((unsigned*)&blockIdx)[2] = b / n[3] / n[4];\n"
+               "            ((unsigned*)&threadIdx)[0] = t % n[0];\n"
+               "            ((unsigned*)&threadIdx)[1] = t / n[0] % n[1];\n"
+               "            ((unsigned*)&threadIdx)[2] = t / n[0] / n[1];\n"
                "            " +
                call + "        }\n";
     }

@@ -38,7 +38,7 @@ Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& globa
     for (std::size_t i = 0; i < values.size(); ++i) {
         memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
         rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))
-                                              : nullptr);
+                                      : nullptr);
     }
     for (std::size_t i = 0; i < global_values.size(); ++i) {
         const auto bytes = static_cast<std::size_t>(global_bytes[i]);
@@ -52,8 +52,8 @@ bool Arguments::has_tables(std::size_t i) const {
 }
 
 std::size_t Arguments::room(std::size_t i) const {
-    constexpr std::size_t kRoom = 256 * 1024, kPage = 4096;
-    return std::max(kRoom, (values[i].least_bytes + kPage - 1) / kPage * kPage);
+    constexpr std::size_t kRoom = 64 * 1024, kPage = 4096;
+    return std::max(has_tables(i) ? 4 * kRoom : kRoom, (values[i].least_bytes + kPage - 1) / kPage * kPage);
 }
 
 void Arguments::draw(Draws& draws) {
@@ -117,8 +117,8 @@ std::vector<void*> Arguments::place(Layout layout, const std::vector<Region>& to
             at = reinterpret_cast<char*>(values[i].kind == Kind::rows ? rows : planes);
         }
         if (record.region_count < RunRecord::kMostRegions)
-            record.regions[record.region_count++] = {memory.begin(), memory.end(), memory.end(), memory.begin(),
-                                                     memory.end(),   memory.begin(), 0};
+            record.regions[record.region_count++] = {
+                memory.begin(), memory.end(), memory.end(), memory.begin(), memory.end(), memory.begin(), 0};
         places.push_back(at);
     }
     return places;

@@ -11,8 +11,8 @@
 
 namespace halo::lift {
 
-// Where an array lies in its memory: with room on both sides of it, or so that what is touched of it ends, or begins,
-// at a page that nobody may touch.
+// Where an array lies in its memory: with room on both sides of it, or so that what is touched of it ends, or
+// begins, at a page that nobody may touch.
 enum class Layout : unsigned char { roomy, high, low };
 
 class Arguments {

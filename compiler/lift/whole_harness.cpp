@@ -18,7 +18,7 @@ namespace {
 using c::Number;
 using Kind = WholeValue::Kind;
 
-constexpr int kVectorElements = 16384;
+constexpr int kVectorElements = 8192;
 
 class Writer {
 public:
@@ -27,7 +27,8 @@ public:
 
     WholeHarness write() {
         if (!function_.is_plain)
-            throw SourceError("`" + function_.name + "` is a template or a member, and is not called by itself");
+            throw SourceError("`" + function_.name +
+                              "` is a template or a member, and is not called by itself");
         std::string arguments;
         for (const int id : function_.parameters)
             arguments += (arguments.empty() ? "" : ", ") + argument(id);
@@ -47,7 +48,8 @@ public:
         else if (result.plain != "void")
             throw SourceError("`" + function_.name + "` returns something that is no number");
         const auto whole = [&](const std::string& called) {
-            return head + "void halo_lift_whole(void** v) {\n    (void)v;\n" + before_ + called + after_ + "}\n";
+            return head + "void halo_lift_whole(void** v) {\n    (void)v;\n" + before_ + called + after_ +
+                   "}\n";
         };
         if (!function_.is_kernel) {
             harness_.text = text + whole(body);
@@ -56,9 +58,10 @@ public:
         const Lifted& stencil = found_.lifted.front();
         const StencilCall instead = write_call(stencil, stencil.spec.body);
         harness_.text = text + whole(launch(arguments));
-        harness_.replaced = kCallDeclarations + instead.definition + "static int halo_lift_instead(" + parameters() +
-                            ") { return " + instead.call + "; }\n" + text +
-                            whole("    if (halo_lift_instead(" + arguments + ")) return;\n" + launch(arguments));
+        harness_.replaced =
+            kCallDeclarations + instead.definition + "static int halo_lift_instead(" + parameters() +
+            ") { return " + instead.call + "; }\n" + text +
+            whole("    if (halo_lift_instead(" + arguments + ")) return;\n" + launch(arguments));
         return std::move(harness_);
     }
 
@@ -80,7 +83,8 @@ private:
             all += (all.empty() ? "" : ", ") + type(variable(id).type).text + " " + variable(id).name;
         return all;
     }
-    // All threads of a kernel, one after the other: at least as many along each axis as any size that it is given.
+    // All threads of a kernel, one after the other: at least as many along each axis as any size that it is
+    // given.
     std::string launch(const std::string& arguments) const {
         const Lifted& stencil = found_.lifted.front();
         std::string text = "    long long most = 1;\n";
@@ -97,14 +101,17 @@ private:
         const int size[3] = {8, 4, 2};
         for (int a = 0; a < 3; ++a) {
             const std::string axis(1, "xyz"[a]);
-            const bool is_used = std::any_of(stencil.model.symbols.begin(), stencil.model.symbols.end(),
-                                             [&](const Symbol& each) { return each.name == "threadIdx." + axis; });
-            text += fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n", a,
-                                is_used ? size[a] : 1, is_used ? fmt::format("most / {} + 1", size[a]) : "1");
+            const bool is_used =
+                std::any_of(stencil.model.symbols.begin(), stencil.model.symbols.end(),
+                            [&](const Symbol& each) { return each.name == "threadIdx." + axis; });
+            text +=
+                fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
+                            a, is_used ? size[a] : 1, is_used ? fmt::format("most / {} + 1", size[a]) : "1");
         }
         for (int a = 5; a >= 0; --a)
-            text += fmt::format("    for (unsigned i{0} = 0; i{0} < {1}.{2}; ++i{0}) {{ ((unsigned*)&{3})[{4}] = i{0};\n", a,
-                                a < 3 ? "blockDim" : "gridDim", "xyz"[a % 3], a < 3 ? "threadIdx" : "blockIdx", a % 3);
+            text += fmt::format(
+                "    for (unsigned i{0} = 0; i{0} < {1}.{2}; ++i{0}) {{ ((unsigned*)&{3})[{4}] = i{0};\n", a,
+                a < 3 ? "blockDim" : "gridDim", "xyz"[a % 3], a < 3 ? "threadIdx" : "blockIdx", a % 3);
         return text + "    " + function_.full_name + "(" + arguments + ");\n    }}}}}}\n";
     }
 
@@ -135,7 +142,10 @@ private:
             pointers += inner->kind == c::Type::Kind::pointer;
         if (inner->kind != c::Type::Kind::number) return "";
         if (pointers > 3) throw SourceError("`" + name + "` is reached by four pointers, and is not made");
-        return value({pointers == 1 ? Kind::array : pointers == 2 ? Kind::rows : Kind::planes, inner->number, name, least_bytes(name)});
+        return value({pointers == 1   ? Kind::array
+                      : pointers == 2 ? Kind::rows
+                                      : Kind::planes,
+                      inner->number, name, least_bytes(name)});
     }
 
     std::string array(const std::string& name, const c::Type& of) {
@@ -172,10 +182,12 @@ private:
                 std::int64_t bytes = static_cast<std::int64_t>(bytes_of(object.number));
                 for (std::size_t a = 0; a < each.extents.size(); ++a) {
                     const auto extent = each.extents[a].constant(), stride = each.stride[a].constant();
-                    if (extent && stride) bytes = std::max(bytes, *extent * std::abs(*stride) *
-                                                                      static_cast<std::int64_t>(bytes_of(object.number)));
+                    if (extent && stride)
+                        bytes = std::max(bytes, *extent * std::abs(*stride) *
+                                                    static_cast<std::int64_t>(bytes_of(object.number)));
                 }
-                most = std::max(most, static_cast<std::size_t>(bytes) * static_cast<std::size_t>(each.modulus.value_or(1)));
+                most = std::max(most, static_cast<std::size_t>(bytes) *
+                                          static_cast<std::size_t>(each.modulus.value_or(1)));
             }
         }
         return most;

@@ -24,8 +24,8 @@ struct WholeValue {
 };
 
 struct WholeHarness {
-    // halo_lift_whole(void** values) calls the function; halo_lift_globals(void** places, long* bytes) says where the
-    // globals are.
+    // halo_lift_whole(void** values) calls the function; halo_lift_globals(void** places, long* bytes) says
+    // where the globals are.
     std::string text;
     // Of a kernel, which is launched: the same with the stencil in its place.
     std::string replaced;

@@ -37,7 +37,7 @@ namespace {
 
 // What the function finds in variables that it has not set.
 __attribute__((noinline)) void soil_stack(unsigned char garbage) {
-    constexpr std::size_t kBytes = 256 * 1024;
+    constexpr std::size_t kBytes = 32 * 1024;
     volatile char* memory = static_cast<char*>(::alloca(kBytes));
     for (std::size_t i = 0; i < kBytes; ++i)
         memory[i] = static_cast<char>(garbage);
@@ -49,7 +49,8 @@ __attribute__((noinline)) void soil_stack(unsigned char garbage) {
     ::dup2(out, 1);
     ::dup2(out, 2);
     const auto whole = static_cast<time_t>(run.seconds);
-    const itimerval limit{{0, 0}, {whole, static_cast<suseconds_t>((run.seconds - static_cast<double>(whole)) * 1e6)}};
+    const itimerval limit{
+        {0, 0}, {whole, static_cast<suseconds_t>((run.seconds - static_cast<double>(whole)) * 1e6)}};
     ::setitimer(ITIMER_REAL, &limit, nullptr);
     record_run(run.record);
     std::vector<void*> places(run.globals.size() + 1);
@@ -101,7 +102,8 @@ Outcome run_process(const ProcessRun& run) {
         else if (outcome.was_too_long)
             outcome.why = fmt::format("it takes longer than {:.2g} s", run.seconds);
         else
-            outcome.why = WIFSIGNALED(status) ? std::string(::strsignal(WTERMSIG(status))) : "it ends the process";
+            outcome.why =
+                WIFSIGNALED(status) ? std::string(::strsignal(WTERMSIG(status))) : "it ends the process";
         return outcome;
     }
     outcome.has_exited = run.record->has_exited;

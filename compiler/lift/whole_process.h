@@ -33,13 +33,13 @@ struct GlobalPlace {
 };
 
 struct ProcessRun {
-    rt::JitModule* module;       // with halo_lift_whole() and halo_lift_globals()
-    RunRecord* record;           // shared with the child
-    std::vector<void*> values;   // for halo_lift_whole()
+    rt::JitModule* module;      // with halo_lift_whole() and halo_lift_globals()
+    RunRecord* record;          // shared with the child
+    std::vector<void*> values;  // for halo_lift_whole()
     std::vector<GlobalPlace> globals;
     int calls = 1;
-    double seconds = 1;          // then it has gone astray
-    unsigned char garbage = 0;   // what lies where the function's variables will be
+    double seconds = 1;         // then it has gone astray
+    unsigned char garbage = 0;  // what lies where the function's variables will be
 };
 
 struct Outcome {

@@ -65,8 +65,10 @@ public:
         }
         if (result_.differs) return std::move(result_);
         const auto left = missing();
+        result_.was_too_long = compared_ == 0 && too_long_ > 0;
         if (compared_ == 0)
-            result_.reason = fmt::format("the function could not be run on any of {} draws ({})", draws, astray_);
+            result_.reason =
+                fmt::format("the function could not be run on any of {} draws ({})", draws, astray_);
         else if (doubtful_ > 0)
             result_.reason = fmt::format("on {} of {} draws {}", doubtful_, draws, result_.reason);
         else if (!left.empty())
@@ -74,10 +76,10 @@ public:
                 left.front() + (left.size() > 1 ? fmt::format(" (and {} more)", left.size() - 1) : "");
         else if (guarded_ == 0)
             result_.reason = "a stencil copies cells of an array that the function never touched";
-        result_.table.push_back(
-            fmt::format("the whole function: {} of {} draws compared, {} calls each, {} of {} branches seen both ways{}",
-                        compared_, draws, kCalls, points_.size() - unseen_count(), points_.size(),
-                        astray_.empty() ? "" : "; of another draw: " + astray_));
+        result_.table.push_back(fmt::format(
+            "the whole function: {} of {} draws compared, {} calls each, {} of {} branches seen both ways{}",
+            compared_, draws, kCalls, points_.size() - unseen_count(), points_.size(),
+            astray_.empty() ? "" : "; of another draw: " + astray_));
         return std::move(result_);
     }
 
@@ -134,12 +136,12 @@ private:
         arguments_->draw(draws);
         record() = RunRecord{};
         record().failing_allocation = seed % 8 == 7 ? static_cast<int>(seed / 8 % 6) : -1;
+        record().rank = static_cast<int>(seed % RunRecord::kProcesses);
         const std::vector<char> seen_before(seen(), seen() + 2 * points_.size());
         const Outcome own = run_one(*original_, Layout::roomy, 0x3f);
         std::vector<Region> touched(record().regions, record().regions + record().region_count);
         // What depends on memory that nobody has written means nothing.
-        const bool means_something =
-            !own.went_astray && own == run_one(*original_, Layout::roomy, 0x33);
+        const bool means_something = !own.went_astray && own == run_one(*original_, Layout::roomy, 0x33);
         if (!means_something) {
             astray_ = own.went_astray ? own.why : "it reads memory that nobody has written";
             too_long_ += own.was_too_long;
@@ -159,14 +161,13 @@ private:
         ran_ += record().ran;
     }
 
-    // Whether the boxes that stencils copy end in the row or plane in which the function's accesses end: the array
-    // has that row. Where not, the function's conditions may have left it out.
+    // Whether the boxes that stencils copy end in the row or plane in which the function's accesses end: the
+    // array has that row. Where not, the function's conditions may have left it out.
     bool add_copied(std::vector<Region>& touched) const {
         for (std::size_t i = 0; i < touched.size(); ++i) {
             const Region& copied = record().regions[i];
             Region& own = touched[i];
-            if (copied.copied_high <= copied.copied_low || arguments_->has_tables(i))
-                continue;
+            if (copied.copied_high <= copied.copied_low || arguments_->has_tables(i)) continue;
             if (own.high <= own.low) return false;
             if (own.low - copied.copied_low >= std::max<std::ptrdiff_t>(1, copied.pitch)) return false;
             if (copied.copied_high - own.high >= std::max<std::ptrdiff_t>(1, copied.pitch)) return false;
@@ -178,8 +179,13 @@ private:
 
     Outcome run_one(rt::JitModule& module, Layout layout, unsigned char garbage,
                     const std::vector<Region>& touched = {}) {
-        ProcessRun run{&module, &record(), arguments_->place(layout, touched, record()),
-                       arguments_->globals(), kCalls, too_long_ > 5 ? kSecondsOfLongRun : kSecondsOfRun, garbage};
+        ProcessRun run{&module,
+                       &record(),
+                       arguments_->place(layout, touched, record()),
+                       arguments_->globals(),
+                       kCalls,
+                       too_long_ > 5 ? kSecondsOfLongRun : kSecondsOfRun,
+                       garbage};
         Outcome outcome = run_process(run);
         if (!outcome.went_astray) outcome.memory = arguments_->memory();
         return outcome;
@@ -187,8 +193,8 @@ private:
 
     // ---- what is compared
 
-    // Where not, result_ says so. What rounds otherwise may also branch otherwise behind it: of such a function one
-    // difference among many draws proves nothing.
+    // Where not, result_ says so. What rounds otherwise may also branch otherwise behind it: of such a
+    // function one difference among many draws proves nothing.
     bool agrees(const Outcome& own, const Outcome& other) {
         const std::string difference = compare(own, other);
         if (difference.empty()) return true;
@@ -226,7 +232,8 @@ private:
             const double want = read_number(own.data() + at, of.number);
             const double have = read_number(other.data() + at, of.number);
             if (ulps_apart(want, have, of.number) == 0 || std::abs(want - have) <= bound) continue;
-            return fmt::format("`{}` holds {} with the stencils in place, and {} without them", of.name, have, want);
+            return fmt::format("`{}` holds {} with the stencils in place, and {} without them", of.name, have,
+                               want);
         }
         return "";
     }
@@ -252,10 +259,10 @@ private:
     std::optional<GuardedMemory> record_memory_, seen_memory_;
     std::optional<Arguments> arguments_;
     std::string ran_, astray_;
-    int compared_ = 0;   // draws
-    int guarded_ = 0;    // of these, in memory that ends where the accesses do
-    int doubtful_ = 0;   // draws with differences that rounding may have made
-    int too_long_ = 0;   // draws on which the function takes too long
+    int compared_ = 0;  // draws
+    int guarded_ = 0;   // of these, in memory that ends where the accesses do
+    int doubtful_ = 0;  // draws with differences that rounding may have made
+    int too_long_ = 0;  // draws on which the function takes too long
     bool is_exact_ = true;
 };
 

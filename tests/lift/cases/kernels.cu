@@ -1,5 +1,6 @@
 // CUDA kernels: those with a thread for each cell are lifted.
 #include <cuda_runtime.h>
+#include <math.h>
 #include <cstdio>
 
 #define TILE 16
@@ -80,4 +81,32 @@ int main() {
     heat_kernel<<<dim3(4, 4), dim3(16, 16)>>>(a, b, 64, 64, 0.1f);
     std::printf("done\n");
     return 0;
+}
+
+// case functions_of_math: functions of <math.h> in a kernel
+__global__ void functions_of_math(const float* __restrict__ u, float* __restrict__ w, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1) w[i] = sqrtf(fabsf(u[i - 1])) + fmaxf(u[i], 0.5f) * expf(u[i + 1]) + sqrt(u[i]);
+}
+
+// case own_functions_of_cuda: max, __ldg, __expf and the like
+__global__ void own_functions_of_cuda(const float* __restrict__ u, float* __restrict__ w, int n) {
+    int i = __umul24(blockIdx.x, blockDim.x) + threadIdx.x;
+    const int last = min(n - 1, n);
+    if (i >= max(1, 0) && i < last) {
+        float a = __ldg(&u[i - 1]), b = max(u[i], 0.5f) * min(u[i + 1], u[i]);
+        w[i] = __expf(a) + rsqrtf(b + 1.0f) * __fmul_rn(a, 2.0f) + __fdividef(b, 3.0f);
+    }
+}
+
+__device__ inline float size_of(float4 v) {
+    return v.x + v.y + v.z + v.w;
+}
+
+// case vector_of_cuda refused: whose member this is is not followed: a vector that is made in a cell
+__global__ void vector_of_cuda(const float* __restrict__ u, float* __restrict__ w, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 1 || i >= n - 1) return;
+    float4 around = make_float4(u[i - 1], u[i], u[i + 1], 1.0f);
+    w[i] = around.x + around.z - 2 * around.y + around.w;
 }
