@@ -3,12 +3,13 @@
 
 namespace halo::lift {
 
-// What a CUDA file needs to be read without CUDA's headers: the words of the language, what kernels call, and so
-// much of the run time that launches and copies are understood. With HALO_LIFT_HOST a kernel is a plain function
-// that runs one thread.
+// What a CUDA file needs to be read without CUDA's headers: the words of the language, what kernels call, and
+// so much of the run time that launches and copies are understood. With HALO_LIFT_HOST a kernel is a plain
+// function that runs one thread.
 extern const char kCudaPrelude[];
 
-// Found where there is no other: declarations alone, as what they do in one process is stand_ins.cpp's matter.
+// Found where there is no other: declarations alone, as what they do in one process is stand_ins.cpp's
+// matter.
 extern const char kOmpHeader[];
 extern const char kMpiHeader[];
 

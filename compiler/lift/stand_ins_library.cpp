@@ -23,7 +23,8 @@ constexpr int kUnwritten = 0x3f;  // reals of ordinary size
 
 // A mapping of its own, which ends where the memory does.
 void* guarded(std::size_t bytes, bool is_zero) {
-    if (recorded_run() != nullptr && recorded_run()->allocations++ == recorded_run()->failing_allocation) return nullptr;
+    if (recorded_run() != nullptr && recorded_run()->allocations++ == recorded_run()->failing_allocation)
+        return nullptr;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t kept = (bytes + 15) / 16 * 16;
     const std::size_t room = (kept + page - 1) / page * page;
@@ -142,7 +143,8 @@ template <int Index>
 [[noreturn]] void stop() {
     if (recorded_run() != nullptr) {
         const std::string& name = stop_names[Index];
-        std::memcpy(recorded_run()->called, name.c_str(), std::min(name.size() + 1, sizeof recorded_run()->called - 1));
+        std::memcpy(recorded_run()->called, name.c_str(),
+                    std::min(name.size() + 1, sizeof recorded_run()->called - 1));
     }
     ::_exit(97);
 }
