@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Random specs, run by every engine and by an evaluator that shares nothing with the compiler; what differs is shrunk.
+
+  oracle.py --haloc build/release/bin/haloc --seed 1 --seconds 40
+  oracle.py --haloc … --spec FILE          # one spec, of the kinds that generate.py writes
+Exit: 0 no difference, 1 differences, 77 skipped (no numpy).
+"""
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    print('skipped: python3 has no numpy here (scripts/setup installs python3-numpy)')
+    sys.exit(77)
+
+from engines import Engines, differences
+from generate import OPEN, Generator
+from shrink import shrunk
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument('--haloc', required=True)
+    options.add_argument('--seed', type=int, default=1, help='of the first spec; the others follow')
+    options.add_argument('--specs', type=int, default=10**9)
+    options.add_argument('--seconds', type=float, default=10**9)
+    options.add_argument('--spec', help='a file, in the place of random specs')
+    options.add_argument('--open', nargs='*', default=[], choices=OPEN, help='generate what is known to go wrong, too')
+    options.add_argument('--no-shrink', action='store_true')
+    options.add_argument('--reports', help='a folder for what differs')
+    given = options.parse_args()
+    excused = set(OPEN) - set(given.open)
+    began, happened, failed = time.monotonic(), Counter(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        engines = Engines(str(Path(given.haloc).resolve()), folder)
+        seeds = [None] if given.spec else range(given.seed, given.seed + given.specs)
+        for seed in seeds:
+            if time.monotonic() - began > given.seconds:
+                break
+            text = Path(given.spec).read_text() if given.spec else Generator(seed, given.open).spec()
+            what, found = differences(engines, text, excused=excused)
+            happened[what] += 1
+            if what != 'different':
+                continue
+            failed += 1
+            if not given.no_shrink:
+                text, found = shrunk(text, lambda t: differences(engines, t, excused=excused))
+            report = f'# seed {seed}\n' + ''.join(f'# {line}\n' for f in found for line in f.splitlines()) + text
+            print(report, flush=True)
+            if given.reports:
+                Path(given.reports, f'seed-{seed}.halo').write_text(report)
+        print(f'{sum(happened.values())} specs from seed {given.seed}, {engines.runs} runs of haloc, {failed} differences')
+        for what, count in happened.most_common():
+            print(f'  {count:6} {what}')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
