@@ -62,7 +62,7 @@ template <class T>
 void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     if (is_ghost_) {
         const Cell cell{x_ + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
-        out[0] = static_cast<T>(read_cell(node.field, level_time_, cell));
+        out[0] = unpacked<T>(read_cell(node.field, level_time_, cell));
         return;
     }
     const Reading& reading = readings_[id.index];

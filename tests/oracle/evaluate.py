@@ -206,7 +206,9 @@ class Evaluator(Expressions):
     # Steps.
     def run(self):
         plan = [a for a in self.actions if a[0] == 'steps']
-        count = self.integer(plan[0][1]) if plan else 0
+        if not plan:
+            raise Unsupported('no steps')
+        count = self.integer(plan[0][1])
         for self.step in range(count):
             self.one_step()
             if plan[0][2] is not None:
@@ -348,7 +350,7 @@ class Evaluator(Expressions):
                     bound = np.inf
             else:
                 raise Unsupported(f'reduction {op}')
-        self.reductions[name] = uniform(total, error=float('inf') if unsure else float(np.nan_to_num(bound, nan=np.inf)))
+        self.reductions[name] = uniform(total, error=float('inf') if unsure or np.isnan(bound) else float(bound))
 
     def result(self, steps):
         result = Result(steps=steps)

@@ -9,7 +9,7 @@ import numpy as np
 import derivatives
 from grid import Reader, Stored, full
 from syntax import Unsupported
-from values import Arithmetic, EPS, TINY, Value, exact, uniform, worst
+from values import Arithmetic, DTYPE, EPS, TINY, Value, exact, uniform, worst
 
 
 @dataclass
@@ -217,7 +217,7 @@ class Expressions:
             v = np.asarray(self.coords[axis])
         else:
             v = np.indices(self.extents[::-1])[len(self.axes) - 1 - axis]
-        return Value('i32', v.astype(np.int32) + np.int32(shift[axis]))
+        return Value(self.arithmetic.compute, (v + shift[axis]).astype(DTYPE[self.arithmetic.compute]), whole=True)
 
     def position(self, axis, shift):
         kind, to = self.arithmetic.compute, self.arithmetic.to

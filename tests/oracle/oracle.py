@@ -50,6 +50,9 @@ def main():
             failed += 1
             if not given.no_shrink:
                 text, found = shrunk(text, lambda t: differences(engines, t, excused=excused))
+                engines.write(text)
+                engines.command('fmt', '-w', str(engines.spec))
+                text = engines.spec.read_text()
             report = f'# seed {seed}\n' + ''.join(f'# {line}\n' for f in found for line in f.splitlines()) + text
             print(report, flush=True)
             if given.reports:

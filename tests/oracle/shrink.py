@@ -74,7 +74,7 @@ def shrunk(text, differ, tries=600):
     while again and tries > 0:
         again = False
         for candidate in smaller(best):
-            if len(candidate) >= len(best) and not re.sub(r'\d', '', candidate) < re.sub(r'\d', '', best) and candidate.count('1') <= best.count('1'):
+            if weight(candidate) >= weight(best):
                 continue
             tries -= 1
             if tries <= 0:
@@ -86,6 +86,12 @@ def shrunk(text, differ, tries=600):
     return best, found
 
 
+def weight(text):
+    """Shorter is better, and small numbers are."""
+    return len(text.split()), len(text), sum(int(d) for d in re.findall(r'\d', text))
+
+
 def category(found):
     """What kinds of differences these are, so that one is not taken for another on the way."""
-    return {re.sub(r'[\d(].*', '', f.split(':')[0] + (f.split(':')[1] if 'exit' in f else '')) for f in found}
+    kinds = (('exit', 'exit'), ('steps, not', 'steps'), ('alone', 'alone'), (' = ', 'reduction'), ('shape', 'shape'))
+    return {(f.split(':')[0], next((kind for sign, kind in kinds if sign in f), 'field')) for f in found}

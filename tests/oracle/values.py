@@ -31,7 +31,7 @@ class Value:
     error: Any = 0.0
     size: Any = None
     ok: Any = True
-    whole: bool = False  # of a uniform value: it is a whole number beside integers
+    whole: bool = False  # a uniform number, idx or what is made of them: a whole number beside integers
 
     def __post_init__(self):
         if self.kind == 'exact':
@@ -122,7 +122,7 @@ class Arithmetic:
             return 'exact'
         if kinds <= set(FLAT):
             return 'uniform'
-        if kinds & set(REAL):
+        if any(a.kind in REAL and not a.whole for a in values) or not kinds & set(INTEGER):
             return 'f64' if 'f64' in kinds else 'f32'
         if not integers or any(a.kind in FLAT and not a.whole for a in values):
             return self.compute
@@ -157,6 +157,7 @@ class Arithmetic:
                 error = np.where(np.abs(v * 1.0) + error > 2.0**31, np.inf, error)
             return Value(kind, v, error, ok=ok)
         result = self.real(op, x, y, kind, ok)
+        result.whole = a.whole and b.whole and op != '/'
         return result
 
     def real(self, op, x, y, kind, ok):
@@ -200,7 +201,7 @@ class Arithmetic:
         else:
             kind = self.join((a, b), True)
             if kind in FLAT and np.ndim(condition.v):
-                kind = 'i32' if a.whole and b.whole else self.compute
+                kind = self.compute
             elif kind == 'exact':
                 if np.any(condition.error):
                     raise Unsupported('a condition that rounding decides')
@@ -257,7 +258,7 @@ class Arithmetic:
             return self.quotient(name, *args)
         if name == 'abs' and a.kind in ('exact',) + INTEGER:
             with np.errstate(over='ignore'):
-                return exact(abs(a.v)) if a.kind == 'exact' else Value(a.kind, np.abs(a.v), a.error, a.size, a.ok)
+                return exact(abs(a.v)) if a.kind == 'exact' else Value(a.kind, np.abs(a.v), a.error, a.size, a.ok, a.whole)
         if name == 'rsqrt':
             return self.binary('/', exact(1), self.call('sqrt', args))
         flat = self.join(args, False) in FLAT
@@ -280,13 +281,13 @@ class Arithmetic:
                 carried = np.where(inputs == 0, 0, np.inf)
             size = np.abs(w)
             if name in EXACT:
-                error = np.where(np.asarray(inputs) == 0, 0.0, worst(carried + EPS[kind] * size))
+                error = np.where(np.asarray(inputs) == 0, 0.0, worst(carried + EPS[kind] * size + TINY[kind]))
             else:
                 error = worst(carried + ULPS_OF_FUNCTIONS * EPS[kind] * size + 4 * TINY[kind])
         ok = xs[0].ok if len(xs) == 1 else xs[0].ok & xs[1].ok
         if flat:
             return Value('uniform', np.float64(v), float(error), size)
-        return Value(kind, v, error, size, ok)
+        return Value(kind, v, error, size, ok, name == 'abs' and a.whole)
 
     def extreme(self, name, a, b):
         kind = self.join((a, b), True)
@@ -312,7 +313,10 @@ class Arithmetic:
                 v = np.where(zero, 0, np.floor_divide(x.v, by) if name == 'div' else np.mod(x.v, by)).astype(DTYPE[kind])
             error = np.where((np.asarray(x.error) == 0) & (np.asarray(y.error) == 0), 0.0, np.inf)
             return Value(kind, v, error, ok=x.ok & y.ok)
+        if a.whole and b.whole and np.any(np.asarray(b.v) == 0):
+            raise Unsupported('a quotient of idx by 0')  # of integers it is 0, of reals it is not
         whole = self.call('floor', [self.binary('/', a, b)])
+        whole.whole = a.whole and b.whole
         return whole if name == 'div' else self.binary('-', a, self.binary('*', b, whole))
 
     def store(self, a, kind):

@@ -122,3 +122,16 @@ TEST_CASE("ghosts read their own field, along their axis, inside") {
     CHECK(broken_with(make.read(u, {0, 0, 0})));
     CHECK(broken_with(make.number(1, Scalar::f64)));
 }
+
+TEST_CASE("a formula reads 64-bit integers as their level keeps them") {
+    ProgramMaker make(1);
+    const FieldId u = make.field("u", Role::output, BoundaryKind::clamp, Scalar::i64);
+    const FieldId out = make.field("out", Role::output, BoundaryKind::clamp, Scalar::i64);
+    set_ghosts(make, u, 0, 1, 2, [&](int k) { return make.read(u, along(0, 1 - 2 * k)); });
+    const ExprId large = make.builder().constant((std::int64_t{1} << 62) + 1, Scalar::i64);
+    make.assign(u, {&make.builder(), large});
+    make.assign(out, make.read(u, along(0, 2)));
+    Interpreter interpreter(make.finish(), {3, 1, 1}, Arithmetic::declared);
+    interpreter.step();
+    CHECK(interpreter.field("out") == interpreter.field("u"));
+}
