@@ -126,7 +126,7 @@ def against_evaluator(way, outcome, expected):
             yield f'{way}: {name}: {first(wrong, found, v, error)}'
     for name, (v, error) in expected.reductions.items():
         found = np.array(outcome.reductions.get(name, np.nan))
-        wrong = off(found, np.array(v), np.array(error))
+        wrong = off(found, np.array(v), np.array(error)) & (found != v)  # of zeros either
         if np.isfinite(v) and wrong.any():
             yield f'{way}: {name} = {found}, not {v} ± {error:.3g}'
 
@@ -136,6 +136,12 @@ def against_each_other(one, a, other, b, unknown):
         wrong = ~same_bits(found, a.fields[name]) & ~unknown.get(name, False)
         if wrong.any():
             yield f'{other} against {one}: {name}: {first(wrong, found, a.fields[name])}'
+
+
+def concerned(found):
+    """The ways that these differences name: what a shrinker needs to run."""
+    heads = [f.split(':')[0] for f in found]
+    return [w for w in WAYS if any(w in (h, *h.split(' against '), *h.split(', ')) for h in heads)] or list(WAYS)
 
 
 def differences(engines, text, ways=None, fields=None, excused=()):

@@ -188,7 +188,7 @@ class Expressions:
         return self.read(let.stored, shift)
 
     def read(self, stored, shift):
-        self.reads.append(stored)
+        self.reads.append((stored, shift))
         if self.coords is not None:
             raise Unsupported('a boundary that reads a field')
         if not any(shift):

@@ -22,7 +22,7 @@ class Stored:
     storage: str
     edges: list  # of each axis: (low, high)
     level: int = 0  # which time it has, for `time` in its boundaries
-    names: Any = None
+    margins: Any = None  # of each axis, at its low and high face: layers of cells that have no value
 
 
 def edges_of(boundary, axes, component, default='free'):
@@ -41,6 +41,31 @@ def edges_of(boundary, axes, component, default='free'):
             sides.append(best)
         result.append(tuple(sides))
     return result
+
+
+def margins(reads, rank):
+    """The layers at each face in which a statement has no value, from its reads (array, offset)."""
+    result = [[0, 0] for _ in range(rank)]
+    for stored, offset in reads:
+        for axis in range(rank):
+            for side in (0, 1):
+                past = offset[axis] if side else -offset[axis]  # how far the read goes past the face
+                here, opposite = (stored.margins[axis][side], stored.margins[axis][1 - side]) if stored.margins else (0, 0)
+                kind = stored.edges[axis][side].kind
+                layers = max(0, here + past) if here else 0
+                if past > 0 and (kind == 'free' or kind == 'periodic' and opposite):
+                    layers = max(layers, past)
+                result[axis][side] = max(result[axis][side], layers)
+    return result
+
+
+def inner(layers, extents):
+    """Where a cell is in none of these layers."""
+    mask = np.ones(extents[::-1], bool)
+    for axis, (low, high) in enumerate(layers):
+        at = np.indices(extents[::-1])[len(extents) - 1 - axis]
+        mask &= (at >= low) & (at < extents[axis] - high)
+    return mask
 
 
 def full(value, shape):

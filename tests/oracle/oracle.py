@@ -18,7 +18,7 @@ except ImportError:
     print('skipped: python3 has no numpy here (scripts/setup installs python3-numpy)')
     sys.exit(77)
 
-from engines import Engines, differences
+from engines import Engines, concerned, differences
 from generate import OPEN, Generator
 from shrink import shrunk
 
@@ -49,7 +49,8 @@ def main():
                 continue
             failed += 1
             if not given.no_shrink:
-                text, found = shrunk(text, lambda t: differences(engines, t, excused=excused))
+                ways = concerned(found)
+                text, found = shrunk(text, found, lambda t: differences(engines, t, ways, excused=excused))
                 engines.write(text)
                 engines.command('fmt', '-w', str(engines.spec))
                 text = engines.spec.read_text()

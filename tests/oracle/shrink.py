@@ -66,9 +66,9 @@ def operands(tokens):
     return [p for p in parts if p] if len(parts) > 1 or len(tokens) > 0 else []
 
 
-def shrunk(text, differ, tries=600):
+def shrunk(text, found, differ, tries=600):
     """(the smallest text found, its differences); differ(text) -> (what happened, differences)."""
-    best, found = text, differ(text)[1]
+    best = text
     kind = category(found)
     again = True
     while again and tries > 0:

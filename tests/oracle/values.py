@@ -256,7 +256,7 @@ class Arithmetic:
             return result
         if name in ('div', 'mod'):
             return self.quotient(name, *args)
-        if name == 'abs' and a.kind in ('exact',) + INTEGER:
+        if name == 'abs' and a.kind in FLAT + INTEGER:
             with np.errstate(over='ignore'):
                 return exact(abs(a.v)) if a.kind == 'exact' else Value(a.kind, np.abs(a.v), a.error, a.size, a.ok, a.whole)
         if name == 'rsqrt':
