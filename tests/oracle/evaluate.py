@@ -4,9 +4,9 @@ from dataclasses import dataclass, field as of
 import numpy as np
 
 from expressions import Expressions, Let, Vector
-from grid import Stored, edges_of, full, inner, margins, merge
+from grid import Stored, edges_of, full, inner, merge
 from syntax import Parser, Unsupported
-from values import COMPUTED, EPS, Value, exact, uniform, worst
+from values import COMPUTED, EPS, Layers, Value, exact, uniform, worst
 
 
 @dataclass
@@ -34,9 +34,9 @@ class Evaluator(Expressions):
         self.actions, self.data = runs[name], data
         statements = [s for s in shared if not any(self.same(s, t) for t in statements)] + statements
         self.fields, self.consts, self.params, self.coefs, self.defs = {}, {}, {}, {}, {}
-        self.lets, self.reductions, self.margins = {}, {}, {}
+        self.lets, self.reductions = {}, {}
         self.accuracy, self.geometry = 2, {}
-        super().__init__(strict, 'f64')
+        super().__init__(strict, 'f64', excused)
         self.statements = [s for s in statements if not self.declaration(s)]
         self.states, self.outputs = set(), set()
         for s in self.statements:
@@ -93,6 +93,8 @@ class Evaluator(Expressions):
             elif s[0] == 'coef':
                 self.declare_coef(s, sets.get(s[1]))
         self.extents = tuple(self.integer(e) for e in grid[0][1])
+        if min(self.extents) < 1 or np.prod(self.extents, dtype=float) > 1e5:
+            raise Unsupported('a large grid')
         if len(self.extents) != len(self.axes):
             raise Unsupported('a grid of other axes')
         for s in statements:
@@ -150,7 +152,7 @@ class Evaluator(Expressions):
     def stored(self, name, part, value, level):
         f = self.fields[name]
         place = f.parts.index(part)
-        return Stored(value, f.storage[place], f.edges[place], level, self.margins.get((name, part)) if level == 0 else None)
+        return Stored(value, f.storage[place], f.edges[place], level)
 
     def level(self, name, part, level):
         key = (name, part)
@@ -221,7 +223,7 @@ class Evaluator(Expressions):
         return self.result(count)
 
     def one_step(self):
-        self.new, self.lets, self.margins = {}, {}, {}
+        self.new, self.lets, self.written = {}, {}, set()
         starts = {s[1]: s[4] for s in self.statements if s[0] == 'reduce'}
         for name, tree in starts.items():
             if name not in self.reductions and tree is not None:
@@ -229,16 +231,16 @@ class Evaluator(Expressions):
                 self.reductions[name].kind = 'uniform'
         everywhere = Value('bool', np.ones(self.extents[::-1], bool))
         for s in self.statements:
-            self.execute(s, {}, (everywhere, [], False))
+            self.execute(s, {}, (everywhere, False))
         for (name, part), value in self.new.items():
             past = self.current[name, part]
             self.current[name, part] = [value] + past[:8]
 
     def execute(self, s, names, where):
-        """where: (in which cells, what was read to decide that, whether that leaves cells out)."""
+        """where: (in which cells, whether that leaves cells out)."""
         zero = (0,) * len(self.axes)
         if s[0] == 'assign':
-            self.assign(s[1], s[2], names, where)
+            self.assign(s[1], self.eval(s[2], names, zero), names, where)
         elif s[0] == 'let':
             self.define(s, names)
         elif s[0] == 'for':
@@ -248,11 +250,9 @@ class Evaluator(Expressions):
                     self.execute(inner_statement, turn, where)
                 self.lets = before
         elif s[0] in ('on', 'where'):
-            with self.meaning(reads=[]):
-                some = self.in_cells(s[1]) if s[0] == 'on' else self.eval(s[1], names, zero)
-                within = (self.arithmetic.binary('and', where[0], some), where[1] + self.reads, True)
+            some = self.in_cells(s[1]) if s[0] == 'on' else self.eval(s[1], names, zero)
             for inner_statement in s[2]:
-                self.execute(inner_statement, names, within)
+                self.execute(inner_statement, names, (self.arithmetic.binary('and', where[0], some), True))
         elif s[0] == 'reduce':
             self.reduce(s, names, where)
         else:
@@ -270,12 +270,8 @@ class Evaluator(Expressions):
                 mask &= (at >= low + n * (low < 0)) & (at <= high + n * (high < 0))
         return Value('bool', mask)
 
-    def assign(self, target, tree, names, where):
-        where, reads, chooses = where
-        with self.meaning(reads=list(reads)):
-            value = self.eval(tree, names, (0,) * len(self.axes))
-            reads = self.reads
-        layers = margins(reads, len(self.axes))
+    def assign(self, target, value, names, where):
+        where, chooses = where
         name, part, level = self.target(target)
         if (level == 1) != (name in self.states):
             raise Unsupported('both u and u[t+1]')
@@ -286,27 +282,28 @@ class Evaluator(Expressions):
         for (place, p), item in zip(places, items):
             new = full(self.arithmetic.store(item, f.storage[place]), shape)
             written = full(where, shape)
-            mask = written.v & written.ok & new.ok & inner(layers, self.extents)
-            if name not in self.states:
-                self.know_margins((name, p), layers, chooses)
+            layers = new.missing & written.missing
+            mask = written.v & inner(layers, self.extents)
             old = self.new.get((name, p), self.current[name, p][0])
             merged = merge(mask, new, old)
-            unsure = (written.error > 0) & new.ok & inner(layers, self.extents)
+            unsure = (written.error > 0) & inner(layers, self.extents)
             if unsure.any():
                 apart = np.inf if new.kind == 'bool' else np.abs(new.v * 1.0 - old.v * 1.0)
                 merged.error = np.where(unsure, worst(apart + new.error + old.error), merged.error)
-            merged.ok = np.ones(shape, bool)
+            if name not in self.states:
+                merged.missing = self.still_missing((name, p), old.missing, layers, chooses)
             if name in self.states:
                 self.new[name, p] = merged
             else:
                 self.current[name, p] = [merged]
 
-    def know_margins(self, key, layers, chooses):
-        """What chooses its cells leaves the others what they held, and that is their value."""
-        if key not in self.margins:
-            self.margins[key] = [[0, 0] for _ in layers] if chooses else layers
-        elif not chooses:
-            self.margins[key] = [[min(a, b) for a, b in zip(*both)] for both in zip(self.margins[key], layers)]
+    def still_missing(self, key, before, layers, chooses):
+        """Of an output: what chooses its cells leaves the others what they held, and that is their value."""
+        again = key in self.written
+        self.written.add(key)
+        if not again:
+            return Layers() if chooses else layers
+        return before if chooses else before.fewer(layers)
 
     def define(self, s, names):
         _, name, boundary, tree = s
@@ -316,7 +313,7 @@ class Evaluator(Expressions):
         stored = None
         if reads:
             keep = lambda v, part: Stored(
-                full(v, self.extents[::-1]), v.kind, self.let_edges(boundary, reads, part), 0, margins(reads, len(self.axes)))
+                full(v, self.extents[::-1]), v.kind, self.let_edges(boundary, reads, part))
             if isinstance(value, Vector):
                 parts = value.names or list(self.axes) if len(value.items) == len(self.axes) else [None] * len(value.items)
                 stored = Vector([keep(v, p) for v, p in zip(value.items, parts)], value.names)
@@ -329,26 +326,25 @@ class Evaluator(Expressions):
         for axis, sides in enumerate(edges):
             for side, edge in enumerate(sides):
                 if edge.kind == 'inherited':
-                    kinds = {stored.edges[axis][side].kind for stored, _ in reads}
+                    kinds = {stored.edges[axis][side].kind for stored in reads}
                     # 'unknown' is refused once it is read past the face.
                     edge.kind = kinds.pop() if kinds in ({'periodic'}, {'free'}) else 'unknown'
         return edges
 
     def reduce(self, s, names, where):
         _, name, op, tree, _, cells, condition = s
-        zero, (where, reads, _) = (0,) * len(self.axes), where
-        with self.meaning(reads=list(reads)):
-            for some in ([self.in_cells(cells)] if cells else []) + ([self.eval(condition, names, zero)] if condition else []):
-                where = self.arithmetic.binary('and', where, some)
-            value = self.eval(tree, names, zero)
-            layers = margins(self.reads, len(self.axes))
+        zero, where = (0,) * len(self.axes), where[0]
+        for some in ([self.in_cells(cells)] if cells else []) + ([self.eval(condition, names, zero)] if condition else []):
+            where = self.arithmetic.binary('and', where, some)
+        value = self.eval(tree, names, zero)
         if isinstance(value, Vector) or value.kind == 'bool':
             raise Unsupported('a reduction of conditions or vectors')
         if value.kind in ('exact', 'uniform'):  # it meets no field: the type that it is rounded to is not said
             value = self.arithmetic.to(value, 'f64')
             value.error = value.error + 2 * EPS[self.arithmetic.compute] * np.abs(value.v)
         value, where = full(value, self.extents[::-1]), full(where, self.extents[::-1])
-        mask = where.v & where.ok & value.ok & inner(layers, self.extents)
+        layers = where.missing & value.missing
+        mask = where.v & inner(layers, self.extents)
         v, error = np.asarray(value.v, np.float64)[mask], value.error[mask]
         unsure = np.any(where.error[inner(layers, self.extents)] > 0)
         with np.errstate(all='ignore'):

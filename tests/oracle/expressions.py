@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 import derivatives
-from grid import Reader, Stored, full
+from grid import Reader, missing
 from syntax import Unsupported
 from values import Arithmetic, DTYPE, EPS, TINY, Value, exact, uniform, worst
 
@@ -38,8 +38,8 @@ class Let:
 class Expressions:
     """Needs: axes, consts, params, coefs, defs, fields, extents and, in a step, lets, reductions and levels."""
 
-    def __init__(self, strict, compute):
-        self.arithmetic = Arithmetic(strict, compute)
+    def __init__(self, strict, compute, excused):
+        self.arithmetic = Arithmetic(strict, compute, excused)
         self.coords, self.in_init, self.step, self.reads = None, False, 0, []
 
     @contextmanager
@@ -89,7 +89,7 @@ class Expressions:
             a = self.eval(tree[1], names, shift)
             if isinstance(a, Vector) or a.kind != 'bool':
                 raise Unsupported('a number is no condition')
-            return Value('bool', ~np.asarray(a.v), a.error, ok=a.ok)
+            return Value('bool', ~np.asarray(a.v), a.error, missing=a.missing)
         if kind == 'if':
             c, a, b = (self.eval(t, names, shift) for t in tree[1:])
             if isinstance(a, Vector) or isinstance(b, Vector):
@@ -188,7 +188,7 @@ class Expressions:
         return self.read(let.stored, shift)
 
     def read(self, stored, shift):
-        self.reads.append((stored, shift))
+        self.reads.append(stored)
         if self.coords is not None:
             raise Unsupported('a boundary that reads a field')
         if not any(shift):
@@ -198,7 +198,7 @@ class Expressions:
         moved = [(p + s).ravel() for p, s in zip(places, shift)]
         flat = Reader(stored, self.at_places, self.spacings(), self.arithmetic).read(moved)
         again = lambda a: np.asarray(a).reshape(shape)
-        return Value(flat.kind, again(flat.v), again(flat.error), again(flat.size), again(flat.ok))
+        return Value(flat.kind, again(flat.v), again(flat.error), again(flat.size), missing(stored, shift))
 
     def at_places(self, tree, places, stored):
         """A number of a boundary: in f64, at the time of the level that is read."""

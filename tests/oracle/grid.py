@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from syntax import Unsupported
-from values import COMPUTED, EPS, INTEGER, Value, worst
+from values import COMPUTED, EPS, INTEGER, Layers, Value, worst
 
 
 @dataclass
@@ -22,7 +22,6 @@ class Stored:
     storage: str
     edges: list  # of each axis: (low, high)
     level: int = 0  # which time it has, for `time` in its boundaries
-    margins: Any = None  # of each axis, at its low and high face: layers of cells that have no value
 
 
 def edges_of(boundary, axes, component, default='free'):
@@ -43,20 +42,19 @@ def edges_of(boundary, axes, component, default='free'):
     return result
 
 
-def margins(reads, rank):
-    """The layers at each face in which a statement has no value, from its reads (array, offset)."""
-    result = [[0, 0] for _ in range(rank)]
-    for stored, offset in reads:
-        for axis in range(rank):
-            for side in (0, 1):
-                past = offset[axis] if side else -offset[axis]  # how far the read goes past the face
-                here, opposite = (stored.margins[axis][side], stored.margins[axis][1 - side]) if stored.margins else (0, 0)
-                kind = stored.edges[axis][side].kind
-                layers = max(0, here + past) if here else 0
-                if past > 0 and (kind == 'free' or kind == 'periodic' and opposite):
-                    layers = max(layers, past)
-                result[axis][side] = max(result[axis][side], layers)
-    return result
+def missing(stored, offset):
+    """The layers at each face in which a read at that offset has no value."""
+    result = []
+    for axis, edges in enumerate(stored.edges):
+        layers = [0, 0]
+        for side in (0, 1):
+            past = offset[axis] if side else -offset[axis]  # how far the read goes past the face
+            at = stored.value.missing[axis] if stored.value.missing else (0, 0)
+            layers[side] = max(0, at[side] + past) if at[side] else 0
+            if past > 0 and (edges[side].kind == 'free' or edges[side].kind == 'periodic' and at[1 - side]):
+                layers[side] = max(layers[side], past)
+        result.append(tuple(layers))
+    return Layers(result)
 
 
 def inner(layers, extents):
@@ -71,13 +69,11 @@ def inner(layers, extents):
 def full(value, shape):
     """With a number in each cell of the grid."""
     spread = lambda a: np.array(np.broadcast_to(np.asarray(a), shape))
-    return Value(value.kind, spread(value.v), spread(np.asarray(value.error, np.float64)), spread(value.size),
-                 spread(value.ok))
+    return Value(value.kind, spread(value.v), spread(np.asarray(value.error, np.float64)), spread(value.size), value.missing)
 
 
 def merge(mask, a, b):
-    return Value(a.kind, np.where(mask, a.v, b.v), np.where(mask, a.error, b.error), np.where(mask, a.size, b.size),
-                 np.where(mask, a.ok, b.ok))
+    return Value(a.kind, np.where(mask, a.v, b.v), np.where(mask, a.error, b.error), np.where(mask, a.size, b.size))
 
 
 def lagrange(degree, at):
@@ -111,8 +107,7 @@ class Reader:
             free |= (places[axis] < 0) & (low.kind == 'free') | (places[axis] >= n) & (high.kind == 'free')
         for axis, n in enumerate(self.extents):
             places[axis] = np.where(free, 0, places[axis])
-        result = self.look_up(places, 0)
-        return Value(result.kind, result.v, result.error, result.size, result.ok & ~free)
+        return self.look_up(places, 0)
 
     def look_up(self, places, depth):
         if depth > 200:
@@ -120,7 +115,7 @@ class Reader:
         value = self.stored.value
         inside = [np.clip(p, 0, n - 1) for p, n in zip(places, self.extents)]
         at = tuple(inside[::-1])
-        result = Value(value.kind, value.v[at], value.error[at], value.size[at], value.ok[at])
+        result = Value(value.kind, value.v[at], value.error[at], value.size[at])
         undecided = np.ones(places[0].shape, bool)
         for axis, n in enumerate(self.extents):
             for side in (0, 1):
@@ -128,7 +123,7 @@ class Reader:
                 if past.any():
                     some = [p[past] for p in places]
                     shown = self.past_face(axis, side, some, depth)
-                    for name in ('v', 'error', 'size', 'ok'):
+                    for name in ('v', 'error', 'size'):
                         part = np.array(getattr(result, name))
                         part[past] = getattr(shown, name)
                         setattr(result, name, part)
@@ -176,9 +171,7 @@ class Reader:
     def fixed(self, edge, places):
         value = self.at_cells(edge.values[0], places, self.stored)
         value = self.arithmetic.store(value, self.stored.storage)
-        flat = full(value, places[0].shape)
-        flat.ok = np.ones(places[0].shape, bool)
-        return flat
+        return full(value, places[0].shape)
 
     def extrapolated(self, degree, beyond, at, cell):
         total = None
@@ -191,13 +184,11 @@ class Reader:
     def combined(self, parts, added, numbers):
         """A sum of weighted values, in an order that the language does not say."""
         v, size, error = added, np.abs(added), sum(np.asarray(n.error) for n in numbers) * 1e3 if numbers else 0.0
-        ok = True
         for weight, value in parts:
             v = v + weight * np.asarray(value.v, np.float64)
             size = size + np.abs(weight) * (value.size + np.abs(value.v))
             error = error + np.abs(weight) * value.error
-            ok = ok & value.ok
         eps = EPS.get(self.stored.storage.split()[0], EPS['f32'])
         error = worst(error + 8 * (len(parts) + 1) * max(eps, EPS[self.kind]) * size + 1e-37 * (self.kind == 'f32'))
         v = np.asarray(v).astype(np.float32 if self.kind == 'f32' else np.float64)
-        return Value(self.kind, v, np.where(np.isfinite(v), error, np.inf), size, ok)
+        return Value(self.kind, v, np.where(np.isfinite(v), error, np.inf), size)

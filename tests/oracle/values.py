@@ -2,7 +2,7 @@
 
 A Value is exact (a Fraction), uniform (one f64 for the whole grid) or has a number in each cell, of type i32, i64, f32,
 f64 or bool. `error` bounds how far a right implementation may be from `v`; 0 means: bit by bit. `size` is the sum of the
-absolute terms, which bounds what regrouping may change; `ok` is false in cells that have no value (free faces).
+absolute terms, which bounds what regrouping may change; `missing` are the layers of cells at each face that have no value.
 Strict arithmetic rounds where the formula does. Otherwise terms may be regrouped and products fused.
 """
 from dataclasses import dataclass
@@ -24,16 +24,30 @@ COMPUTED = {'f32': 'f32', 'f64': 'f64', 'f32 as f64': 'f64', 'f16': 'f32', 'f16 
 ULPS_OF_FUNCTIONS = 16
 
 
+class Layers(tuple):
+    """((low, high) of each axis): how many layers of cells at each face have no value, because of free faces. () is none."""
+
+    def __and__(self, other):
+        if not self or not other:
+            return self or other
+        return Layers((max(a, c), max(b, d)) for (a, b), (c, d) in zip(self, other))
+
+    def fewer(self, other):
+        return Layers((min(a, c), min(b, d)) for (a, b), (c, d) in zip(self, other)) if self and other else Layers()
+
+
 @dataclass
 class Value:
     kind: str
     v: Any
     error: Any = 0.0
     size: Any = None
-    ok: Any = True
-    whole: bool = False  # a uniform number, idx or what is made of them: a whole number beside integers
+    missing: Any = None
+    whole: bool = False  # of uniform numbers, idx and what is made of them: they are integers beside integers;
+    # of a condition: it is known when the spec is compiled
 
     def __post_init__(self):
+        self.missing = self.missing or Layers()
         if self.kind == 'exact':
             self.whole, self.size = self.v.denominator == 1, abs(float(self.v))
         elif self.size is None:
@@ -77,8 +91,13 @@ def saturate(v, low, high, dtype):
 
 
 class Arithmetic:
-    def __init__(self, strict, compute):
-        self.strict, self.compute = strict, compute
+    def __init__(self, strict, compute, excused=()):
+        self.strict, self.compute, self.excused = strict, compute, excused
+
+    def folded(self, *operands):
+        """Of an operation that is decided when the spec is compiled: reads that it leaves out."""
+        if 'folded-reads' in self.excused and any(a.missing for a in operands):
+            raise Unsupported('folded reads, which are known to go wrong')
 
     def to(self, a, kind):
         """a as a number of each cell, of that kind."""
@@ -103,7 +122,7 @@ class Arithmetic:
         error = a.error
         if kind in REAL and (a.kind != 'f32' or kind != 'f64'):
             error = self.rounded(error, a.error, a.size, np.asarray(v, np.float64), kind)
-        return Value(kind, v, error, a.size, a.ok)
+        return Value(kind, v, error, a.size, a.missing)
 
     def rounded(self, carried, inputs, size, v, kind):
         """The bound after one rounding more. Strictly, what came from exact bits has exact bits."""
@@ -129,15 +148,17 @@ class Arithmetic:
         return 'i64' if 'i64' in kinds else 'i32'
 
     def binary(self, op, a, b):
-        ok = a.ok & b.ok if a.ok is not True or b.ok is not True else True
+        missing = a.missing & b.missing
         if op in ('and', 'or'):
             if a.kind != 'bool' or b.kind != 'bool':
                 raise Unsupported('and, or are for conditions')
+            if a.whole or b.whole:
+                self.folded(a, b)
             decided = (~a.v if op == 'and' else a.v) & (a.error == 0) | (~b.v if op == 'and' else b.v) & (b.error == 0)
             error = np.where(decided, 0.0, np.maximum(a.error, b.error))
-            return Value('bool', a.v & b.v if op == 'and' else a.v | b.v, error, ok=ok)
+            return Value('bool', a.v & b.v if op == 'and' else a.v | b.v, error, missing=missing)
         if op in ('<', '<=', '>', '>=', '==', '!='):
-            return self.compare(op, a, b, ok)
+            return self.compare(op, a, b, missing)
         kind = self.join((a, b), op != '/')
         if kind == 'exact':
             if op == '/' and b.v == 0:
@@ -147,6 +168,8 @@ class Arithmetic:
             whole = a.whole and b.whole and op != '/'
             result = self.real(op, self.to(a, 'f64'), self.to(b, 'f64'), 'f64', True)
             return Value('uniform', np.float64(result.v), result.error, result.size, whole=whole)
+        if op in '*/' and any(c.kind == 'exact' and c.v == 0 for c in (a, b)):
+            self.folded(a, b)
         x, y = self.to(a, kind), self.to(b, kind)
         if kind in INTEGER:
             with np.errstate(over='ignore'):
@@ -155,12 +178,12 @@ class Arithmetic:
             if np.any(x.error) or np.any(y.error):
                 error = x.error * np.maximum(1, abs(y.v * 1.0)) + y.error * np.maximum(1, abs(x.v * 1.0)) + x.error * y.error
                 error = np.where(np.abs(v * 1.0) + error > 2.0**31, np.inf, error)
-            return Value(kind, v, error, ok=ok)
-        result = self.real(op, x, y, kind, ok)
+            return Value(kind, v, error, missing=missing)
+        result = self.real(op, x, y, kind, missing)
         result.whole = a.whole and b.whole and op != '/'
         return result
 
-    def real(self, op, x, y, kind, ok):
+    def real(self, op, x, y, kind, missing):
         with np.errstate(all='ignore'):
             v = {'+': np.add, '-': np.subtract, '*': np.multiply, '/': np.divide}[op](x.v, y.v)
             w = np.asarray(v, np.float64)
@@ -174,11 +197,11 @@ class Arithmetic:
                 size = np.where(least > 0, x.size / np.where(least > 0, least, 1), np.inf)
                 carried = np.where(least > 0, (x.error + np.abs(w) * y.error) / np.where(least > 0, least, 1), np.inf)
             # What is divided by a power of two, or multiplied by one, keeps its error relative to its size.
-            return Value(kind, v, self.rounded(worst(carried), np.maximum(x.error, y.error), size, w, kind), size, ok)
+            return Value(kind, v, self.rounded(worst(carried), np.maximum(x.error, y.error), size, w, kind), size, missing)
 
-    def compare(self, op, a, b, ok):
+    def compare(self, op, a, b, missing):
         if a.kind == 'bool' and b.kind == 'bool' and op in ('==', '!='):
-            return Value('bool', (a.v == b.v) == (op == '=='), np.maximum(a.error, b.error), ok=ok)
+            return Value('bool', (a.v == b.v) == (op == '=='), np.maximum(a.error, b.error), missing=missing)
         kind = self.join((a, b), True)
         if kind == 'exact':
             x, y, error = a.v, b.v, 0.0
@@ -190,12 +213,14 @@ class Arithmetic:
             x, y = x.v, y.v
         v = {'<': lambda: x < y, '<=': lambda: x <= y, '>': lambda: x > y, '>=': lambda: x >= y, '==': lambda: x == y,
              '!=': lambda: x != y}[op]()
-        return Value('bool', np.asarray(v, bool), error, ok=ok)
+        return Value('bool', np.asarray(v, bool), error, missing=missing, whole=kind == 'exact')
 
     def select(self, condition, a, b):
         if condition.kind != 'bool':
             raise Unsupported('a number is no condition')
-        ok = condition.ok & a.ok & b.ok
+        missing = condition.missing & a.missing & b.missing
+        if condition.whole:
+            self.folded(a, b)
         if a.kind == 'bool' and b.kind == 'bool':
             kind = 'bool'
         else:
@@ -212,14 +237,14 @@ class Arithmetic:
         if np.any(condition.error):
             apart = np.inf if kind == 'bool' else np.abs(np.asarray(x.v, np.float64) - np.asarray(y.v, np.float64))
             error = np.where(condition.error == 0, error, worst(apart + x.error + y.error))
-        return Value(kind, v if kind != 'uniform' else np.float64(v), error, np.where(condition.v, x.size, y.size), ok,
+        return Value(kind, v if kind != 'uniform' else np.float64(v), error, np.where(condition.v, x.size, y.size), missing,
                      a.whole and b.whole)
 
     def negative(self, a):
         if a.kind == 'bool':
             raise Unsupported('a condition is no number')
         with np.errstate(over='ignore'):
-            return exact(-a.v) if a.kind == 'exact' else Value(a.kind, -a.v, a.error, a.size, a.ok, a.whole)
+            return exact(-a.v) if a.kind == 'exact' else Value(a.kind, -a.v, a.error, a.size, a.missing, a.whole)
 
     def power(self, a, b):
         if b.kind == 'exact' and b.v == Fraction(1, 2):
@@ -258,7 +283,7 @@ class Arithmetic:
             return self.quotient(name, *args)
         if name == 'abs' and a.kind in FLAT + INTEGER:
             with np.errstate(over='ignore'):
-                return exact(abs(a.v)) if a.kind == 'exact' else Value(a.kind, np.abs(a.v), a.error, a.size, a.ok, a.whole)
+                return exact(abs(a.v)) if a.kind == 'exact' else Value(a.kind, np.abs(a.v), a.error, a.size, a.missing, a.whole)
         if name == 'rsqrt':
             return self.binary('/', exact(1), self.call('sqrt', args))
         flat = self.join(args, False) in FLAT
@@ -284,10 +309,10 @@ class Arithmetic:
                 error = np.where(np.asarray(inputs) == 0, 0.0, worst(carried + EPS[kind] * size + TINY[kind]))
             else:
                 error = worst(carried + ULPS_OF_FUNCTIONS * EPS[kind] * size + 4 * TINY[kind])
-        ok = xs[0].ok if len(xs) == 1 else xs[0].ok & xs[1].ok
+        missing = xs[0].missing if len(xs) == 1 else xs[0].missing & xs[1].missing
         if flat:
             return Value('uniform', np.float64(v), float(error), size)
-        return Value(kind, v, error, size, ok, name == 'abs' and a.whole)
+        return Value(kind, v, error, size, missing, name == 'abs' and a.whole)
 
     def extreme(self, name, a, b):
         kind = self.join((a, b), True)
@@ -297,7 +322,7 @@ class Arithmetic:
         v = np.where(x.v < y.v if name == 'min' else x.v > y.v, x.v, y.v)
         error = np.where((x.error == 0) & (y.error == 0), 0.0, np.maximum(x.error, y.error))
         return Value(kind, v if kind != 'uniform' else np.float64(v), error, np.maximum(x.size, y.size),
-                     x.ok & y.ok, a.whole and b.whole)
+                     x.missing & y.missing, a.whole and b.whole)
 
     def quotient(self, name, a, b):
         kind = self.join((a, b), True)
@@ -312,7 +337,7 @@ class Arithmetic:
             with np.errstate(all='ignore'):
                 v = np.where(zero, 0, np.floor_divide(x.v, by) if name == 'div' else np.mod(x.v, by)).astype(DTYPE[kind])
             error = np.where((np.asarray(x.error) == 0) & (np.asarray(y.error) == 0), 0.0, np.inf)
-            return Value(kind, v, error, ok=x.ok & y.ok)
+            return Value(kind, v, error, missing=x.missing & y.missing)
         if a.whole and b.whole and np.any(np.asarray(b.v) == 0):
             raise Unsupported('a quotient of idx by 0')  # of integers it is 0, of reals it is not
         whole = self.call('floor', [self.binary('/', a, b)])
@@ -330,14 +355,14 @@ class Arithmetic:
             low, high = (0, 255) if kind.startswith('u8') else (np.iinfo(DTYPE[kind]).min, np.iinfo(DTYPE[kind]).max)
             dtype = DTYPE[computed]
             if a.kind in INTEGER:
-                return Value(computed, np.clip(a.v, low, high).astype(dtype), a.error, ok=a.ok)
+                return Value(computed, np.clip(a.v, low, high).astype(dtype), a.error, missing=a.missing)
             a = a if a.kind != 'exact' else self.to(a, 'f64')
             v = saturate(a.v, low, high, dtype)
             ends = [np.abs(saturate(a.v + s * np.asarray(a.error), low, high, dtype) - v * 1.0) for s in (1, -1)]
-            return Value(computed, v, np.where(np.asarray(a.error) == 0, 0.0, np.maximum(*ends)), ok=a.ok)
+            return Value(computed, v, np.where(np.asarray(a.error) == 0, 0.0, np.maximum(*ends)), missing=a.missing)
         if kind == 'f32 as f64' or a.kind == 'f64' and kind not in ('f64',):
             a = self.to(a, 'f64')
-            a = self.to(Value('f64', a.v, a.error, a.size, a.ok), 'f32')
+            a = self.to(Value('f64', a.v, a.error, a.size, a.missing), 'f32')
         a = self.to(a, 'f32' if kind == 'f32 as f64' else computed)
         with np.errstate(over='ignore', invalid='ignore'):
             if kind.startswith('f16'):
@@ -349,7 +374,7 @@ class Arithmetic:
     def narrowed(self, a, v, kind, tiny, huge):
         size = np.abs(np.asarray(v, np.float64))
         error = np.where(np.asarray(a.error) == 0, 0.0, worst(a.error + EPS[kind] * (size + a.error) * 2 + tiny))
-        return Value('f32', v, np.where((error > 0) & ~(size + error < huge), np.inf, error), a.size, a.ok)
+        return Value('f32', v, np.where((error > 0) & ~(size + error < huge), np.inf, error), a.size, a.missing)
 
 
 EXACT = ('sqrt', 'abs', 'floor', 'ceil', 'round', 'trunc')
