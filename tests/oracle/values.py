@@ -5,6 +5,7 @@ f64 or bool. `error` bounds how far a right implementation may be from `v`; 0 me
 absolute terms, which bounds what regrouping may change; `missing` are the layers of cells at each face that have no value.
 Strict arithmetic rounds where the formula does. Otherwise terms may be regrouped and products fused.
 """
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -284,6 +285,8 @@ class Arithmetic:
         if name == 'abs' and a.kind in FLAT + INTEGER:
             with np.errstate(over='ignore'):
                 return exact(abs(a.v)) if a.kind == 'exact' else Value(a.kind, np.abs(a.v), a.error, a.size, a.missing, a.whole)
+        if a.kind == 'exact' and name in WHOLE:
+            return exact(WHOLE[name](a.v))
         if name == 'rsqrt':
             return self.binary('/', exact(1), self.call('sqrt', args))
         flat = self.join(args, False) in FLAT
@@ -377,6 +380,7 @@ class Arithmetic:
         return Value('f32', v, np.where((error > 0) & ~(size + error < huge), np.inf, error), a.size, a.missing)
 
 
+WHOLE = {'floor': math.floor, 'ceil': math.ceil, 'round': round, 'trunc': math.trunc}  # of rationals, exactly
 EXACT = ('sqrt', 'abs', 'floor', 'ceil', 'round', 'trunc')
 FUNCTIONS = {'sqrt': np.sqrt, 'abs': np.abs, 'floor': np.floor, 'ceil': np.ceil, 'round': np.rint, 'trunc': np.trunc,
              'exp': np.exp, 'log': np.log, 'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'asin': np.arcsin,
