@@ -45,6 +45,30 @@ void widen(Margins& margins, const Program& program, const Access& access,
     }
 }
 
+// The least extent of an axis for which a read past a face shows cells that have a value, where `opposite`
+// cells at the other face have none; 0 where any will do. `cells` is what a formula needs in any case.
+int cells_shown(BoundaryKind kind, int reach, int opposite, int cells) {
+    if (reach <= 0 || opposite == 0) return 0;
+    if (kind == BoundaryKind::clamp) return 1 + opposite;
+    if (kind == BoundaryKind::mirror) return 1 + reach + opposite;
+    return kind == BoundaryKind::formula ? cells + opposite : 0;
+}
+
+// Raises Face::reach of what an access reads, as `given` has it, for the margins of that.
+void need_cells_shown(Program& program, const std::vector<Field>& given, const Access& access,
+                      const std::vector<Margins>& of_field) {
+    if (!is_written_within_step(program, access)) return;
+    for (int axis = 0; axis < program.rank(); ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const int past = side == 0 ? -access.offset[axis] : access.offset[axis];
+            const Face& face = given[access.field.index].boundary[axis][side];
+            const int opposite = of_field[access.field.index][axis][1 - side];
+            int& reach = program.fields[access.field.index].boundary[axis][side].reach;
+            reach = std::max(reach, cells_shown(face.kind, past, opposite, face.reach));
+        }
+    }
+}
+
 Margins narrower(Margins a, const Margins& b) {
     for (std::size_t axis = 0; axis < a.size(); ++axis)
         for (std::size_t side = 0; side < 2; ++side)
@@ -176,13 +200,16 @@ void infer_reaches(Program& program) {
 }
 
 void infer_margins(Program& program) {
+    const std::vector<Field> given = program.fields;
     std::vector<Margins> of_field(program.fields.size(), Margins{});
     std::vector<bool> written(program.fields.size());
     AccessWalk walk(program);
     for (Statement& statement : program.statements) {
         Margins margins{};
-        walk.for_each_access(roots_of(statement),
-                             [&](const Access& access) { widen(margins, program, access, of_field); });
+        walk.for_each_access(roots_of(statement), [&](const Access& access) {
+            widen(margins, program, access, of_field);
+            need_cells_shown(program, given, access, of_field);
+        });
         if (Assign* assign = std::get_if<Assign>(&statement)) {
             assign->margins = margins;
             const bool chooses = !assign->region.is_whole() || assign->condition.has_value();

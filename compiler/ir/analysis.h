@@ -47,7 +47,7 @@ void infer_reaches(Program& program);
 bool has_formula(const Field& field);
 
 // Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins
-// passes them on to its readers.
+// passes them on to its readers. Raises Face::reach where a boundary of what has margins must not show these.
 void infer_margins(Program& program);
 // Cells at each face that a statement leaves out; none of what has no margins.
 const Margins& margins_of(const Statement& statement);

@@ -232,7 +232,8 @@ struct Face {
     // offsets along this axis alone that end inside the domain; coordinates are the ghost cell's. As many as
     // the halo is wide.
     std::vector<ExprId> ghosts;
-    int reach = 0;  // of formula: the least extent of the axis for which every ghost's reads end inside
+    int reach =
+        0;  // the least extent of the axis for which all that is shown here lies inside and has a value
 };
 
 enum class Role : std::uint8_t {

@@ -146,6 +146,20 @@ TEST_CASE("a state's new level has a value everywhere: its readers take no margi
     CHECK(f.margins(1) == Margins{});
 }
 
+TEST_CASE("a grid has the cells that a boundary shows of a let with a margin opposite") {
+    Fixture f;
+    const FieldId u = f.field("u", Role::state), mu = f.field("mu", Role::intermediate);
+    f.face(mu, 0, 1, BoundaryKind::mirror);
+    f.face(mu, 1, 1, BoundaryKind::clamp);
+    f.assign(mu, f.read(u, -3, -2));
+    f.assign(u, f.read(mu, 2, 1), 1);
+    infer_margins(f.program);
+    CHECK(f.program[mu].boundary[0][1].reach == 6);  // mu[n+1] is mu[n-3], and mu[2] has no value
+    CHECK(f.program[mu].boundary[1][1].reach == 3);
+    CHECK(f.program[mu].boundary[0][0].reach == 0);
+    CHECK(f.program[u].boundary[0][1].reach == 0);
+}
+
 TEST_CASE("a boundary shows no value that a let does not have") {
     Fixture f;
     const FieldId u = f.field("u", Role::state), mu = f.field("mu", Role::intermediate);
