@@ -50,6 +50,7 @@ struct Variable {
     bool is_outer = false;    // points to what was there when the function was called
     bool is_reached = false;  // its address has been taken
     int init = -1;            // expression
+    std::vector<int> shares;  // of a nest's: other variables that have been set to what it points to
     SourceRange where;
 };
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -131,7 +132,8 @@ void Executor::measure(int type_id) {
 }
 
 void Executor::run_list(const std::vector<int>& list, std::size_t begin) {
-    for (std::size_t i = begin; i < list.size() && !state_.left; ++i) {
+    const std::size_t end = list.size() - (has(Mutation::drop_statement) && list.size() > 1 ? 1 : 0);
+    for (std::size_t i = begin; i < end && !state_.left; ++i) {
         const bool forks = may_leave(list[i]);  // it then runs what follows by itself, where that is reached
         if (forks) rest_.emplace_back(&list, i + 1);
         run_statement(list[i]);
@@ -208,7 +210,7 @@ void Executor::run_statement(int id) {
             state_.left = true;
             return;
         case Kind::skip:
-            state_.left = true;
+            state_.left = !has(Mutation::drop_continue);
             return;
         case Kind::stop:
         case Kind::jump:
@@ -281,7 +283,7 @@ void Executor::run_branch(const c::Statement& branch) {
     const std::size_t first_read = model_.reads.size();
     state_ = before;
     state_.stores = then.stores;
-    run_side(other, false);
+    run_side(has(Mutation::drop_else) ? -1 : other, false);
     state_.guards = before.guards;
     state_.bounds = before.bounds;
     join_stores(condition, before, then, first_read);
@@ -339,7 +341,7 @@ bool Executor::join_stores(int condition, const State& before, const State& then
 }
 
 Value Executor::merged(int condition, const Value& then, const Value& otherwise, SourceRange where) {
-    if (then == otherwise) return then;
+    if (then == otherwise || has(Mutation::drop_assignment)) return then;
     if (then.kind == Value::Kind::nothing) return then;
     if (otherwise.kind == Value::Kind::nothing) return otherwise;
     if (then.kind != Value::Kind::term || otherwise.kind != Value::Kind::term)
@@ -402,7 +404,7 @@ void Executor::add_guard(int id, bool holds, SourceRange where) {
         add_guard(guard.operands[1], holds, where);
         return;
     }
-    if (known_truth(id)) return;
+    if (known_truth(id) || has(Mutation::drop_condition)) return;
     if (guard.kind == Term::Kind::binary && c::is_integer(model_.term(guard.operands[0]).type)) {
         guard_by_comparison(guard, holds, id, where);
         return;
@@ -427,7 +429,8 @@ void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, S
         if (loop >= 0) return give_up();
         loop = each;
     }
-    if (loop < 0) return give_up();
+    if (loop < 0 || model_.loop(loop).is_time) return give_up();
+    if (has(Mutation::drop_index_condition)) return;
     const auto factor = apart.coefficient(model_.loop(loop).symbol);
     const auto sign = factor ? factor->constant() : std::nullopt;
     if (!sign || (*sign != 1 && *sign != -1)) return give_up();

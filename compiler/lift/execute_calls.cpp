@@ -1,9 +1,11 @@
 // Calls: of functions that the language has, and of those whose bodies are known.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 #include "compiler/lift/outline_memory.h"
 
 namespace halo::lift {
@@ -42,6 +44,37 @@ bool is_approximate(const std::string& name) {
     static const std::set<std::string> names{"__expf", "__logf",     "__sinf", "__cosf",
                                              "__powf", "__fdividef", "rsqrtf", "rsqrt"};
     return names.count(name) > 0;
+}
+
+template <class Real>
+std::optional<double> computed_as(const std::string& name, Real x, Real y) {
+    using Function = Real (*)(Real, Real);
+    static const std::map<std::string, Function> functions{
+        {"sqrt", [](Real a, Real) { return std::sqrt(a); }},
+        {"cbrt", [](Real a, Real) { return std::cbrt(a); }},
+        {"exp", [](Real a, Real) { return std::exp(a); }},
+        {"log", [](Real a, Real) { return std::log(a); }},
+        {"sin", [](Real a, Real) { return std::sin(a); }},
+        {"cos", [](Real a, Real) { return std::cos(a); }},
+        {"tan", [](Real a, Real) { return std::tan(a); }},
+        {"asin", [](Real a, Real) { return std::asin(a); }},
+        {"acos", [](Real a, Real) { return std::acos(a); }},
+        {"atan", [](Real a, Real) { return std::atan(a); }},
+        {"sinh", [](Real a, Real) { return std::sinh(a); }},
+        {"cosh", [](Real a, Real) { return std::cosh(a); }},
+        {"tanh", [](Real a, Real) { return std::tanh(a); }},
+        {"abs", [](Real a, Real) { return std::fabs(a); }},
+        {"floor", [](Real a, Real) { return std::floor(a); }},
+        {"ceil", [](Real a, Real) { return std::ceil(a); }},
+        {"trunc", [](Real a, Real) { return std::trunc(a); }},
+        {"round", [](Real a, Real) { return std::nearbyint(a); }},
+        {"pow", [](Real a, Real b) { return std::pow(a, b); }},
+        {"atan2", [](Real a, Real b) { return std::atan2(a, b); }},
+        {"min", [](Real a, Real b) { return std::fmin(a, b); }},
+        {"max", [](Real a, Real b) { return std::fmax(a, b); }}};
+    const auto found = functions.find(name);
+    if (found == functions.end()) return std::nullopt;
+    return static_cast<double>(found->second(x, y));
 }
 
 }  // namespace
@@ -92,6 +125,7 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
     Term made;
     made.kind = Term::Kind::call;
     made.text = known;
+    if (known == "min" && has(Mutation::swap_extremes)) made.text = "max";
     made.where = from.where;
     made.type = number_of(from.type);
     if (!c::is_real(made.type)) return std::nullopt;
@@ -100,7 +134,22 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
     for (const int operand : made.operands) {
         if (model_.term(operand).type != made.type) return std::nullopt;
     }
+    if (const auto fixed = value_of_constants(made)) return Value::of(number(*fixed, made.type, from.where));
     return Value::of(add(made));
+}
+
+// A spec computes with constants exactly, C with what they round to.
+std::optional<double> Executor::value_of_constants(const Term& call) const {
+    std::vector<double> given;
+    for (const int operand : call.operands) {
+        if (model_.term(operand).kind != Term::Kind::number) return std::nullopt;
+        given.push_back(model_.term(operand).number);
+    }
+    if (given.empty() || given.size() > 2) return std::nullopt;
+    given.resize(2);
+    return call.type == Number::f32
+               ? computed_as(call.text, static_cast<float>(given[0]), static_cast<float>(given[1]))
+               : computed_as(call.text, given[0], given[1]);
 }
 
 Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& arguments) {

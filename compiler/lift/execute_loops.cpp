@@ -1,8 +1,10 @@
 // for loops: over an axis, over time, or turns to be written out.
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -147,7 +149,8 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     header.descending = header.step < 0;
     if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
         header.lower = start;
-        header.upper = op == "<=" ? bound + 1 : bound;
+        header.upper = op == "<=" && !has(Mutation::drop_equal) ? bound + 1 : bound;
+        if (has(Mutation::shorten_loop)) header.upper = header.upper - 1;
     } else if (header.descending && (op == ">" || op == ">=" || op == "!=")) {
         header.lower = op == ">=" ? bound : bound + 1;
         header.upper = start + 1;
@@ -235,6 +238,7 @@ void Executor::run_loop(const c::Statement& loop) {
     const auto turns = (header.upper - header.lower).constant();
     const bool can_unroll = turns && *turns / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxTurns;
     const int loop_id = add_loop(header);
+    const auto where = std::tuple(rest_, open_loops_, active_, declared_);
     Body body;
     try {
         run_body(loop, header, loop_id);
@@ -243,6 +247,7 @@ void Executor::run_loop(const c::Statement& loop) {
     } catch (const Refusal& refusal) {
         if (!refusal.unrolling_may_help || !can_unroll) throw;
         state_ = before;
+        std::tie(rest_, open_loops_, active_, declared_) = where;
         run_turns(loop, header);
         return;
     }
@@ -395,6 +400,7 @@ void Executor::settle_roles(const std::map<int, int>& roles) {
         const bool is_whole = held.kind == Value::Kind::pointer && held.pointer.path.empty();
         const bool is_moved = held.kind == Value::Kind::pointer && held.pointer.object == role;
         after[role] = is_whole || is_moved ? held.pointer.object : -1;
+        if (has(Mutation::keep_arrays)) after[role] = role;
         variable_of[role] = id;
         if (touched.count(role)) waiting.push_back(role);
     }

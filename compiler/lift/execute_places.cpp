@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -58,6 +59,7 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
     made.is_restrict = of.is_restrict;
     made.is_own = named.is_own && members.empty();
     made.is_outer = named.is_outer && members.empty();
+    made.shares = named.shares;
     if (of.kind == c::Type::Kind::array && members.empty() && named.storage != Storage::parameter)
         made.origin = named.storage == Storage::global || named.is_static ? Object::Origin::global
                                                                           : Object::Origin::local;
@@ -360,6 +362,7 @@ Value Executor::load_element(const Pointer& at, SourceRange where) {
     read.type = of.number;
     read.where = where;
     read.index = static_cast<int>(model_.reads.size());
+    if (has(Mutation::shift_read) && !made.path.empty()) made.path.back().index = made.path.back().index + 1;
     model_.reads.push_back(made);
     return Value::of(add(read));
 }

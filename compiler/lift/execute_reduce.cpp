@@ -169,6 +169,12 @@ std::optional<Value> Executor::reduction(int id, const Value& before, const Valu
     Gathered found;
     if (after.kind != Value::Kind::term || before.kind != Value::Kind::term) return std::nullopt;
     if (!gather(after.term, id, found) || found.parts.empty()) return std::nullopt;
+    std::vector<int> loops = loops_around();
+    loops.push_back(loop);
+    for (const Store& part : found.parts) {
+        if (found.values.empty())
+            require_exact(part.value, loops);  // else an inner loop's, which has done it
+    }
     Reduction made;
     made.op = found.op;
     made.name = variable(id).name;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -15,8 +16,15 @@ double rounded(double value, Number type) {
     return type == Number::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
+// Arithmetic in it is never an overflow, which a spec's is taken to be.
+bool is_wrapping(Number type) {
+    return type == Number::u32 || type == Number::u64;
+}
+constexpr char kWraps[] =
+    "an unsigned number is computed here that is not the same in all cells, and may wrap around";
+
 std::string opposite(const std::string& op) {
-    if (op == "<") return ">=";
+    if (op == "<") return has(Mutation::swap_comparison) ? ">" : ">=";
     if (op == "<=") return ">";
     if (op == ">") return "<=";
     if (op == ">=") return "<";
@@ -188,13 +196,15 @@ Value Executor::value(int id) {
 Value Executor::unary(const c::Expr& from) {
     const int operand = term(from.operands[0]);
     const Term inner = model_.term(operand);
-    if (from.text == "+") return Value::of(operand);
+    const bool keeps = from.text == "-" && has(Mutation::drop_minus);
+    if (from.text == "+" || keeps) return Value::of(operand);
     if (from.text == "!")
         return convert(negation(truth(operand, from.where), from.where), number_of(from.type), from.where);
     if (from.text == "~") return Value::none("arithmetic on bits is not lifted");
     if (inner.kind == Term::Kind::number) return Value::of(number(-inner.number, inner.type, from.where));
     if (inner.kind == Term::Kind::integer)
         return Value::of(computed(inner.poly * Polynomial(-1), number_of(from.type), {operand}, from.where));
+    if (is_wrapping(number_of(from.type))) return Value::none(kWraps);
     Term made;
     made.kind = Term::Kind::unary;
     made.type = number_of(from.type);
@@ -278,6 +288,16 @@ int Executor::compare(const std::string& op, int left, int right, SourceRange wh
             return whole(holds ? 1 : 0, Number::boolean, where);
         }
     }
+    if (a.kind == Term::Kind::number && b.kind == Term::Kind::number) {
+        const double x = a.number, y = b.number;
+        const bool holds = op == "<"    ? x < y
+                           : op == "<=" ? x <= y
+                           : op == ">"  ? x > y
+                           : op == ">=" ? x >= y
+                           : op == "==" ? x == y
+                                        : x != y;
+        return whole(holds ? 1 : 0, Number::boolean, where);
+    }
     Term made;
     made.kind = Term::Kind::binary;
     made.type = Number::boolean;
@@ -306,6 +326,7 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
                                                 : a.poly * b.poly;
             return Value::of(computed(made, result, {left, right}, where));
         }
+        if (is_wrapping(result)) return Value::none(kWraps);
     } else if (a.kind == Term::Kind::number && b.kind == Term::Kind::number) {
         const double x = a.number, y = b.number;
         return Value::of(number(op == "+"   ? x + y
@@ -320,6 +341,7 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
     made.type = result;
     made.text = op;
     made.operands = {left, right};
+    if (op == "-" && has(Mutation::swap_difference)) std::swap(made.operands[0], made.operands[1]);
     made.where = where;
     return Value::of(add(made));
 }
@@ -359,7 +381,8 @@ Value Executor::convert(int id, Number to, SourceRange where) {
     const Term inner = model_.term(id);
     if (to == Number::none)
         return Value::none("a number of a type that a spec does not have is computed here");
-    if (inner.type == to) return Value::of(id);
+    const bool narrows = inner.type == Number::f64 && to == Number::f32;
+    if (inner.type == to || (narrows && has(Mutation::drop_narrowing))) return Value::of(id);
     if (to == Number::boolean) return Value::of(truth(id, where));
     if (inner.type == Number::boolean) {
         if (inner.kind == Term::Kind::integer)

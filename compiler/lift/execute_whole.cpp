@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -157,7 +158,7 @@ bool Executor::is_natural(Polynomial poly, const std::vector<int>& loops) const 
 void Executor::require_exact(int id, const std::vector<int>& loops) const {
     const Term& from = model_.term(id);
     for (const Polynomial& each : from.needs) {
-        if (is_natural(each, loops)) continue;
+        if (has(Mutation::drop_wrap) || is_natural(each, loops)) continue;
         const bool is_below = least_of(from.type) == 0 && each == from.poly;
         throw Refusal(from.where,
                       is_below

@@ -5,6 +5,7 @@
 
 #include "compiler/lift/form_aliases.h"
 #include "compiler/lift/form_axes.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -16,7 +17,7 @@ public:
         : model_(model), options_(options), axes_(model) {}
 
     Form find() {
-        if (!options_.no_alias) exclude_aliases(model_);
+        exclude_aliases(model_, options_.no_alias);
         collect();
         resolve_all();
         find_regions();
@@ -377,7 +378,7 @@ private:
             throw Refusal(from.where,
                           "this sees `" + field.name +
                               "` between two of its changes in one step, for which a spec has no name");
-        read.is_new = seen > 0;
+        read.is_new = seen > 0 && !has(Mutation::keep_order);
         if (!read.is_new) field.is_old_read = true;
     }
 

@@ -1,5 +1,6 @@
 #include "compiler/lift/form_aliases.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -8,6 +9,11 @@
 namespace halo::lift {
 
 namespace {
+
+// Whatever the source or the user says of pointers: one was made of the other, or both of a third.
+bool is_shared(const Object& a, const Object& b) {
+    return std::count(a.shares.begin(), a.shares.end(), b.variable) > 0;
+}
 
 bool may_alias(const Object& a, const Object& b) {
     if (a.number != b.number && a.number != c::Number::u8 && a.number != c::Number::i8 &&
@@ -57,7 +63,7 @@ std::vector<int> terms_of(const Model& model, const Store& store) {
     return {all.begin(), all.end()};
 }
 
-void exclude_aliases(const Model& model) {
+void exclude_aliases(const Model& model, bool no_alias) {
     std::map<int, SourceRange> written, touched;
     for (std::size_t i = 0; i < model.stores.size(); ++i) {
         if (model.stores[i].reduction < 0) {
@@ -67,22 +73,34 @@ void exclude_aliases(const Model& model) {
         for (const int read : reads_of(model, model.stores[i]))
             touched.emplace(model.read(read).object, model.read(read).where);
     }
+    // Of arrays that take turns each is, in some step, what another one is in the first.
+    for (std::size_t left = model.after_step.size(); left > 0; --left) {
+        for (const auto& [object, next] : model.after_step) {
+            if (const auto found = written.find(next); found != written.end()) {
+                written.emplace(object, found->second);
+                touched.emplace(object, found->second);
+            }
+        }
+    }
     const std::string mend =
         "declare the pointers `restrict` (`__restrict` in C++ and CUDA), or say --no-alias "
         "where you know that arrays never overlap";
     for (const auto& [object, where] : written) {
         const Object& target = model.object(object);
-        if (target.rows_by_pointers)
+        if (target.rows_by_pointers && !no_alias)
             throw Refusal(where, "the rows of `" + target.name + "` are reached by pointers, and may overlap",
                           {"say --no-alias where you know that they do not, or use one block of memory"});
         for (const auto& [other, place] : touched) {
-            if (other == object || !may_alias(target, model.object(other))) continue;
+            const Object& held = model.object(other);
+            if (other == object || !(is_shared(target, held) || (!no_alias && may_alias(target, held))))
+                continue;
             throw Refusal(where,
                           "`" + target.name + "` is written here, and `" + model.object(other).name +
                               "` may be the same memory",
                           {mend})
                 .label(place, "`" + model.object(other).name + "` is used here");
         }
+        if (no_alias) continue;
         for (const Scalar& scalar : model.scalars) {
             const bool may_change = scalar.in_memory && !target.is_restrict &&
                                     (scalar.symbol >= 0 || is_used(model, scalar)) &&

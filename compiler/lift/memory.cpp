@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -126,7 +127,9 @@ double ulps_apart(double a, double b, Number type) {
         const auto bits = std::bit_cast<std::int64_t>(value);
         return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
     };
-    return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
+    // As whole numbers: neighbours among these are one double.
+    const std::int64_t low = std::min(place(a), place(b)), high = std::max(place(a), place(b));
+    return static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
 }
 
 Blocks::Blocks(SharedMemory& memory, Number type, const std::vector<std::int64_t>& sizes)

@@ -65,6 +65,7 @@ struct Object {
     enum class Origin : std::uint8_t { pointer, global, local } origin = Origin::pointer;
     bool is_restrict = false;
     bool is_own = false, is_outer = false;  // as of c::Variable
+    std::vector<int> shares;                // as of c::Variable
     bool rows_by_pointers = false;          // double **a
     int role_of = -1;  // in a time loop that swaps pointers: the array that this one is at first
     SourceRange where;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/lift/model.h"
+#include "compiler/lift/mutation.h"
 #include "compiler/lift/outline_memory.h"
 
 namespace halo::lift {
@@ -149,7 +150,8 @@ private:
                 is_done_before(each.statement))
                 last = {each.at, each.value};
         }
-        if (last.value < 0 || flow_.changes_between(id, last.at, nest_)) return {};
+        const bool has_changed = last.value >= 0 && flow_.changes_between(id, last.at, nest_);
+        if (last.value < 0 || (has_changed && !has(Mutation::keep_counter))) return {};
         const c::Expr& value = expr(last.value);
         if (value.kind == Node::closure) {  // what it has copied must still be the same
             const bool is_same = std::none_of(value.captured.begin(), value.captured.end(), [&](int copied) {
@@ -194,6 +196,8 @@ private:
                     const bool is_array = type(named.type).kind == c::Type::Kind::array;
                     return is_array || named.is_const;
                 }
+                if (type(named.type).kind == c::Type::Kind::pointer && has(Mutation::keep_pointer))
+                    return true;
                 return !flow_.changes_between(each.variable, from, nest_);
             }
             case Node::address:
@@ -235,6 +239,14 @@ private:
             named.is_own = memory.is_own(id);
             named.is_outer = memory.is_outer(id);
             named.is_reached = flow_.is_escaped(id);
+            const auto points = [&](int each) {
+                return type(variable(each).type).kind == c::Type::Kind::pointer;
+            };
+            for (const int other : result_.given) {
+                const bool is_apart = other == id || memory.is_own(id) || memory.is_own(other);
+                if (!is_apart && points(id) && points(other) && memory.may_share(id, other))
+                    named.shares.push_back(other);
+            }
             named.storage = Storage::parameter;
             named.is_static = false;
             named.init = -1;

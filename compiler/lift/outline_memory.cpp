@@ -166,4 +166,32 @@ bool Memory::is_outer(int id) const {
     });
 }
 
+void Memory::add_pointers(int id, std::set<int>& into) const {
+    const c::Expr& from = expr(id);
+    if (from.kind == Node::variable && type_of(from.variable).kind != c::Type::Kind::number)
+        into.insert(from.variable);
+    for (const int operand : from.operands)
+        add_pointers(operand, into);
+}
+
+std::set<int> Memory::sources(int id, bool with_turns) const {
+    std::set<int> found{id};
+    for (std::size_t before = 0; before != found.size();) {
+        before = found.size();
+        for (const Flow::Change& each : flow_.changes()) {
+            const bool is_turn = turning_.count(each.statement) > 0;
+            if (each.value >= 0 && found.count(each.variable) && (with_turns || !is_turn))
+                add_pointers(each.value, found);
+        }
+    }
+    return found;
+}
+
+bool Memory::may_share(int a, int b) const {
+    const auto partners = partners_.find(a);
+    const bool take_turns = partners != partners_.end() && partners->second.count(b) > 0;
+    const std::set<int> first = sources(a, !take_turns), second = sources(b, !take_turns);
+    return std::any_of(first.begin(), first.end(), [&](int id) { return second.count(id) > 0; });
+}
+
 }  // namespace halo::lift

@@ -19,6 +19,9 @@ public:
     bool is_own(int variable) const { return own_.count(variable) > 0; }
     // It still points to what was there when the function was called.
     bool is_outer(int variable) const;
+    // Both may point into one array when the nest is entered, or in it: one has been set to what the other
+    // was, or both to what a third was. Those that take turns with each other do not, where they began apart.
+    bool may_share(int a, int b) const;
 
 private:
     // Pointers that are handed around among a few variables, by `held = a; a = b; b = held;` or std::swap.
@@ -28,6 +31,8 @@ private:
     bool is_used_beyond(int variable, const std::vector<int>& run) const;
     void find_own();
 
+    std::set<int> sources(int variable, bool with_turns) const;
+    void add_pointers(int expr, std::set<int>& into) const;
     bool allocates(int expr) const;
     const c::Expr& bare(int expr) const;  // without conversions
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }

@@ -201,7 +201,11 @@ private:
         for (const int operand : each.operands)
             compute(operand, done);
         result_.compute.resize(model_.terms.size(), Compute::weak);
-        result_.compute[static_cast<std::size_t>(id)] = found(each);
+        Compute made = found(each);
+        // Numbers that are the same in all cells, chosen by what is not: in the widest type of the fields.
+        if (varies(each)) varying_.insert(id);
+        if (made == Compute::weak && c::is_real(each.type) && varying_.count(id)) made = widest_;
+        result_.compute[static_cast<std::size_t>(id)] = made;
         check_operands(each, id);
         note_rounding(id);
     }
@@ -264,6 +268,14 @@ private:
         }
         const bool is_float = from.reduction < 0 && model_.object(from.object).number == Number::f32;
         if (rounds(from.value) != Rounds::no && !is_float) refuse(model_.term(from.value), Compute::f64);
+    }
+
+    bool varies(const Term& each) const {
+        if (each.kind == Term::Kind::read) return true;
+        const auto is_index = [&](const Loop& loop) { return !loop.is_time && each.poly.has(loop.symbol); };
+        return std::any_of(model_.loops.begin(), model_.loops.end(), is_index) ||
+               std::any_of(each.operands.begin(), each.operands.end(),
+                           [this](int operand) { return varying_.count(operand) > 0; });
     }
 
     Compute found(const Term& each) {
@@ -355,13 +367,64 @@ private:
         const bool is_whole = all == Compute::whole || all == Compute::counted;
         if (is_whole) {
             // Whole numbers that C has converted to reals.
-            const Compute real = each.text == "/" || each.kind == Term::Kind::call ? widest_ : Compute::f64;
+            const bool is_fraction = std::any_of(operands.begin(), operands.end(), [&](int id) {
+                return of(id) == Compute::weak && !is_whole_number(id);
+            });
+            const bool in_reals = is_fraction || each.text == "/" || each.kind == Term::Kind::call;
+            if (!in_reals && all == Compute::whole && largest(each) >= 0x1p31)
+                throw Refusal(
+                    each.where,
+                    "this is computed in reals, and a spec would compute it in whole numbers: it may "
+                    "not fit");
+            const Compute real = in_reals ? widest_ : Compute::f64;
             if (each.type == Number::f32) refuse(each, Compute::f64);
             if (real == Compute::f32) refuse(each, Compute::f32);
             return all;
         }
         if ((each.type == Number::f32) != (all == Compute::f32)) refuse(each, all);
         return all;
+    }
+
+    // Whole numbers that C has converted to reals: what a spec knows to be whole, and how large it may be.
+    bool is_whole_number(int id) const {
+        const Term& each = model_.term(id);
+        if (each.kind == Term::Kind::number) return each.number == std::floor(each.number);
+        return each.kind != Term::Kind::scalar &&
+               (c::is_integer(each.type) ||
+                std::all_of(each.operands.begin(), each.operands.end(),
+                            [this](int operand) { return is_whole_number(operand); }));
+    }
+    double largest(const Term& each) const {
+        const auto of_operand = [&](std::size_t i) { return largest(model_.term(each.operands[i])); };
+        switch (each.kind) {
+            case Term::Kind::number:
+                return std::abs(each.number);
+            case Term::Kind::integer:
+                return each.poly.constant() ? std::abs(static_cast<double>(*each.poly.constant())) : 0x1p64;
+            case Term::Kind::read:
+                switch (model_.object(model_.read(each.index).object).number) {
+                    case Number::boolean:
+                        return 1;
+                    case Number::u8:
+                    case Number::i8:
+                        return 255;
+                    case Number::u16:
+                    case Number::i16:
+                        return 65535;
+                    default:
+                        return 0x1p64;
+                }
+            case Term::Kind::unary:
+            case Term::Kind::convert:
+                return of_operand(0);
+            case Term::Kind::select:
+                return std::max(of_operand(1), of_operand(2));
+            case Term::Kind::binary:
+                if (each.type == Number::boolean) return 1;
+                return each.text == "*" ? of_operand(0) * of_operand(1) : of_operand(0) + of_operand(1);
+            default:
+                return 0x1p64;
+        }
     }
 
     void check_comparison(const Term& each) {
@@ -391,6 +454,7 @@ private:
     std::vector<int> used_;
     Compute widest_ = Compute::weak;
     std::map<int, Rounds> rounded_;
+    std::set<int> varying_;  // terms that are not the same in all cells
 };
 
 }  // namespace

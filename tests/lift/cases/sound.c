@@ -208,3 +208,113 @@ void character(int n, const double *restrict a, double *restrict b) {
         b[i] = a[i] * '\x03';
     }
 }
+
+// case sum_of_cut refused: may be too large for its type: a number that is cut off, in a sum
+double sum_of_cut(int n, long g, const double *restrict a) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] - (unsigned char)g;
+    return sum;
+}
+
+// case turns_of_same nests 1: arrays that take turns, of which a step names one alone
+void turns_of_same(int n, int steps, float *a, float *b) {
+    for (int t = 0; t < steps; t++) {
+        for (int i = 0; i < n; i++) b[i] = 0.25f + b[i];
+        float *held = a;
+        a = b;
+        b = held;
+    }
+}
+
+// case constants_round: constants in calls and conditions, which C rounds one by one
+void constants_round(int n, double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) {
+        b[i] = (1.0 + 0.1) - fabs(2.0);
+        a[i] = (0.5 > 0.25 ? 1.1 : 3.0) - sqrt(4.0);
+    }
+}
+
+// case unsigned_choice refused: and may wrap around: an unsigned difference of a number that is chosen
+void unsigned_choice(int n, _Bool on, const float *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * ((unsigned)on - 5);
+}
+
+// case minus_chosen refused: and may wrap around: the negative of an unsigned number that is chosen
+void minus_chosen(int n, const float *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = -(a[i] > 0.7f ? 1u : 2u);
+}
+
+// case chosen_constant refused: would compute it in double: constants that a cell chooses, in float among doubles
+void chosen_constant(int n, const float *restrict a, double *restrict c) {
+    for (int i = 0; i < n; i++) c[i] += a[i] - (2.0f < a[i]);
+}
+
+// case left_behind --no-alias refused: two names of one array: a pointer into an array whose name moves on
+int left_behind(int n, int steps, float *a, float *b) {
+    float *next = a + 1;
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < n - 1; i++) b[i] = next[i - 1] - a[i + 1];
+        float *held = a;
+        a = b;
+        b = held;
+    }
+    return 0;
+}
+
+// case either_array --no-alias refused: may be the same memory: a pointer that is one of two arrays
+int either_array(int n, int k, float *a, float *b) {
+    float *to = b;
+    if (k > 3) to = a;
+    for (int i = 1; i < n; i++) to[i] = a[i - 1];
+    return 0;
+}
+
+// case names_in_turn --no-alias nests 1: names that take turns with each other alone
+void names_in_turn(int n, int steps, float *a, float *b, void (*show)(const float *)) {
+    float *now = a, *next = b;
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < n - 1; i++) next[i] = 0.5f * (now[i - 1] + now[i + 1]);
+        float *held = now;
+        now = next;
+        next = held;
+        show(now);
+    }
+}
+
+// case time_in_condition: a condition on the step, which narrows no loop over cells
+void time_in_condition(int n, int k, int steps, const double *restrict a, double *restrict b) {
+    for (int t = 0; t < steps; t++)
+        for (int i = 0; i < n; i++)
+            if (k - 4 >= t) b[i] = b[i] + a[i] * t;
+}
+
+// case continue_and_turns: `continue`, and a loop that is written out behind it
+static const float thirds[3] = {1.5f, 2, 0.5f};
+void continue_and_turns(int n, float p, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 1; i++) {
+        float x = a[i];
+        if (x > 0.9f) {
+        } else {
+            if (p > 0.2f) {
+                if (x > 0.7f) continue;
+            }
+            for (int w = 0; w < 3; w++) x += thirds[w] * a[i + w - 1];
+        }
+        b[i] = x;
+    }
+}
+
+// case whole_in_reals refused: and a spec would compute it in whole numbers: ints that are multiplied as doubles
+void whole_in_reals(int n, const int *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = (double)a[i] * a[i];
+}
+
+// case whole_and_double refused: would compute it in float: an int less a double, among floats
+void whole_and_double(int n, double q, const int *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] - q;
+}
+
+// case mask_in_reals: a byte as a real
+void mask_in_reals(int n, const unsigned char *restrict mask, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = 2.0 * mask[i] + 1.0;
+}
