@@ -1,0 +1,114 @@
+// A function for each fault of compiler/lift/mutation.h, called like it: with the fault it is lifted to
+// something else, which running both must find.
+
+void drop_condition(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (a[i] > 0.9f) b[i] = a[i];
+}
+
+void drop_index_condition(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (i > 1) b[i] = a[i];
+}
+
+void drop_else(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (a[i] > 0.9f)
+            b[i] = a[i];
+        else
+            b[i] = 2 * a[i];
+}
+
+void drop_continue(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) {
+        if (a[i] > 0.7f) {
+            if (a[i] > 1.0f) continue;
+        }
+        b[i] = a[i];
+    }
+}
+
+void drop_statement(int n, const float *restrict a, float *restrict b, float *restrict c) {
+    for (int i = 0; i < n; i++) {
+        b[i] = a[i];
+        c[i] = 2 * a[i];
+    }
+}
+
+void drop_narrowing(int n, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = (float)a[i];
+}
+
+void drop_wrap(int n, unsigned k, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (k - 5 > 0) b[i] = a[i];
+}
+
+void drop_minus(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = -a[i];
+}
+
+void drop_assignment(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) {
+        float x = a[i];
+        if (x > 0.9f) x = 0.5f * x;
+        b[i] = x;
+    }
+}
+
+void shift_read(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 1; i++) b[i] = a[i - 1];
+}
+
+void shorten_loop(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 1; i++) b[i] = a[i];
+}
+
+void drop_equal(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i <= n - 2; i++) b[i] = a[i];
+}
+
+void swap_difference(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 1; i++) b[i] = a[i + 1] - a[i - 1];
+}
+
+void swap_extremes(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 1; i++) b[i] = __builtin_fminf(a[i + 1], a[i - 1]);
+}
+
+void swap_comparison(int n, int k, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (!(k < 8))
+            b[i] = a[i];
+        else
+            b[i] = 2 * a[i];
+}
+
+void keep_counter(int n, int m, const float *restrict a, float *restrict b) {
+    for (int s = m; s < 100; s += 7)
+        for (int i = 0; i < n; i++) b[i] = b[i] + (float)s * a[i];
+}
+
+void keep_pointer(int n, int m, float *restrict a, float *restrict b) {
+    float *row = a;
+    for (int k = 0; k < m; k++) {
+        a = a + n;
+        for (int i = 0; i < n; i++) b[i] = row[i] + a[i];
+    }
+}
+
+void keep_order(int n, const float *restrict a, float *restrict b, float *restrict c) {
+    for (int i = 0; i < n; i++) {
+        b[i] = a[i];
+        c[i] = 2 * b[i];
+    }
+}
+
+void keep_arrays(int n, int m, float *restrict a, float *restrict b) {
+    for (int t = 0; t < m; t++) {
+        for (int i = 1; i < n - 1; i++) b[i] = a[i - 1] + a[i + 1];
+        float *held = a;
+        a = b;
+        b = held;
+    }
+}

@@ -1,0 +1,215 @@
+#include "function_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace halo::test {
+
+namespace {
+
+template <class T>
+void put(char* at, double value) {
+    const T held = static_cast<T>(value);
+    std::memcpy(at, &held, sizeof held);
+}
+
+template <class T>
+double get(const char* at) {
+    T held;
+    std::memcpy(&held, at, sizeof held);
+    return static_cast<double>(held);
+}
+
+}  // namespace
+
+void write_value(char* at, CType type, double value) {
+    switch (type) {
+        case CType::f32:
+            return put<float>(at, value);
+        case CType::f64:
+            return put<double>(at, value);
+        case CType::i32:
+            return put<std::int32_t>(at, value);
+        case CType::u32:
+            return put<std::uint32_t>(at, value);
+        case CType::i64:
+            return put<std::int64_t>(at, value);
+        case CType::u64:
+            return put<std::uint64_t>(at, value);
+        default:
+            return put<std::uint8_t>(at, value);
+    }
+}
+
+double read_value(const char* at, CType type) {
+    switch (type) {
+        case CType::f32:
+            return get<float>(at);
+        case CType::f64:
+            return get<double>(at);
+        case CType::i32:
+            return get<std::int32_t>(at);
+        case CType::u32:
+            return get<std::uint32_t>(at);
+        case CType::i64:
+            return get<std::int64_t>(at);
+        case CType::u64:
+            return get<std::uint64_t>(at);
+        default:
+            return get<std::uint8_t>(at);
+    }
+}
+
+std::string first_difference(const Memory& memory, const std::vector<char>& want,
+                             const std::vector<char>& have) {
+    for (std::size_t r = 0; r < memory.regions.size(); ++r) {
+        const Region& each = memory.regions[r];
+        const std::size_t begin = static_cast<std::size_t>(each.begin - memory.bytes.data());
+        const std::size_t bytes = c_bytes(each.type),
+                          count = static_cast<std::size_t>(each.end - each.begin) / bytes;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t at = begin + i * bytes;
+            if (std::memcmp(&want[at], &have[at], bytes) == 0) continue;
+            const double a = read_value(&want[at], each.type), b = read_value(&have[at], each.type);
+            if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+            return fmt::format("element {} of region {} is {} by the function and {} by the spec", i, r, a,
+                               b);
+        }
+    }
+    // Between the arrays.
+    std::vector<char> rest = want;
+    for (const Region& each : memory.regions) {
+        const auto begin = each.begin - memory.bytes.data(), end = each.end - memory.bytes.data();
+        std::copy(have.begin() + begin, have.begin() + end, rest.begin() + begin);
+    }
+    return rest == have ? "" : "memory that is in no array";
+}
+
+namespace {
+
+class Drawer {
+public:
+    Drawer(const RandomFunction& function, bool no_alias, unsigned seed)
+        : function_(function), no_alias_(no_alias), random_(function.seed * 31 + seed), run_(seed) {}
+
+    void fill(Memory& memory) {
+        for (char& each : memory.bytes)
+            each = static_cast<char>(random_());
+        memory.regions.clear();
+        memory.used = 0;
+        values_.clear();
+        std::size_t cells = 1;
+        double numbers[64];
+        for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
+            const Argument& each = function_.arguments[i];
+            if (each.role == Argument::Role::array) continue;
+            numbers[i] = draw(each);
+            if (each.role == Argument::Role::size)
+                cells *= static_cast<std::size_t>(numbers[i]);
+            else
+                drawn_.push_back(numbers[i]);
+        }
+        cells = std::max<std::size_t>(cells, 1);
+        for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
+            const Argument& each = function_.arguments[i];
+            if (each.role != Argument::Role::array) {
+                values_.push_back(memory.take(8, each.type));
+                write_value(values_.back(), each.type, numbers[i]);
+                continue;
+            }
+            char* begin = aliased(each);
+            if (begin == nullptr) {
+                const std::size_t count = cells + (may_overlap(each) ? 8 : 0);
+                begin = memory.take(count * c_bytes(each.type), each.type);
+                for (std::size_t k = 0; k < count; ++k)
+                    write_value(begin + k * c_bytes(each.type), each.type, cell(each.type));
+            }
+            values_.push_back(begin);
+            arrays_.push_back({&each, begin});
+        }
+    }
+    const std::vector<char*>& values() const { return values_; }
+
+private:
+    bool may_overlap(const Argument& array) const { return !no_alias_ && !array.is_restrict; }
+    char* aliased(const Argument& array) {
+        if (!may_overlap(array)) return nullptr;
+        for (const auto& [other, begin] : arrays_) {
+            if (may_overlap(*other) && other->type == array.type && random_() % 3 == 0 &&
+                std::none_of(arrays_.begin(), arrays_.end(), [&, b = begin](const auto& each) {
+                    return each.second > b && each.second < b + 64;
+                }))
+                return begin + random_() % 4 * c_bytes(array.type);
+        }
+        return nullptr;
+    }
+    double draw(const Argument& each) {
+        switch (each.role) {
+            case Argument::Role::size:
+                return each.type == CType::u32 || each.type == CType::u64
+                           ? 4 + static_cast<double>(random_() % 6)
+                           : static_cast<double>(run_ == 0 ? 5 + random_() % 3 : random_() % 9);
+            case Argument::Role::count:
+                return static_cast<double>(random_() % 12) - 3;
+            default:
+                break;
+        }
+        if (each.type == CType::boolean) return static_cast<double>(random_() % 2);
+        if (each.type == CType::f32 || each.type == CType::f64) return real();
+        double found = static_cast<double>(random_() % 12) - 3;
+        if (random_() % 3 == 0) found = literal() + static_cast<double>(random_() % 3) - 1;
+        if (random_() % 6 == 0) {
+            const double some[] = {1000003, -1000003, 2147483647, -2147483648., 65536, 255, 256};
+            found = some[random_() % 7];
+        }
+        found = std::floor(found);
+        if (each.type == CType::i64 && random_() % 5 == 0) found = found * 4294967296. + 3;
+        if (each.type == CType::u8) return std::fmod(std::abs(found), 256);
+        if (each.type == CType::u32) return found < 0 ? found + 4294967296. : found;
+        return found;
+    }
+    double literal() {
+        return function_.literals.empty() ? 1 : function_.literals[random_() % function_.literals.size()];
+    }
+    double real() {
+        switch (random_() % 6) {
+            case 0: {
+                const double by[] = {0, 0, 0.25, -0.25, 1e-3, -1e-3};
+                return (random_() % 2 == 0 ? 1 : -1) * literal() + by[random_() % 6];
+            }
+            case 1:
+                return static_cast<double>(random_() % 7) - 3;
+            case 2:
+                return drawn_.empty() ? 0 : std::clamp(drawn_[random_() % drawn_.size()], -1e3, 1e3);
+            default:
+                return (static_cast<double>(random_() >> 11) * 0x1p-53 - (run_ % 2 == 0 ? 0.5 : 0.1)) * 4;
+        }
+    }
+    double cell(CType type) {
+        if (type == CType::f32 || type == CType::f64) return real();
+        const double found = static_cast<double>(random_() % 8);
+        return type == CType::u8 ? found : found - 3;
+    }
+
+    const RandomFunction& function_;
+    bool no_alias_;
+    std::mt19937_64 random_;
+    unsigned run_;
+    std::vector<double> drawn_;
+    std::vector<char*> values_;
+    std::vector<std::pair<const Argument*, char*>> arrays_;
+};
+
+}  // namespace
+
+std::vector<char*> random_arguments(const RandomFunction& function, bool no_alias, unsigned run,
+                                    Memory& memory) {
+    Drawer drawer(function, no_alias, run);
+    drawer.fill(memory);
+    return drawer.values();
+}
+
+}  // namespace halo::test

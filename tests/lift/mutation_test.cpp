@@ -1,0 +1,74 @@
+// Faults that are put into the lifter are found: by --verify, each in a function of cases/mutations.c, and by
+// random functions.
+#include "catch.h"
+#include "compare_lift.h"
+#include "compiler/lift/mutation.h"
+#include "compiler/lift/verify.h"
+#include "temporary_folder.h"
+
+namespace {
+
+using halo::lift::Mutation;
+
+const char* const kNames[] = {"none",           "drop_condition",  "drop_index_condition", "drop_else",
+                              "drop_continue",  "drop_statement",  "drop_narrowing",       "drop_wrap",
+                              "drop_minus",     "drop_assignment", "shift_read",           "shorten_loop",
+                              "drop_equal",     "swap_difference", "swap_extremes",        "swap_comparison",
+                              "keep_counter",   "keep_pointer",    "keep_order",           "keep_arrays"};
+
+class Faulty {
+public:
+    explicit Faulty(Mutation which) { halo::lift::mutation = which; }
+    ~Faulty() { halo::lift::mutation = Mutation::none; }
+    Faulty(const Faulty&) = delete;
+    Faulty& operator=(const Faulty&) = delete;
+};
+
+halo::lift::Options options_of(const std::string& function) {
+    halo::lift::Options options;
+    options.source.file = HALO_SOURCE_DIR "/tests/lift/cases/mutations.c";
+    options.source.function = function;
+    options.source.arguments = {"-std=gnu11"};
+    return options;
+}
+
+// Of a lift that may be wrong: whether it is called verified.
+bool is_verified(const halo::lift::Options& options, const halo::lift::Nests& found) {
+    const halo::lift::Verdict verdict = halo::lift::verify_function(options, found);
+    return verdict.difference.empty() && verdict.left.empty();
+}
+
+}  // namespace
+
+TEST_CASE("running both finds each fault of the lifter") {
+    for (int i = 1; i <= static_cast<int>(Mutation::last_mutation); ++i) {
+        const std::string name = kNames[i];
+        INFO(name);
+        const halo::lift::Options options = options_of(name);
+        {
+            const Faulty fault(static_cast<Mutation>(i));  // and where the source is lifted again
+            const halo::lift::Nests faulty = halo::lift::lift_nests(options);
+            REQUIRE_FALSE(faulty.lifted.empty());  // the fault is no refusal
+            CHECK_FALSE(is_verified(options, faulty));
+        }
+        const halo::lift::Nests right = halo::lift::lift_nests(options);
+        CHECK((right.lifted.empty() || is_verified(options, right)));
+    }
+}
+
+TEST_CASE("random functions find each fault of the lifter") {
+    const TemporaryFolder folder;
+    for (int i = 1; i <= static_cast<int>(Mutation::last_mutation); ++i) {
+        INFO(kNames[i]);
+        const Faulty fault(static_cast<Mutation>(i));
+        halo::test::LiftComparison comparison(folder.path().string());
+        bool is_found = false;
+        for (std::uint64_t seed = 1; seed <= 3000 && !is_found;) {
+            while (comparison.size() < 60)
+                comparison.add(halo::test::random_function(seed++));
+            for (const halo::test::Compared& each : comparison.run())
+                is_found = is_found || !each.difference.empty();
+        }
+        CHECK(is_found);
+    }
+}

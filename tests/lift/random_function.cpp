@@ -1,0 +1,642 @@
+#include "random_function.h"
+
+#include <random>
+
+namespace halo::test {
+
+const char kMathDeclarations[] =
+    "double sqrt(double), fabs(double), fmin(double, double), fmax(double, double);\n"
+    "float sqrtf(float), fabsf(float), fminf(float, float), fmaxf(float, float);\n";
+
+namespace {
+
+using Role = Argument::Role;
+
+bool is_real(CType type) {
+    return type == CType::f32 || type == CType::f64;
+}
+bool is_unsigned(CType type) {
+    return type == CType::u32 || type == CType::u64 || type == CType::u8 || type == CType::boolean;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+}
+
+Piece leaf(std::string text) {
+    Piece made;
+    made.kind = Piece::Kind::value;
+    made.before = std::move(text);
+    return made;
+}
+Piece statement(std::string before, std::vector<Piece> inner = {}, std::string after = "") {
+    Piece made;
+    made.kind = Piece::Kind::statement;
+    made.before = std::move(before);
+    made.inner = std::move(inner);
+    made.after = std::move(after);
+    return made;
+}
+Piece fixed(std::string before, std::vector<Piece> inner = {}, std::string after = "") {
+    Piece made = statement(std::move(before), std::move(inner), std::move(after));
+    made.kind = Piece::Kind::fixed;
+    return made;
+}
+Piece value(std::string before, std::vector<Piece> inner, std::string between = "", std::string after = ")") {
+    Piece made = statement(std::move(before), std::move(inner), std::move(after));
+    made.kind = Piece::Kind::value;
+    made.between = std::move(between);
+    return made;
+}
+
+class Maker {
+public:
+    explicit Maker(std::uint64_t seed) : random_(seed) { made_.seed = seed; }
+
+    RandomFunction make() {
+        // How much of what stencils seldom have there is: most functions have a little, some have much.
+        wildness_ = pick<double>({0.02, 0.05, 0.05, 0.1, 0.1, 0.3});
+        made_.rank = pick({1, 1, 1, 2, 2, 3});
+        choose_arguments();
+        if (chance(0.2)) made_.result = pick({CType::i32, CType::f32, CType::f64});
+        made_.helpers = fixed("", make_helpers());
+        std::vector<Piece> body = declarations();
+        const int parts = pick({1, 1, 1, 2, 2, 3});
+        for (int i = 0; i < parts; ++i)
+            body.push_back(part(1));
+        if (made_.result != CType::boolean) {
+            const bool is_sum = chance(0.7);
+            body.push_back(fixed(is_sum ? "return s;\n" : "return 0;\n"));
+        } else if (chance(0.3)) {
+            body.push_back(statement("if (n > 0) " + written() + "[0] = s;\n"));
+        }
+        made_.body = fixed("{\n", std::move(body), "}\n");
+        made_.head = leaf(head());
+        return std::move(made_);
+    }
+
+private:
+    template <class T>
+    T pick(std::initializer_list<T> from) {
+        return *(from.begin() + random_() % from.size());
+    }
+    bool chance(double p) { return static_cast<double>(random_() >> 11) * 0x1p-53 < p; }
+    bool wild() { return chance(wildness_); }
+
+    // ---- arguments
+
+    void choose_arguments() {
+        const CType real = pick({CType::f32, CType::f32, CType::f64});
+        const CType size =
+            wild() ? pick({CType::i64, CType::u32, CType::u64}) : pick({CType::i32, CType::i32, CType::i64});
+        size_ = size;
+        for (int a = 0; a < made_.rank; ++a)
+            made_.arguments.push_back({sizes()[a], size, Role::size, false});
+        is_restrict_ = chance(0.75);
+        is_flat_ = made_.rank == 1 || chance(0.6);
+        for (const char* name : {"a", "b", "c"}) {
+            Argument array{name, real, Role::array, is_restrict_ && !(wild() && chance(0.3))};
+            if (wild()) array.type = pick({CType::f32, CType::f64, CType::i32, CType::u8});
+            made_.arguments.push_back(array);
+        }
+        real_ = real;
+        made_.arguments.push_back({"p", wild() ? CType::f32 : real, Role::number, false});
+        made_.arguments.push_back({"q", wild() ? CType::f64 : real, Role::number, false});
+        made_.arguments.push_back({"k", CType::i32, Role::number, false});
+        const std::pair<const char*, CType> whole[] = {
+            {"u", CType::u32}, {"g", CType::i64}, {"y", CType::u8}, {"on", CType::boolean}};
+        for (const auto& [name, type] : whole) {
+            if (!chance(0.15 + wildness_)) continue;
+            made_.arguments.push_back({name, type, Role::number, false});
+            wholes_.emplace_back(name);
+        }
+        wholes_.emplace_back("k");
+        made_.arguments.push_back({"from", CType::i32, Role::count, false});
+        made_.arguments.push_back({"steps", CType::i32, Role::count, false});
+        writes_a_ = chance(0.5);
+    }
+    static const char* const* sizes() {
+        static const char* const names[] = {"n", "m", "l"};
+        return names;
+    }
+    static std::string index(int axis) { return std::string(1, "ijk"[axis] == 'k' ? 'z' : "ijk"[axis]); }
+
+    const Argument& array(const std::string& name) const {
+        for (const Argument& each : made_.arguments) {
+            if (each.name == name) return each;
+        }
+        return made_.arguments.front();
+    }
+    std::string head() const {
+        std::string text = made_.result == CType::boolean ? "void FUNCTION("
+                                                          : c_name(made_.result) + std::string(" FUNCTION(");
+        for (std::size_t i = 0; i < made_.arguments.size(); ++i) {
+            const Argument& each = made_.arguments[i];
+            text += i ? ", " : "";
+            if (each.role != Role::array) {
+                text += c_name(each.type) + (" " + each.name);
+                continue;
+            }
+            const std::string restricts = each.is_restrict ? "restrict " : "";
+            if (is_flat_) {
+                text += c_name(each.type) + (" *" + restricts) + each.name;
+            } else {
+                text +=
+                    c_name(each.type) + (" " + each.name + "[" + restricts) + sizes()[made_.rank - 1] + "]";
+                for (int a = made_.rank - 2; a >= 0; --a)
+                    text += "[" + std::string(sizes()[a]) + "]";
+            }
+        }
+        return text + ")";
+    }
+    std::string written() {
+        return is_flat_ ? pick<std::string>({"b", "b", "c", writes_a_ ? "a" : "b"}) : "b[0]" + rest();
+    }
+    std::string rest() const { return made_.rank == 3 ? "[0]" : ""; }
+
+    // ---- helpers and declarations
+
+    std::vector<Piece> make_helpers() {
+        std::vector<Piece> made;
+        const std::string t = c_name(real_);
+        if (chance(0.25)) {
+            has_helper_ = true;
+            const std::string head = "static " + t + " FUNCTION_h(" + t + " x, " + t + " v) {\n";
+            switch (pick({0, 1, 2, 3})) {
+                case 0:
+                    made.push_back(statement(head, {}, "return x * v + x;\n}\n"));
+                    break;
+                case 1:
+                    made.push_back(statement(
+                        head, {statement("if (x > " + real_literal() + ") {\nif (v > x) return v - x;\n}\n")},
+                        "return x;\n}\n"));
+                    break;
+                case 2:
+                    made.push_back(statement(head,
+                                             {statement("if (x < v) x = v;\n"), statement("v = v * x;\n")},
+                                             "return x - v;\n}\n"));
+                    break;
+                default:
+                    made.push_back(statement(
+                        head,
+                        {statement("float w = x;\n"), statement("if (w < 0) return v;\nelse w = w + 1;\n")},
+                        "return w * v;\n}\n"));
+            }
+        }
+        if (chance(0.2)) {
+            has_table_ = true;
+            made.push_back(statement("static const " + std::string(wild() ? "double" : t) +
+                                     " FUNCTION_t[3] = {" + real_literal() + ", 2, " + real_literal() +
+                                     "};\n"));
+        }
+        if (is_flat_ && made_.rank == 2 && chance(0.15)) {
+            has_index_ = true;
+            const std::string s = c_name(size_);
+            made.push_back(statement("static " + s + " FUNCTION_at(" + s + " i, " + s + " j, " + s +
+                                     " n) { return j * n + i; }\n"));
+        }
+        return made;
+    }
+
+    std::vector<Piece> declarations() {
+        std::vector<Piece> made;
+        const CType sum = wild() ? pick({CType::i32, CType::f32, CType::f64}) : real_;
+        made.push_back(statement(std::string(c_name(sum)) + " s = " + (chance(0.5) ? "0" : "p") + ";\n"));
+        made.push_back(statement("int count = 0;\n"));
+        if (chance(0.3)) {
+            const CType type =
+                pick({CType::i32, CType::i32, CType::u32, CType::i64, CType::boolean, CType::u8});
+            made.push_back(statement(std::string(c_name(type)) + " h = ", {whole(2)}, ";\n"));
+            wholes_.emplace_back("h");
+        }
+        if (chance(0.3)) {
+            made.push_back(
+                statement(std::string(c_name(wild() ? CType::f32 : real_)) + " r = ", {scalar(2)}, ";\n"));
+            reals_.emplace_back("r");
+            if (chance(0.3))
+                made.push_back(
+                    statement("if (", {condition_of_numbers()}, ") r = " + real_literal() + ";\n"));
+        }
+        if (is_flat_ && chance(0.15)) {  // another name, one cell on
+            const std::string of = pick<std::string>({"a", "b"});
+            made.push_back(statement(c_name(array(of).type) + std::string(" *alias = ") + of + " + 1;\n"));
+            alias_ = of;
+        }
+        return made;
+    }
+
+    // ---- parts of the function
+
+    Piece part(int depth) {
+        if (depth > 3 || chance(0.6)) return nest();
+        switch (pick({0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) {
+            case 0:
+                return time_loop();
+            case 1: {  // a counter that starts anywhere
+                const std::string head = pick<std::string>(
+                    {"for (int o = from; o < 9; o += 2) {\n", "for (int o = steps; o > from; o -= 3) {\n",
+                     "for (int o = from; o <= 6; o++) {\n", "for (int o = 9; o >= from; --o) {\n",
+                     "for (int o = k > 3 ? 3 : from; o < 5; ++o) {\n"});
+                return counted(head, depth);
+            }
+            case 2:
+                return counted("for (int o = steps, e = 12; o < e; o += 2, e--) {\n", depth);
+            case 3:
+                return counted("for (int o = steps; o > 0; o /= 2) {\n", depth);
+            case 4:
+                return with_counter(
+                    fixed("{\nint o = steps;\nwhile (o-- > 0) {\n", {part(depth + 1)}, "}\n}\n"));
+            case 5: {
+                std::vector<Piece> inner{part(depth + 1)};
+                Piece made = statement("if (", {condition_of_numbers(), leaf(") {\n")}, "}\n");
+                made.inner.insert(made.inner.end(), inner.begin(), inner.end());
+                if (chance(0.4)) made.inner.push_back(statement("} else {\n", {part(depth + 1)}));
+                return made;
+            }
+            case 6:
+                return statement("s = ", {scalar(2)}, ";\n");
+            case 7:
+                if (made_.result == CType::boolean)
+                    return statement("if (", {condition_of_numbers(), leaf(") return;\n")});
+                return statement("if (", {condition_of_numbers(), leaf(") return 0;\n")});
+            case 8: {
+                const std::string w = pick<std::string>({"count += 2;\n", "count = k & 7;\n", "s = s * 2;\n",
+                                                         "k = k > 3 ? 3 : k;\n", "q = p;\n"});
+                return statement(w);
+            }
+            default:
+                return nest_to_half(depth);
+        }
+    }
+    Piece counted(const std::string& head, int depth) {
+        wholes_.emplace_back("o");
+        Piece made = statement(head, {part(depth + 1)}, "}\n");
+        wholes_.pop_back();
+        return made;
+    }
+    Piece with_counter(Piece made) {
+        made.kind = Piece::Kind::statement;
+        return made;
+    }
+    // for (s = n; s > 4; s /= 2) over a part of the first axis
+    Piece nest_to_half(int) {
+        if (made_.rank != 1) return nest();
+        const std::string type = c_name(size_);
+        high_ = "o";
+        wholes_.emplace_back("o");
+        Piece made = statement("for (" + type + " o = n; o > 2; o /= 2) {\n", {nest()}, "}\n");
+        wholes_.pop_back();
+        high_.clear();
+        return made;
+    }
+    Piece time_loop() {
+        std::vector<Piece> inner;
+        for (int nests = pick({1, 1, 2}); nests > 0; --nests)
+            inner.push_back(nest());
+        // Pointers that are `restrict` must not become each other.
+        const bool may_swap = !array("a").is_restrict && !array("b").is_restrict;
+        if (is_flat_ && may_swap && array("a").type == array("b").type && chance(0.6))
+            inner.push_back(
+                statement(std::string(c_name(array("a").type)) + " *held = a;\na = b;\nb = held;\n"));
+        const std::string head = pick<std::string>(
+            {"for (int o = 0; o < steps; ++o) {\n", "for (int o = 0; o < steps; o++) {\n",
+             "for (int o = 1; o <= steps; ++o) {\n", "for (int o = steps; o > 0; --o) {\n"});
+        return statement(head, std::move(inner), "}\n");
+    }
+
+    // ---- nests
+
+    Piece nest() {
+        low_ = pick({0, 1, 1, 2});
+        past_ = pick({0, 1, 1, 2});
+        loop_depth_ = 0;
+        temporaries_.clear();
+        std::vector<Piece> body = cell_statements(pick({1, 1, 2, 3}), 0);
+        Piece made = fixed("", std::move(body));
+        std::vector<int> axes;
+        for (int a = 0; a < made_.rank; ++a)
+            axes.push_back(a);
+        if (made_.rank > 1 && wild()) std::swap(axes[0], axes[1]);
+        for (const int a : axes) {
+            std::vector<Piece> inner;
+            if (a == axes.front() && has_alias_index_)
+                made.inner.insert(made.inner.begin(),
+                                  statement(std::string(c_name(size_)) + " at = j * n + i;\n"));
+            inner.push_back(std::move(made));
+            if (a == axes.back() && made_.rank == 2 && wild())
+                inner.insert(inner.begin(), statement("count++;\n"));
+            made = statement(loop_head(a), std::move(inner), "}\n");
+        }
+        has_alias_index_ = false;
+        return made;
+    }
+    std::string loop_head(int axis) {
+        const std::string i = index(axis), type = c_name(size_);
+        const std::string end = axis == 0 && !high_.empty() ? high_ : sizes()[axis];
+        const std::string low = std::to_string(low_);
+        const std::string high = past_ == 0 ? end : end + " - " + std::to_string(past_);
+        if (wild() && !is_unsigned(size_))
+            return "for (" + type + " " + i + " = " + high + " - 1; " + i +
+                   pick<std::string>({" >= " + low, " > " + low + " - 1"}) + "; --" + i + ") {\n";
+        if (wild())
+            return "for (" + type + " " + i + " = " + low + "; " + i + " < " + high + "; " + i +
+                   pick<std::string>({" += 2", " += 1"}) + ") {\n";
+        if (wild())
+            return "for (" + type + " " + i + " = " + low + "; " + high + " > " + i + "; " + i + "++) {\n";
+        if (chance(0.15) && past_ > 0)
+            return "for (" + type + " " + i + " = " + low + "; " + i + " <= " + end + " - " +
+                   std::to_string(past_ + 1) + "; " + i + "++) {\n";
+        return "for (" + type + " " + i + " = " + low + "; " + i + " < " + high + "; " + i + "++) {\n";
+    }
+
+    // Of an array, at the cell's index plus offsets within what the loops leave.
+    std::string cell(const std::string& name, bool is_away) {
+        std::vector<int> offset;
+        for (int a = 0; a < made_.rank; ++a) {
+            const int from = -low_, to = past_;
+            const bool moves = is_away && chance(0.5);
+            offset.push_back(moves ? from + static_cast<int>(random_() % static_cast<unsigned>(to - from + 1))
+                                   : 0);
+        }
+        const auto at = [&](int a) {
+            return index(a) + (offset[static_cast<std::size_t>(a)] == 0 ? ""
+                               : offset[static_cast<std::size_t>(a)] > 0
+                                   ? " + " + std::to_string(offset[static_cast<std::size_t>(a)])
+                                   : " - " + std::to_string(-offset[static_cast<std::size_t>(a)]));
+        };
+        if (!is_flat_) {
+            std::string text = name;
+            for (int a = made_.rank - 1; a >= 0; --a)
+                text += "[" + at(a) + "]";
+            return text;
+        }
+        if (made_.rank == 1) {
+            if (alias_ == name && low_ > 0 && !is_unsigned(size_) && chance(0.3))
+                return "alias[" + at(0) + " - 1]";
+            return name + "[" + at(0) + "]";
+        }
+        if (made_.rank == 2) {
+            if (has_index_ && chance(0.5)) return name + "[FUNCTION_at(" + at(0) + ", " + at(1) + ", n)]";
+            if (offset[1] == 0 && high_.empty() && chance(0.2)) {
+                has_alias_index_ = true;
+                std::string text = at(0);
+                replace_all(text, "i", "at");
+                return name + "[" + text + "]";
+            }
+            return name + "[(" + at(1) + ") * n + " + at(0) + "]";
+        }
+        return name + "[((" + at(2) + ") * m + " + at(1) + ") * n + " + at(0) + "]";
+    }
+
+    std::vector<Piece> cell_statements(int count, int depth) {
+        std::vector<Piece> made;
+        const std::size_t known = temporaries_.size();
+        for (int i = 0; i < count; ++i)
+            made.push_back(cell_statement(depth));
+        temporaries_.resize(known);
+        return made;
+    }
+    Piece store() {
+        const std::string to = pick<std::string>({"b", "b", "b", "c", writes_a_ ? "a" : "b"});
+        const std::string op = chance(0.15) ? pick<std::string>({" += ", " -= ", " *= "}) : " = ";
+        const CType type = array(to).type;
+        return statement(cell(to, wild()) + op, {is_real(type) ? real(3) : whole(2)}, ";\n");
+    }
+    Piece cell_statement(int depth) {
+        const int most = depth > 2 ? 7 : 13;
+        switch (static_cast<int>(random_() % static_cast<unsigned>(most))) {
+            case 0: {
+                const std::string name = "v" + std::to_string(next_++);
+                const CType type = wild() ? pick({CType::f32, CType::f64, CType::i32}) : real_;
+                Piece made = statement(std::string(c_name(type)) + " " + name + " = ",
+                                       {is_real(type) ? real(2) : whole(2)}, ";\n");
+                temporaries_.push_back(name);
+                return made;
+            }
+            case 1:
+                if (!temporaries_.empty())
+                    return statement(temporaries_[random_() % temporaries_.size()] +
+                                         pick<std::string>({" = ", " += ", " *= "}),
+                                     {real(2)}, ";\n");
+                return store();
+            case 2:
+                return chance(0.4) ? gather() : store();
+            case 7:
+            case 8: {
+                Piece made = statement("if (", {condition(), leaf(") {\n")}, "}\n");
+                for (Piece& each : cell_statements(pick({1, 1, 2}), depth + 1))
+                    made.inner.push_back(std::move(each));
+                if (chance(0.4))
+                    made.inner.push_back(
+                        statement("} else {\n", cell_statements(pick({1, 1, 2}), depth + 1)));
+                return made;
+            }
+            case 9:
+            case 10:
+                if (chance(0.7)) return skip();
+                return statement("if (", {condition(), leaf(") {\n"), skip(), store()}, "}\n");
+            case 11:
+                if (has_table_ && low_ > 0 && past_ > 0 && made_.rank == 1 && !temporaries_.empty())
+                    return statement("for (int w = 0; w < 3; w++) " + temporaries_.back() +
+                                     " += FUNCTION_t[w] * a[i + w - 1];\n");
+                return store();
+            default:
+                return store();
+        }
+    }
+    Piece skip() {
+        if (chance(0.3))
+            return statement(
+                "if (",
+                {condition(), leaf(") {\n"), store(),
+                 statement("} else {\n", {statement("if (", {condition(), leaf(") continue;\n")})})},
+                "}\n");
+        if (chance(0.4))
+            return statement(
+                "if (", {condition(), leaf(") {\n"), statement("if (", {condition(), leaf(") continue;\n")})},
+                "}\n");
+        return statement("if (", {condition(), leaf(") continue;\n")});
+    }
+    Piece gather() {
+        switch (pick({0, 1, 2, 3})) {
+            case 0:
+                return statement("s += ", {real(2)}, ";\n");
+            case 1:
+                return statement("if (" + cell("a", true) + " > s) s = " + cell("a", true) + ";\n");
+            case 2: {
+                const std::string at = cell("a", true);
+                return statement("if (" + at + " > s) s = " + at + ";\n");
+            }
+            default:
+                return statement("if (", {condition(), leaf(") count++;\n")});
+        }
+    }
+
+    // ---- values
+
+    std::string real_literal() {
+        static const char* const some[] = {"0.5", "0.25", "1.5", "2.0", "0.1", "3.0", "1.0", "0.7"};
+        const std::string text = some[random_() % 8];
+        made_.literals.push_back(std::stod(text));
+        const bool is_float = real_ == CType::f32 ? !wild() : wild();
+        return text + (is_float ? "f" : "");
+    }
+    std::string whole_literal() {
+        const int found = pick({0, 1, 2, 3, 5, 7, 100});
+        made_.literals.push_back(found);
+        return std::to_string(found) + (wild() ? "u" : "");
+    }
+    Piece read() { return leaf(cell(pick<std::string>({"a", "a", "a", "b", "c"}), true)); }
+
+    // A number of the function's: no array, no loop.
+    Piece scalar(int depth) {
+        if (depth == 0 || chance(0.3)) {
+            if (!reals_.empty() && chance(0.3)) return leaf("r");
+            return leaf(chance(0.6) ? pick<std::string>({"p", "q"}) : real_literal());
+        }
+        if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {whole(1)});
+        return value("(", {scalar(depth - 1), scalar(depth - 1)}, pick<std::string>({" + ", " - ", " * "}));
+    }
+    Piece real(int depth) {
+        if (depth == 0 || chance(0.25)) {
+            if (!temporaries_.empty() && chance(0.4))
+                return leaf(temporaries_[random_() % temporaries_.size()]);
+            if (chance(0.6)) return read();
+            return chance(0.5) ? scalar(0) : leaf(real_literal());
+        }
+        const std::string f = real_ == CType::f32 ? (wild() ? "" : "f") : (wild() ? "f" : "");
+        if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {real(depth - 1)});
+        if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {whole(2)});
+        if (wild() && chance(0.2))
+            return value("(" + std::string(c_name(real_)) + ")(int)(", {real(depth - 1)});
+        switch (pick({0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6})) {
+            case 1:
+                return value("(", {condition(), leaf(" ? "), real(depth - 1), leaf(" : "), real(depth - 1)});
+            case 2:
+                return value("fabs" + f + "(", {real(depth - 1)});
+            case 3:
+                return value(pick<std::string>({"fmin", "fmax"}) + f + "(",
+                             {real(depth - 1), real(depth - 1)}, ", ");
+            case 4:
+                return value("sqrt" + f + "(fabs" + f + "(", {real(depth - 1)}, "", "))");
+            case 5:
+                if (has_helper_) return value("FUNCTION_h(", {real(depth - 1), real(depth - 1)}, ", ");
+                return value("-(", {real(depth - 1)});
+            case 6:
+                return value("(", {real(depth - 1)}, "", pick<std::string>({" / 4)", " / 3.0f)", " / 8.0)"}));
+            default:
+                return value("(", {real(depth - 1), real(depth - 1)},
+                             pick<std::string>({" + ", " - ", " - ", " * "}));
+        }
+    }
+    Piece whole(int depth) {
+        if (depth == 0 || chance(0.35))
+            return leaf(chance(0.7) ? wholes_[random_() % wholes_.size()] : whole_literal());
+        if (chance(0.3))
+            return value(pick<std::string>({"(int)(", "(unsigned)(", "(long)(", "(_Bool)(",
+                                            "(unsigned char)(", "-(", "(short)("}),
+                         {whole(depth - 1)});
+        if (chance(0.1))
+            return value("(", {whole(depth - 1)}, "",
+                         pick<std::string>({" / 2)", " % 2)", " & 1)", " << 1)"}));
+        return value("(", {whole(depth - 1), whole(depth - 1)}, pick<std::string>({" + ", " - ", " * "}));
+    }
+    std::string comparison() { return pick<std::string>({" > ", " < ", " >= ", " <= ", " == ", " != "}); }
+    Piece condition_of_numbers() {
+        if (chance(0.6)) return value("(", {whole(1), whole(1)}, comparison());
+        return value("(", {scalar(1), scalar(1)}, comparison());
+    }
+    Piece condition() {
+        if (chance(0.12)) return value("(", {condition(), condition()}, pick<std::string>({" && ", " || "}));
+        if (chance(0.06)) return value("!(", {condition()});
+        if (chance(0.15)) return condition_of_numbers();
+        if (chance(0.1))
+            return value("(",
+                         {leaf(index(static_cast<int>(random_() % static_cast<unsigned>(made_.rank)))),
+                          leaf(whole_literal())},
+                         comparison());
+        return value("(", {real(1), real(1)}, pick<std::string>({" > ", " < ", " >= ", " <= "}));
+    }
+
+    std::mt19937_64 random_;
+    RandomFunction made_;
+    double wildness_ = 0;
+    CType real_ = CType::f32, size_ = CType::i32;
+    bool is_restrict_ = true, is_flat_ = true, writes_a_ = false;
+    bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
+    std::string alias_, high_;
+    int low_ = 0, past_ = 0, next_ = 0, loop_depth_ = 0;
+    std::vector<std::string> wholes_, reals_, temporaries_;
+};
+
+bool remove_in(Piece& piece, int& number) {
+    for (std::size_t i = 0; i < piece.inner.size(); ++i) {
+        Piece& each = piece.inner[i];
+        if (each.kind == Piece::Kind::statement) {
+            if (number-- == 0) {
+                piece.inner.erase(piece.inner.begin() + static_cast<std::ptrdiff_t>(i));
+                return true;
+            }
+            if (number-- == 0) {  // what is in it alone
+                Piece inside;
+                for (const Piece& inner : each.inner) {
+                    if (inner.kind != Piece::Kind::value) inside.inner.push_back(inner);
+                }
+                each = std::move(inside);
+                return true;
+            }
+        } else if (each.kind == Piece::Kind::value) {
+            for (std::size_t k = 0; k < each.inner.size(); ++k) {
+                if (number-- != 0) continue;
+                Piece operand = each.inner[k];
+                each = std::move(operand);
+                return true;
+            }
+        }
+        if (remove_in(each, number)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string Piece::text() const {
+    std::string made = before;
+    for (std::size_t i = 0; i < inner.size(); ++i)
+        made += (i ? between : "") + inner[i].text();
+    return made + after;
+}
+
+const char* c_name(CType type) {
+    static const char* const names[] = {"float", "double",        "int",           "unsigned",
+                                        "long",  "unsigned long", "unsigned char", "_Bool"};
+    return names[static_cast<std::size_t>(type)];
+}
+std::size_t c_bytes(CType type) {
+    static const std::size_t bytes[] = {4, 8, 4, 4, 8, 8, 1, 1};
+    return bytes[static_cast<std::size_t>(type)];
+}
+
+std::string RandomFunction::text(const std::string& name) const {
+    std::string made = helpers.text() + head.text() + " " + body.text();
+    replace_all(made, "FUNCTION", name);
+    return made;
+}
+std::string RandomFunction::head_text(const std::string& name) const {
+    std::string made = head.text();
+    replace_all(made, "FUNCTION", name);
+    return made;
+}
+
+RandomFunction random_function(std::uint64_t seed) {
+    Maker maker(seed);
+    RandomFunction made = maker.make();
+    return made;
+}
+
+bool remove_part(RandomFunction& function, int number) {
+    return remove_in(function.body, number) || remove_in(function.helpers, number);
+}
+
+}  // namespace halo::test
