@@ -47,7 +47,7 @@ private:
         return plan_.fixed_grid ? std::to_string(plan_.fixed_grid->extent[at]) : "n" + plan_.axes[at];
     }
 
-    std::string bound(const rt::Domain::Bound& bound, int axis) const {
+    std::string bound(const rt::Bound& bound, int axis) const {
         if (!bound.from_high) return std::to_string(bound.offset);
         return bound.offset == 0 ? extent(axis)
                                  : fmt::format("{} {} {}", extent(axis), bound.offset < 0 ? "-" : "+",
@@ -61,7 +61,7 @@ private:
             return "rows of " + plan_.tables[static_cast<std::size_t>(kernel.domain.index)].name;
         if (kernel.domain.kind == Kind::cells) return "cells that points touch";
         if (kernel.domain.kind == Kind::samples) return "points";
-        const rt::Domain::Range& range = kernel.domain.ranges[static_cast<std::size_t>(axis)];
+        const rt::Range& range = kernel.domain.ranges[static_cast<std::size_t>(axis)];
         if (!range.begin.from_high && range.begin.offset == 0) return bound(range.end, axis);
         return fmt::format("{} - ({})", bound(range.end, axis), bound(range.begin, axis));
     }

@@ -101,10 +101,8 @@ private:
             int smallest = std::numeric_limits<int>::max();
             for (const rt::KernelPlan& kernel : plan_.kernels) {
                 if (kernel.domain.kind != rt::Domain::Kind::grid) continue;
-                const rt::Domain::Range& range = kernel.domain.ranges[axis];
-                const bool grows = range.begin.from_high != range.end.from_high;
-                const int most_cells = range.end.offset - range.begin.offset;  // where it does not grow
-                if (grows || most_cells / kernel.tile[axis] >= kMostBlocks)
+                const rt::Range& range = kernel.domain.ranges[axis];
+                if (rt::most_cells(range) / kernel.tile[axis] >= kMostBlocks)
                     smallest = std::min(smallest, kernel.tile[axis]);
             }
             const std::int64_t most = std::int64_t{kMostBlocks} * smallest;

@@ -208,7 +208,7 @@ private:
         std::string text;
         int most = kNoLimit;
     };
-    Cells cells_along(const rt::Domain::Range& range, int axis) const {
+    Cells cells_along(const rt::Range& range, int axis) const {
         const std::string extent = names_.extent(axis);
         if (range.begin.from_high == range.end.from_high) {  // so many at the face, but for the nearest
             const int far = range.begin.from_high ? -range.begin.offset : range.end.offset;
@@ -216,6 +216,11 @@ private:
             if (far <= near) return {"0", 0};
             const std::string there = far == 1 ? "1" : fmt::format("std::min({}, {})", extent, far);
             return {near == 0 ? there : fmt::format("std::max({} - {}, 0)", there, near), far - near};
+        }
+        if (range.begin.from_high) {  // fewer the larger the grid is
+            const std::string first = fmt::format("std::max({} - {}, 0)", extent, -range.begin.offset);
+            return {fmt::format("std::max(std::min({}, {}) - {}, 0)", extent, range.end.offset, first),
+                    static_cast<int>(rt::most_cells(range))};
         }
         const int missing = std::max(range.begin.offset, 0) + std::max(-range.end.offset, 0);
         return {missing == 0 ? extent : fmt::format("std::max({} - {}, 0)", extent, missing)};
@@ -230,7 +235,7 @@ private:
         const auto at = static_cast<std::size_t>(axis);
         const auto [cells, most] = cells_along(kernel.domain.ranges[at], axis);
         const int tile = kernel.tile[at];
-        if (most <= tile && !may_be_empty(kernel.domain.ranges[at])) return "1";
+        if (most <= tile && !rt::may_be_empty(kernel.domain.ranges[at])) return "1";
         if (tile == 1) return cells;
         return tile == kNoLimit ? fmt::format("std::min({}, 1)", cells)
                                 : fmt::format("ceil_div({}, {})", cells, tile);

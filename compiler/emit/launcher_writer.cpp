@@ -80,18 +80,11 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     return kernels;
 }
 
-bool LauncherWriter::may_be_empty(const rt::Domain::Range& range) {
-    // The least grid is one cell.
-    const int begin = range.begin.offset + (range.begin.from_high ? 1 : 0);
-    const int end = range.end.offset + (range.end.from_high ? 1 : 0);
-    return std::min(end, 1) <= std::max(begin, 0);
-}
-
 bool LauncherWriter::may_be_empty(const rt::KernelPlan& kernel) {
     if (kernel.domain.kind == rt::Domain::Kind::rows) return true;
-    return kernel.blocks == 0 &&
-           std::ranges::any_of(kernel.domain.ranges,
-                               [](const rt::Domain::Range& range) { return may_be_empty(range); });
+    return kernel.blocks == 0 && std::ranges::any_of(kernel.domain.ranges, [](const rt::Range& range) {
+               return rt::may_be_empty(range);
+           });
 }
 
 bool LauncherWriter::counts_blocks() const {

@@ -26,7 +26,6 @@ protected:
     std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
     // Whether some grid has no cell of it.
-    static bool may_be_empty(const rt::Domain::Range& range);
     static bool may_be_empty(const rt::KernelPlan& kernel);
     bool counts_blocks() const;
     bool counts_steps() const;              // for reductions, or for scalars that change with the step

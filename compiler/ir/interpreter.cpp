@@ -32,11 +32,18 @@ std::vector<ExprId> all_roots(const Program& program) {
 }
 
 Extent checked_extent(const Program& program, Extent extent) {
-    for (int axis = 0; axis < kMaxRank; ++axis) {
-        if (axis >= program.rank()) extent[axis] = 1;
-        if (extent[axis] < 1 || extent[axis] > std::numeric_limits<std::int32_t>::max())
-            throw std::invalid_argument(fmt::format("axis {} cannot have {} cells", axis, extent[axis]));
-    }
+    for (int axis = program.rank(); axis < kMaxRank; ++axis)
+        extent[axis] = 1;
+    rt::check_extents(program.rank(), extent);
+    std::vector<std::string> axes;
+    for (const Axis& axis : program.axes)
+        axes.push_back(axis.name);
+    std::vector<rt::CellsNeeded> needs;
+    for (const Field& field : program.fields)
+        for (int axis = 0; axis < program.rank(); ++axis)
+            for (int side = 0; side < 2; ++side)
+                needs.push_back({field.name, axis, side, field.boundary[axis][side].reach});
+    rt::check_cells_needed(axes, needs, extent);
     return extent;
 }
 
@@ -197,12 +204,9 @@ struct Interpreter::State {
 
     // The cells of an axis that a statement is for.
     std::pair<std::int64_t, std::int64_t> span(const Region& region, const Margins& margins, int axis) const {
-        const std::int64_t n = extent[axis];
-        const auto place = [&](const Region::Bound& bound) {
-            return std::clamp<std::int64_t>((bound.from_high ? n : 0) + bound.offset, 0, n);
-        };
-        return {std::max<std::int64_t>(place(region.ranges[axis].begin), margins[axis][0]),
-                std::min<std::int64_t>(place(region.ranges[axis].end), n - margins[axis][1])};
+        const rt::Span cells = rt::span_of(region.ranges[axis], extent[axis]);
+        return {std::max<std::int64_t>(cells.begin, margins[axis][0]),
+                std::min<std::int64_t>(cells.end, extent[axis] - margins[axis][1])};
     }
 
     // Calls use(index of the cell, value) for all cells that a statement is for, in memory order.

@@ -48,8 +48,8 @@ struct PointWeight {
 
 class Interpreter {
 public:
-    // extent: cells along each axis, >= 1 and as many as the boundaries read, else std::invalid_argument. A
-    // param without default throws one only at step().
+    // extent: cells along each axis; throws rt::Error where runtime/core/grid_rules.h refuses the grid. A
+    // param without default throws std::invalid_argument at step().
     Interpreter(const Program& program, std::array<std::int64_t, kMaxRank> extent, Arithmetic arithmetic);
     ~Interpreter();
 

@@ -18,10 +18,11 @@
 
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
+#include "runtime/core/grid_rules.h"
 
 namespace halo::ir {
 
-inline constexpr int kMaxRank = 3;
+using rt::kMaxRank;
 
 // Offsets and widths along the axes in declaration order; entries past the program's rank are 0.
 using Offset = std::array<int, kMaxRank>;
@@ -305,17 +306,8 @@ using Margins = std::array<std::array<int, 2>, kMaxRank>;  // [axis][side]
 
 // The cells a statement is for: a box whose bounds count from a face. The whole domain by default.
 struct Region {
-    struct Bound {  // cell `offset` from the low face (0 is the first) or, where from_high, from the cell
-                    // past
-        bool from_high = false;  // the last (-1 is the last)
-        int offset = 0;
-        friend bool operator==(const Bound&, const Bound&) = default;
-    };
-    struct Range {  // half-open; empty where end <= begin. Clipped to the domain
-        Bound begin{false, 0};
-        Bound end{true, 0};
-        friend bool operator==(const Range&, const Range&) = default;
-    };
+    using Bound = rt::Bound;
+    using Range = rt::Range;  // clipped to the domain
     std::array<Range, kMaxRank> ranges;
     bool is_whole() const { return *this == Region{}; }
     friend bool operator==(const Region&, const Region&) = default;

@@ -27,24 +27,10 @@ std::vector<ExprId> ghosts_of(const Program& program) {
     return all;
 }
 
-void check_reach(const Program& program, const Extent& extent) {
-    for (const Field& field : program.fields) {
-        for (int axis = 0; axis < program.rank(); ++axis) {
-            for (const Face& face : field.boundary[axis]) {
-                if (face.reach <= extent[axis]) continue;
-                throw std::invalid_argument(
-                    fmt::format("the boundary of {} along {} reads {} cells, and the grid has {}", field.name,
-                                program.axes[axis].name, face.reach, extent[axis]));
-            }
-        }
-    }
-}
-
 }  // namespace
 
 void RowEvaluator::prepare_ghosts() {
     if (ghosts_of(program_).empty()) return;
-    check_reach(program_, extent_);
     ghosts_.reset(new RowEvaluator(*this, 1));
 }
 

@@ -152,11 +152,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
 rt::Domain launch_domain(const StageView& stage) {
     rt::Domain domain;
     if (stage.in_place == nullptr) return domain;
-    for (int axis = 0; axis < stage.rank(); ++axis) {
-        const ir::Region::Range& range = stage.in_place->region.ranges[axis];
-        domain.ranges[axis] = {{range.begin.from_high, range.begin.offset},
-                               {range.end.from_high, range.end.offset}};
-    }
+    domain.ranges = stage.in_place->region.ranges;
     return domain;
 }
 

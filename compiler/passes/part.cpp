@@ -83,7 +83,7 @@ ir::ParamId add_param(ir::Program& program, const std::string& wanted, std::int6
 
 // Where a bound lies, counted from the part's first cell.
 std::int64_t place_of(const Region::Bound& bound, std::int64_t whole, std::int64_t first) {
-    return (bound.from_high ? whole : 0) + bound.offset - first;
+    return rt::place_of(bound, whole) - first;
 }
 
 // The same cells, as far as the part has them, counted from its own faces.

@@ -12,9 +12,6 @@ namespace halo::rt {
 namespace {
 
 constexpr std::int64_t kAlignment = 32;  // elements
-constexpr std::int64_t kMaxExtent =
-    (std::int64_t{1} << 31) - 1;  // kernels count cells along an axis in 32 bits
-
 constexpr std::int64_t kTightAlignment = 8;
 constexpr std::int64_t kUnluckyPitch =
     512;  // rows of doubles a page apart compete for the same lines of a cache
@@ -24,24 +21,6 @@ std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
 }
 
 }  // namespace
-
-void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
-    if (rank < 1 || rank > kMaxRank)
-        throw Error(ErrorCode::bad_argument, fmt::format("a grid has 1 to {} axes, not {}", kMaxRank, rank));
-    for (int axis = 0; axis < kMaxRank; ++axis) {
-        if (axis >= rank && extent[axis] != 1)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("the grid has {} cells along axis {}, but the program has {} {}",
-                                    extent[axis], axis + 1, rank, rank == 1 ? "axis" : "axes"));
-        if (extent[axis] < 1 || extent[axis] > kMaxExtent)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("the grid has {} cells along axis {}; between 1 and {} are possible",
-                                    extent[axis], axis + 1, kMaxExtent));
-    }
-    if (extent[0] * extent[1] > kMaxElements / extent[2])  // the first two below 2^31
-        throw Error(ErrorCode::bad_argument,
-                    fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
-}
 
 Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout) {
@@ -131,25 +110,14 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     return geometry;
 }
 
-namespace {
-
-std::int64_t place_of(const Domain::Bound& bound, std::int64_t n) {
-    return (bound.from_high ? n : 0) + bound.offset;
-}
-
-}  // namespace
-
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry) {
     std::array<std::int64_t, 3> extent = geometry.extent;
     for (int axis = 0; axis < geometry.rank; ++axis) {
         const std::int64_t n = geometry.extent[axis];
-        std::int64_t begin = place_of(domain.ranges[axis].begin, n);
-        std::int64_t end = place_of(domain.ranges[axis].end, n);
-        if (domain.kind == Domain::Kind::grid) {
-            begin = std::clamp<std::int64_t>(begin, 0, n);
-            end = std::clamp<std::int64_t>(end, 0, n);
-        }
-        extent[axis] = std::max<std::int64_t>(end - begin, 0);
+        const Range& range = domain.ranges[axis];
+        extent[axis] = domain.kind == Domain::Kind::grid
+                           ? span_of(range, n).cells()
+                           : std::max<std::int64_t>(place_of(range.end, n) - place_of(range.begin, n), 0);
     }
     return extent;
 }

@@ -31,11 +31,6 @@ struct Geometry {
     std::int64_t elements = 0;  // whole array
 };
 
-inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // 8 bytes each stay within 63 bits
-
-// Throws Error (bad_argument) for a grid of no cells, or of more than can be counted.
-void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent);
-
 // Throws Error (error.h) where a row or the whole array is too large to index.
 Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
                        const std::array<std::array<int, 2>, kMaxRank>& halo,

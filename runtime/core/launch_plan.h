@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace halo::rt {
+#include "runtime/core/grid_rules.h"
 
-inline constexpr int kMaxRank = 3;
+namespace halo::rt {
 
 enum class ElementType : std::uint8_t {
     f32,
@@ -223,14 +223,6 @@ struct Domain {
         rows,    // rows of table `index`
         cells,   // the cells that points `index` touch
         samples  // the points of points `index`
-    };
-    struct Bound {
-        bool from_high = false;
-        int offset = 0;
-    };
-    struct Range {  // half-open
-        Bound begin{false, 0};
-        Bound end{true, 0};
     };
     Kind kind = Kind::grid;
     std::array<Range, kMaxRank> ranges;

@@ -118,9 +118,6 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
     if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
-    for (const Domain::Range& range : kernel.domain.ranges)
-        require(!range.begin.from_high || range.end.from_high, "kernel '{}' begins at the end of its domain",
-                kernel.name);
 }
 
 bool is_of_resident(const Argument& argument) {
@@ -244,10 +241,7 @@ int level_count(const FieldPlan& field) {
 
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid &&
-           std::all_of(domain.ranges.begin(), domain.ranges.end(), [](const Domain::Range& range) {
-               return !range.begin.from_high && range.begin.offset == 0 && range.end.from_high &&
-                      range.end.offset == 0;
-           });
+           std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
 }
 
 std::int64_t element_count(const CoefPlan& coef) {

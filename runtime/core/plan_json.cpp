@@ -161,12 +161,12 @@ Argument argument_from(const Json& json) {
 }
 
 // A bound is a number, or ["high", number] where it counts from the cell past the last.
-Json bound_json(const Domain::Bound& bound) {
+Json bound_json(const Bound& bound) {
     if (!bound.from_high) return bound.offset;
     return Json::array({"high", bound.offset});
 }
 
-Domain::Bound bound_from(const Json& json) {
+Bound bound_from(const Json& json) {
     if (!json.is_array()) return {false, json.get<int>()};
     if (json.at(0) != "high") refuse(fmt::format("'{}' is no face", json.at(0).dump()));
     return {true, json.at(1).get<int>()};
@@ -175,7 +175,7 @@ Domain::Bound bound_from(const Json& json) {
 Json domain_json(const Domain& domain) {
     Json json = {{"kind", name_of(domain.kind, kDomains)}, {"index", domain.index}};
     Json ranges = Json::array();
-    for (const Domain::Range& range : domain.ranges)
+    for (const Range& range : domain.ranges)
         ranges.push_back(Json::array({bound_json(range.begin), bound_json(range.end)}));
     json["ranges"] = ranges;
     return json;

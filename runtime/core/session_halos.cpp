@@ -13,20 +13,12 @@
 namespace halo::rt {
 
 void Session::State::check_reaches() const {
-    for (const FieldPlan& field : plan.fields) {
-        for (int axis = 0; axis < plan.rank; ++axis) {
-            for (int side = 0; side < 2; ++side) {
-                const int reach = field.boundary[axis][side].reach;
-                if (geometry.extent[axis] >= reach) continue;
-                throw Error(
-                    ErrorCode::bad_argument,
-                    fmt::format("the boundary of '{}' at {}.{} is computed from {} cells, and the grid "
-                                "has {} along {}; give it {} or more",
-                                field.name, plan.axes[axis], side == 0 ? "low" : "high", reach,
-                                geometry.extent[axis], plan.axes[axis], reach));
-            }
-        }
-    }
+    std::vector<CellsNeeded> needs;
+    for (const FieldPlan& field : plan.fields)
+        for (int axis = 0; axis < plan.rank; ++axis)
+            for (int side = 0; side < 2; ++side)
+                needs.push_back({field.name, axis, side, field.boundary[axis][side].reach});
+    check_cells_needed(plan.axes, needs, geometry.extent);
 }
 
 // The kernels of a field stand in the step one after the other, once for each time that it is written.

@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "compiler/ir/interpreter.h"
 #include "program_maker.h"
+#include "runtime/core/error.h"
 
 using namespace halo;
 using namespace halo::ir;
@@ -99,7 +100,7 @@ TEST_CASE("a grid smaller than a formula reads is refused") {
     CHECK(program.fields[u.index].boundary[0][1].reach ==
           2);  // a reflection must not leave through a formula
     CHECK_NOTHROW(Interpreter(program, {3, 1, 1}, Arithmetic::declared));
-    CHECK_THROWS_AS(Interpreter(program, {2, 1, 1}, Arithmetic::declared), std::invalid_argument);
+    CHECK_THROWS_AS(Interpreter(program, {2, 1, 1}, Arithmetic::declared), rt::Error);
 }
 
 TEST_CASE("ghosts read their own field, along their axis, inside") {

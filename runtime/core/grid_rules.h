@@ -1,0 +1,77 @@
+// What a range of cells means, and which grids a program can run on: the one definition, by which go the
+// sessions of every device, the writer of launchers and the reference interpreter.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halo::rt {
+
+inline constexpr int kMaxRank = 3;
+inline constexpr std::int64_t kMaxExtent = (std::int64_t{1} << 31) - 1;  // kernels count in 32 bits
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;      // 8 bytes each stay within 63 bits
+
+// Where a cell is along an axis.
+struct Bound {
+    bool from_high = false;  // counted from the cell past the last (-1 is the last), else from the first, 0
+    int offset = 0;
+    friend bool operator==(const Bound&, const Bound&) = default;
+};
+
+// Cells of an axis, from `begin` to before `end`. Any two bounds are legal; on a grid where the end is not
+// past the beginning there are none.
+struct Range {
+    Bound begin{false, 0};
+    Bound end{true, 0};
+    friend bool operator==(const Range&, const Range&) = default;
+};
+
+// The cell that a bound names on an axis of n cells; it may be none of theirs.
+constexpr std::int64_t place_of(const Bound& bound, std::int64_t n) {
+    return (bound.from_high ? n : 0) + bound.offset;
+}
+
+struct Span {
+    std::int64_t begin = 0, end = 0;  // begin <= end
+    std::int64_t cells() const { return end - begin; }
+};
+// A range on an axis of n cells, clipped to them.
+constexpr Span span_of(const Range& range, std::int64_t n) {
+    const auto clipped = [&](const Bound& bound) {
+        return std::clamp<std::int64_t>(place_of(bound, n), 0, n);
+    };
+    const std::int64_t begin = clipped(range.begin);
+    return {begin, std::max(begin, clipped(range.end))};
+}
+
+// Whether there is a grid on which the range has no cells; the least grid is one cell.
+constexpr bool may_be_empty(const Range& range) {
+    const bool shrinks = range.begin.from_high && !range.end.from_high;  // as the grid grows
+    return shrinks || span_of(range, 1).cells() == 0;
+}
+
+// The most cells that it has on any grid; kMaxExtent where it grows with the grid.
+constexpr std::int64_t most_cells(const Range& range) {
+    const std::int64_t from_low = std::max(range.end.offset, 0), from_high = std::max(-range.begin.offset, 0);
+    if (range.begin.from_high && !range.end.from_high) return std::min(from_low, from_high);
+    if (!range.begin.from_high && range.end.from_high) return kMaxExtent;
+    return span_of(range, kMaxExtent).cells();
+}
+
+// What the boundary of a field at a face is computed from.
+struct CellsNeeded {
+    std::string field;
+    int axis = 0, side = 0;  // 0 low, 1 high
+    std::int64_t cells = 0;  // along the axis, at least
+};
+
+// Throws Error (bad_argument) for a grid of no cells along an axis, of more than can be counted, or of fewer
+// than a boundary is computed from. Extents past the rank are 1.
+void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent);
+void check_cells_needed(const std::vector<std::string>& axes, const std::vector<CellsNeeded>& needs,
+                        const std::array<std::int64_t, kMaxRank>& extent);
+
+}  // namespace halo::rt

@@ -1,0 +1,109 @@
+// What a program means where ranges are empty, cells have no value, factors are zero and integers wrap: the
+// interpreter, the CPU and emulated CUDA, on every small grid.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/interpreter.h"
+#include "compiler/lower/lower.h"
+#include "emulated_device.h"
+#include "load_cpp.h"
+#include "runtime/core/error.h"
+#include "runtime/core/plan_json.h"
+#include "runtime/cpu/cpu_device.h"
+
+using namespace halo;
+using namespace halo::test;
+
+namespace {
+
+// What differs on the CPU or on emulated CUDA, with grids of 1 to `most` cells along x and 3 along others.
+std::string difference_on_small_grids(const std::string& text, int most, bool strict = false) {
+    const ir::Program program = load_program(text, strict);
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    const lower::Lowered on_cpu = lower::lower_cpu(program);
+    schedule::Schedule direct;
+    direct.threads = {32, program.rank() > 1 ? 2 : 1, 1};
+    const std::size_t stages = ir::form_stages(program).size();
+    const lower::Lowered on_cuda =
+        lower::lower_cuda(program, std::vector<schedule::Schedule>(stages, direct));
+    for (std::int64_t n = 1; n <= most; ++n) {
+        const Extent extent{n, program.rank() > 1 ? 3 : 1, program.rank() > 2 ? 3 : 1};
+        const Reference reference(program, extent, 2, 7);
+        std::string wrong = difference(reference, on_cpu, *device, load_cpp);
+        if (!wrong.empty()) return fmt::format("on the CPU, {} cells: {}", n, wrong);
+        emulator::EmulatedDevice emulated;
+        wrong = difference(reference, on_cuda, emulated, load_cuda);
+        if (!wrong.empty()) return fmt::format("on emulated CUDA, {} cells: {}", n, wrong);
+    }
+    return {};
+}
+
+// The interpreter's cells of a field after a step on n cells, from u = 1, 2, 3, …
+std::vector<double> cells_of(const std::string& text, const std::string& field, std::int64_t n,
+                             bool strict = false, double first = 1) {
+    const ir::Program program = load_program(text, strict);
+    ir::Interpreter interpreter(program, {n, 1, 1}, ir::Arithmetic::declared);
+    for (const ir::Field& each : program.fields) {
+        if (each.role != ir::Role::input) continue;
+        std::vector<double>& values = interpreter.field(each.name);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = first + static_cast<double>(i);
+    }
+    interpreter.step();
+    return interpreter.field(field);
+}
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("a range that begins from the high end and ends from the low does nothing where it is empty") {
+    const std::string text = R"(stencil s(x) {
+    field u: f64 { boundary clamp }
+    field v: f64
+    u[t+1] = (u[x-1] + u[x+1]) / 2
+    on x in -2..2 {
+        u[t+1] = 7
+    }
+    v = u
+    on x in -3..0 {
+        v = 2 * u[x+1]
+    }
+    reduce few = sum(u[t+1]) on x in -2..2
+})";
+    CHECK(difference_on_small_grids(text, 9) == "");
+    const rt::LaunchPlan plan = lower::lower_cpu(load_program(text)).plan;
+    CHECK_NOTHROW(rt::plan_from_json(rt::plan_to_json(plan)));
+}
+
+TEST_CASE("a grid that boundaries cannot be computed on is refused alike by interpreter and engines") {
+    const ir::Program program = load_program(
+        "stencil s(x, y) {\n    field v: (x: f64, y: f64) { boundary mirror, v.y y antimirror }\n"
+        "    v[t+1] = v + laplacian(v)\n}\n");
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(1);
+    const lower::Lowered lowered = lower::lower_cpu(program);
+    const auto refusal = [](auto&& run) -> std::string {
+        try {
+            run();
+        } catch (const rt::Error& error) {
+            CHECK(error.code() == rt::ErrorCode::bad_argument);
+            return error.what();
+        }
+        return "";
+    };
+    for (const Extent& extent :
+         {Extent{3, 1, 1}, Extent{1, 2, 1}, Extent{0, 2, 1}, Extent{1, 3000000000, 1}}) {
+        const std::string by_interpreter =
+            refusal([&] { ir::Interpreter(program, extent, ir::Arithmetic::declared); });
+        const std::string by_engine =
+            refusal([&] { rt::Session(lowered.plan, extent, *device, load_cpp(lowered, *device)); });
+        CHECK(by_interpreter == by_engine);
+        CHECK(by_interpreter.empty() == (extent == Extent{1, 2, 1}));
+    }
+}
