@@ -123,10 +123,9 @@ struct Interpreter::State {
             points.back().traces.resize(declared.traces.size());
         }
         for (const Field& field : program.fields) {
-            const bool given = field.role == Role::input || field.role == Role::state;
-            // An integer knows no NaN that would show a value that was never set.
+            // Of a let nothing reads a cell that has no value; an integer knows no NaN that would show it.
             const double unset = is_real(field.type) ? kNaN : 0.0;
-            const std::vector<double> initial(count, given ? 0.0 : unset);
+            const std::vector<double> initial(count, field.role == Role::intermediate ? unset : 0.0);
             levels.emplace_back(static_cast<std::size_t>(1 + field.history), initial);
             next.emplace_back(field.role == Role::state ? count : 0, unset);
         }

@@ -19,9 +19,9 @@
 //   inject      cell + T(weight) * value for each point in order, T the field's arithmetic type, each rounded
 //               twice; to the storage when all points of the cell are done
 //   sample      the same sum over the point's cells in memory order, from +0, in the value's type
-//   margins     a state keeps its value at t there, an output and a let what they held (NaN before the first
-//   step); so do cells outside a statement's region and where its condition is false. Of a level that is
-//   written before they keep what was written
+//   margins     a state keeps its value at t there, an output what it held (0 at first); so do cells outside
+//               of a statement's region and where its condition is false. Of a level that is written before
+//               they keep what was written. A let has no value there: NaN
 //   functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
 

@@ -82,6 +82,12 @@ TEST_CASE("a range that begins from the high end and ends from the low does noth
     CHECK_NOTHROW(rt::plan_from_json(rt::plan_to_json(plan)));
 }
 
+TEST_CASE("an output that has no value in a cell keeps what it held: 0 at first") {
+    const std::string text = "stencil s(x) {\n    field u, out: f64\n    out = u[x-1]\n}\n";
+    CHECK(cells_of(text, "out", 4) == Values{0, 1, 2, 3});
+    CHECK(difference_on_small_grids(text, 5) == "");
+}
+
 TEST_CASE("a grid that boundaries cannot be computed on is refused alike by interpreter and engines") {
     const ir::Program program = load_program(
         "stencil s(x, y) {\n    field v: (x: f64, y: f64) { boundary mirror, v.y y antimirror }\n"
