@@ -1,14 +1,19 @@
 #include "compiler/analysis/evaluate.h"
 
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "compiler/analysis/known_value.h"
-#include "compiler/ir/analysis.h"
+#include "compiler/support/work.h"
 
 namespace halo::analysis {
 
 PointEvaluator::PointEvaluator(const ir::Program& program, RunValues values)
-    : program_(program), values_(std::move(values)), known_(program.exprs.size()) {}
+    : program_(program),
+      values_(std::move(values)),
+      known_(program.exprs.size()),
+      known_at_(program.exprs.size()) {}
 
 std::optional<double> PointEvaluator::leaf(const ir::Expr& expr, const Cell& cell) {
     if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) return values_.params[param->param.index];
@@ -37,15 +42,35 @@ std::optional<double> PointEvaluator::leaf(const ir::Expr& expr, const Cell& cel
     return std::nullopt;
 }
 
-std::optional<double> PointEvaluator::value(ir::ExprId root, const Cell& cell) {
-    if (plan_.empty() || planned_ != root) {
-        plan_.clear();
-        planned_ = root;
-        const std::vector<bool> reachable = ir::reachable_exprs(program_, {root});
-        for (std::uint32_t i = 0; i <= root.index; ++i)
-            if (reachable[i]) plan_.push_back(ir::ExprId{i});
+void PointEvaluator::plan(ir::ExprId root) {
+    plan_.clear();
+    planned_ = root;
+    is_whole_plan_ = true;
+    std::vector<ir::ExprId> pending{root};
+    std::unordered_set<std::uint32_t> seen{root.index};
+    while (!pending.empty()) {
+        const ir::ExprId id = pending.back();
+        pending.pop_back();
+        plan_.push_back(id);
+        ir::for_each_operand(program_[id], [&](ir::ExprId operand) {
+            if (known_at_[operand.index] == turn_) {
+                is_whole_plan_ = false;
+            } else if (seen.insert(operand.index).second) {
+                pending.push_back(operand);
+            }
+        });
     }
+    std::ranges::sort(plan_);
+}
+
+std::optional<double> PointEvaluator::value(ir::ExprId root, const Cell& cell) {
+    if (turn_ == 0 || cell != cell_) ++turn_;
+    cell_ = cell;
+    if (known_at_[root.index] == turn_) return known_[root.index];
+    if (plan_.empty() || planned_ != root || !is_whole_plan_) plan(root);
+    Work::count(plan_.size());
     for (ir::ExprId id : plan_) {
+        known_at_[id.index] = turn_;
         const ir::Expr& expr = program_[id];
         std::vector<double> operands;
         bool complete = true, is_leaf = true;

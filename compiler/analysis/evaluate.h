@@ -30,11 +30,17 @@ public:
     std::optional<double> leaf(const ir::Expr& expr, const Cell& cell);
 
 private:
+    void plan(ir::ExprId root);
+
     const ir::Program& program_;
     RunValues values_;
     std::vector<std::optional<double>> known_;  // by node, of the cell that is looked at
+    std::vector<std::uint64_t> known_at_;       // by node: the turn that found it
+    std::uint64_t turn_ = 0;                    // one more for each change of the cell
+    Cell cell_{};
     ir::ExprId planned_{};
     std::vector<ir::ExprId> plan_;  // of `planned_`, operands first
+    bool is_whole_plan_ = false;    // else it leaves out what was known when it was made
 };
 
 }  // namespace halo::analysis

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
+#include "compiler/support/work.h"
 
 namespace halo::ir {
 
@@ -48,6 +49,7 @@ private:
             pending_.pop_back();
             if (uniform_[id.index] || seen_by_[id.index] == turn_) continue;
             seen_by_[id.index] = turn_;
+            Work::count();
             const Expr& expr = program_[id];
             if (const Node* node = std::get_if<Node>(&expr.node)) visit(*node);
             for_each_operand(expr, [&](ExprId operand) { pending_.push_back(operand); });

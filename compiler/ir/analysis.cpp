@@ -1,9 +1,11 @@
 #include "compiler/ir/analysis.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <variant>
 
 #include "compiler/ir/access_walk.h"
+#include "compiler/support/work.h"
 
 namespace halo::ir {
 
@@ -90,6 +92,7 @@ bool is_uniform_leaf(const Expr& expr) {
 
 std::vector<bool> uniform_exprs(const Program& program) {
     std::vector<bool> uniform(program.exprs.size());
+    Work::count(program.exprs.size());
     for (std::size_t i = 0; i < program.exprs.size(); ++i) {
         const Expr& expr = program.exprs[i];
         bool is_uniform = is_uniform_leaf(expr);
@@ -129,6 +132,7 @@ std::vector<ExprId> roots_of(const Statement& statement) {
 
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots) {
     std::vector<bool> reachable(program.exprs.size());
+    Work::count(program.exprs.size());
     for (ExprId root : roots)
         reachable[root.index] = true;
     for (std::size_t i = program.exprs.size(); i-- > 0;) {  // users come after their operands
@@ -136,6 +140,21 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
         for_each_operand(program.exprs[i], [&](ExprId operand) { reachable[operand.index] = true; });
     }
     return reachable;
+}
+
+std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vector<ExprId>& roots) {
+    std::vector<std::uint32_t> reached;
+    std::unordered_set<std::uint32_t> seen;
+    const auto reach = [&](ExprId id) {
+        if (seen.insert(id.index).second) reached.push_back(id.index);
+    };
+    for (const ExprId root : roots)
+        reach(root);
+    for (std::size_t next = 0; next < reached.size(); ++next)
+        for_each_operand(program.exprs[reached[next]], reach);
+    Work::count(reached.size());
+    std::ranges::sort(reached);
+    return reached;
 }
 
 const std::vector<std::uint32_t>& ReachWalk::from(const std::vector<ExprId>& roots) {
@@ -148,6 +167,7 @@ const std::vector<std::uint32_t>& ReachWalk::from(const std::vector<ExprId>& roo
         reach(root);
     for (std::size_t next = 0; next < reached_.size(); ++next)
         for_each_operand(program_.exprs[reached_[next]], reach);
+    Work::count(reached_.size());
     std::sort(reached_.begin(), reached_.end());
     return reached_;
 }

@@ -19,6 +19,10 @@ std::vector<ExprId> roots_of(const Statement& statement);
 // True for each expression that `roots` need, themselves included.
 std::vector<bool> reachable_exprs(const Program& program, const std::vector<ExprId>& roots);
 
+// Their indices, themselves included, ascending. Costs what they need and no more, so that what is asked for
+// every statement stays linear in the program.
+std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vector<ExprId>& roots);
+
 // The same for many sets of roots of one program: each set costs what it needs and no more, so that what is
 // asked for every stage stays linear in the program.
 class ReachWalk {

@@ -1,5 +1,6 @@
 #include "compiler/ir/in_place.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -208,17 +209,15 @@ std::vector<bool> in_place_statements(const Program& program) {
 }
 
 std::optional<Access> read_of_written(const Program& program, const Assign& assign) {
-    const std::vector<bool> in_value = reachable_exprs(program, {assign.value});
-    std::vector<bool> in_condition(in_value.size());
-    if (assign.condition) in_condition = reachable_exprs(program, {*assign.condition});
+    std::vector<std::uint32_t> in_condition;
+    if (assign.condition) in_condition = reached_exprs(program, {*assign.condition});
     const Colours colours(program);
-    for (std::size_t i = 0; i < in_value.size(); ++i) {
-        if (!in_value[i] && !in_condition[i]) continue;
+    for (const std::uint32_t i : reached_exprs(program, roots_of(Statement(assign)))) {
         const auto* access = std::get_if<Access>(&program.exprs[i].node);
         if (!access || access->field != assign.target || access->time != assign.time) continue;
         if (access->offset == Offset{} || leaves(assign.region, access->offset)) continue;
         // The condition itself is looked at in every cell of the region.
-        const bool is_coloured = assign.condition && !in_condition[i];
+        const bool is_coloured = assign.condition && !std::ranges::binary_search(in_condition, i);
         if (is_coloured && colours.are_apart(*assign.condition, access->offset)) continue;
         return *access;
     }

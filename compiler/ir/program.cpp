@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/support/error.h"
+#include "compiler/support/work.h"
 
 namespace halo::ir {
 
@@ -192,6 +193,7 @@ ExprBuilder::ExprBuilder(Program& program) : program_(program), index_(std::make
 ExprBuilder::~ExprBuilder() = default;
 
 ExprId ExprBuilder::add(Expr expr) {
+    Work::count();
     for_each_operand(expr, [&](ExprId operand) {
         if (operand.index >= program_.exprs.size()) throw InternalError("operand is not in the arena");
     });

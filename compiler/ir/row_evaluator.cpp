@@ -122,10 +122,9 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
         if (const Access* access = std::get_if<Access>(&expr.node)) prepare_reading({i}, *access);
     }
     for (ExprId root : roots) {
-        const std::vector<bool> wanted = reachable_exprs(program, {root});
         plans_[root.index].clear();
-        for (std::uint32_t i = 0; i <= root.index; ++i)
-            if (wanted[i] && !constant_[i] && !reads_row_[i]) plans_[root.index].push_back({i});
+        for (const std::uint32_t i : reached_exprs(program, {root}))
+            if (!constant_[i] && !reads_row_[i]) plans_[root.index].push_back({i});
     }
     find_terms(needed);
 }
@@ -133,10 +132,9 @@ RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithme
 // What a sum over a table computes for each row. The root of a computed column is a term by itself.
 void RowEvaluator::find_terms(const std::vector<bool>& needed) {
     const auto add = [&](std::uint32_t id, const std::vector<ExprId>& parts) {
-        const std::vector<bool> wanted = reachable_exprs(program_, parts);
         std::vector<ExprId>& nodes = terms_[id];
-        for (std::uint32_t i = 0; i < wanted.size(); ++i)
-            if (wanted[i] && reads_row_[i]) nodes.push_back({i});
+        for (const std::uint32_t i : reached_exprs(program_, parts))
+            if (reads_row_[i]) nodes.push_back({i});
     };
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         if (!needed[i]) continue;

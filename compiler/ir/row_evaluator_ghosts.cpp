@@ -65,9 +65,8 @@ RowEvaluator::RowEvaluator(const RowEvaluator& outer, int depth)
     }
     for (ExprId root : ghosts) {
         if (!plans_[root.index].empty()) continue;
-        const std::vector<bool> wanted = reachable_exprs(program_, {root});
-        for (std::uint32_t i = 0; i <= root.index; ++i)
-            if (wanted[i]) plans_[root.index].push_back({i});
+        for (const std::uint32_t i : reached_exprs(program_, {root}))
+            plans_[root.index].push_back({i});
     }
     if (depth < program_.rank()) ghosts_.reset(new RowEvaluator(outer, depth + 1));
 }

@@ -66,10 +66,9 @@ std::vector<std::vector<int>> reductions_read(const Program& program) {
         if (std::holds_alternative<Reduce>(program.statements[i]))
             statement_of.push_back(static_cast<int>(i));
     for (std::size_t i = 0; i < program.statements.size(); ++i) {
-        const std::vector<bool> needed = reachable_exprs(program, roots_of(program.statements[i]));
-        for (std::size_t e = 0; e < needed.size(); ++e) {
+        for (const std::uint32_t e : reached_exprs(program, roots_of(program.statements[i]))) {
             const ReductionRef* reference = std::get_if<ReductionRef>(&program.exprs[e].node);
-            if (needed[e] && reference) result[i].push_back(statement_of.at(reference->reduction.index));
+            if (reference) result[i].push_back(statement_of.at(reference->reduction.index));
         }
     }
     return result;

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/lint/parts.h"
+#include "compiler/support/work.h"
 #include "compiler/syntax/lexer.h"
 
 namespace halo::lint {
@@ -16,26 +18,69 @@ bool lies_within(SourceRange inner, SourceRange outer) {
     return inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
-class UnusedNames {
+using Uses = std::unordered_map<std::string_view, int>;  // of a word
+
+// How often each word stands in each block of a file: words, whatever they stand for where they are. A name
+// that is hidden by an index somewhere is taken for used, which is the error to make.
+class WordsOfBlocks {
 public:
-    UnusedNames(const SourceFile& source, const syntax::File& file, const syntax::Stencil& stencil,
-                DiagnosticSink& sink)
-        : stencil_(stencil), sink_(sink) {
-        // Words, whatever they stand for where they are: a name that is hidden by an index somewhere is taken
-        // for used, which is the error to make.
-        const std::vector<syntax::Token> tokens = syntax::lex(source).tokens;
+    WordsOfBlocks(const SourceFile& source, const syntax::File& file) {
+        for (const syntax::Stencil& stencil : file.stencils)
+            add(stencil.where, stencils_[stencil.where.begin], false);
+        for (const syntax::Run& run : file.runs)
+            add(run.where, runs_[run.name.text], true);
+        std::ranges::sort(blocks_, {}, [](const Block& block) { return block.where.begin; });
+        count(source, syntax::lex(source).tokens);
+    }
+
+    const Uses& of(const syntax::Stencil& stencil) const { return stencils_.at(stencil.where.begin); }
+    // A run reads params and consts, as in `until`; giving a param a value is no use of it.
+    const Uses& of_runs(const std::string& stencil) const {
+        static const Uses kNone;
+        const auto found = runs_.find(stencil);
+        return found == runs_.end() ? kNone : found->second;
+    }
+
+private:
+    struct Block {
+        SourceRange where;
+        Uses* uses = nullptr;
+        bool is_run = false;
+    };
+
+    void add(SourceRange where, Uses& uses, bool is_run) { blocks_.push_back({where, &uses, is_run}); }
+
+    // Blocks do not overlap, and come in the order of the text, as tokens do.
+    void count(const SourceFile& source, const std::vector<syntax::Token>& tokens) {
+        auto block = blocks_.begin();
         for (std::size_t i = 0; i < tokens.size(); ++i) {
-            if (tokens[i].kind != syntax::TokenKind::identifier) continue;
-            const std::string_view word = source.text(tokens[i].where);
-            if (lies_within(tokens[i].where, stencil.where)) ++uses_[word];
-            // A run reads params and consts, as in `until`; giving a param a value is no use of it.
-            if (tokens[i + 1].kind == syntax::TokenKind::assign) continue;
-            for (const syntax::Run& run : file.runs) {
-                if (run.name.text == stencil.name.text && lies_within(tokens[i].where, run.where))
-                    ++uses_in_runs_[word];
-            }
+            Work::count();
+            while (block != blocks_.end() && tokens[i].where.begin >= block->where.end)
+                ++block;
+            if (block == blocks_.end()) return;
+            if (tokens[i].kind != syntax::TokenKind::identifier ||
+                !lies_within(tokens[i].where, block->where))
+                continue;
+            if (block->is_run && tokens[i + 1].kind == syntax::TokenKind::assign) continue;
+            ++(*block->uses)[source.text(tokens[i].where)];
         }
     }
+
+    std::vector<Block> blocks_;
+    std::unordered_map<std::uint32_t, Uses> stencils_;  // by where they begin
+    std::unordered_map<std::string, Uses> runs_;        // by their stencil's name
+};
+
+int count_of(const Uses& uses, std::string_view word) {
+    const auto found = uses.find(word);
+    return found == uses.end() ? 0 : found->second;
+}
+
+class UnusedNames {
+public:
+    UnusedNames(const Uses& uses, const Uses& uses_in_runs, const syntax::Stencil& stencil,
+                DiagnosticSink& sink)
+        : stencil_(stencil), sink_(sink), uses_(uses), uses_in_runs_(uses_in_runs) {}
 
     void run() {
         for (const syntax::StencilStatement& statement : stencil_.statements)
@@ -45,17 +90,19 @@ public:
 private:
     void read(const syntax::ParamDecl& declaration) {
         for (const syntax::Definition& each : declaration.params)
-            if (uses_in_runs_[each.name.text] == 0) check(each.name, "no expression reads this param");
+            if (count_of(uses_in_runs_, each.name.text) == 0)
+                check(each.name, "no expression reads this param");
     }
     void read(const syntax::ConstDecl& declaration) {
         for (const syntax::Definition& each : declaration.consts)
-            if (uses_in_runs_[each.name.text] == 0) check(each.name, "no expression reads this const");
+            if (count_of(uses_in_runs_, each.name.text) == 0)
+                check(each.name, "no expression reads this const");
     }
     void read(const syntax::CoefDecl& declaration) {
         check(declaration.name, "no expression reads these weights");
     }
     void read(const syntax::DefDecl& declaration) {
-        if (uses_in_runs_[declaration.name.text] == 0) check(declaration.name, "nothing calls it");
+        if (count_of(uses_in_runs_, declaration.name.text) == 0) check(declaration.name, "nothing calls it");
     }
     void read(const syntax::PointsDecl& declaration) {
         for (const syntax::Name& name : declaration.names)
@@ -73,13 +120,15 @@ private:
     void read(const Other&) {}  // declares nothing that could be left unused
 
     bool is_noisy() {
-        return uses_["random"] + uses_["normal"] + uses_in_runs_["random"] + uses_in_runs_["normal"] > 0;
+        return count_of(uses_, "random") + count_of(uses_, "normal") + count_of(uses_in_runs_, "random") +
+                   count_of(uses_in_runs_, "normal") >
+               0;
     }
 
     void check(const syntax::Name& name, const char* note) {
         if (name.text.empty() || !lies_within(name.where, stencil_.where)) return;  // of another file
-        if (uses_[name.text] > 1) return;
-        if (name.text == "dt" && uses_["time"] > 0) return;  // time is step * dt
+        if (count_of(uses_, name.text) > 1) return;
+        if (name.text == "dt" && count_of(uses_, "time") > 0) return;  // time is step * dt
         if (name.text == "seed" && is_noisy()) return;
         sink_.report(DiagnosticKind::unused_name, name.where, fmt::format("`{}` is not used", name.text))
             .note(note);
@@ -87,14 +136,15 @@ private:
 
     const syntax::Stencil& stencil_;
     DiagnosticSink& sink_;
-    std::map<std::string_view, int> uses_, uses_in_runs_;
+    const Uses &uses_, &uses_in_runs_;
 };
 
 }  // namespace
 
-void find_unused_names(const SourceFile& source, const syntax::File& file, const syntax::Stencil& stencil,
-                       DiagnosticSink& sink) {
-    UnusedNames(source, file, stencil, sink).run();
+void find_unused_names(const SourceFile& source, const syntax::File& file, DiagnosticSink& sink) {
+    const WordsOfBlocks words(source, file);
+    for (const syntax::Stencil& stencil : file.stencils)
+        UnusedNames(words.of(stencil), words.of_runs(stencil.name.text), stencil, sink).run();
 }
 
 }  // namespace halo::lint

@@ -10,8 +10,7 @@
 namespace halo::lint {
 
 // Params, consts, coefs, defs, lets and fields that stand nowhere but in their declaration.
-void find_unused_names(const SourceFile& source, const syntax::File& file, const syntax::Stencil& stencil,
-                       DiagnosticSink& sink);
+void find_unused_names(const SourceFile& source, const syntax::File& file, DiagnosticSink& sink);
 
 // Written halos of which no statement reads the outermost cells.
 void find_wide_halos(const syntax::File& file, const syntax::Stencil& stencil, const ir::Program& program,

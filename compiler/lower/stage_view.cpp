@@ -148,10 +148,10 @@ std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
                               (face.kind != ir::BoundaryKind::fixed && face.kind != ir::BoundaryKind::free);
             }
         }
-        const std::vector<bool> reached = ir::reachable_exprs(program, ir::roots_of(program.statements[i]));
-        for (std::size_t e = 0; e < reached.size() && shows_cells; ++e) {
+        if (!shows_cells) continue;
+        for (const std::uint32_t e : ir::reached_exprs(program, ir::roots_of(program.statements[i]))) {
             const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
-            if (reached[e] && access && access->field == assign->target && access->time == assign->time &&
+            if (access && access->field == assign->target && access->time == assign->time &&
                 access->offset != ir::Offset{})
                 result[assign->target.index] = true;
         }

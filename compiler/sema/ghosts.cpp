@@ -210,9 +210,7 @@ std::optional<GhostRule> resolve_ghost_rule(const syntax::BoundaryEntry& entry, 
 bool is_steady(const Value& value, const ir::Program& program) {
     if (!value.is_uniform()) return false;
     if (!value.is_expr()) return true;
-    const std::vector<bool> reached = ir::reachable_exprs(program, {value.id});
-    for (std::size_t i = 0; i <= value.id.index; ++i) {
-        if (!reached[i]) continue;
+    for (const std::uint32_t i : ir::reached_exprs(program, {value.id})) {
         const ir::Expr& expr = program.exprs[i];
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
         if (coordinate && coordinate->kind == ir::CoordinateKind::step) return false;

@@ -7,6 +7,7 @@
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/scope.h"
 #include "compiler/sema/types.h"
+#include "compiler/support/work.h"
 
 namespace halo::sema {
 
@@ -31,6 +32,7 @@ std::optional<int> Evaluator::find_axis(std::string_view name) const {
 }
 
 std::vector<std::string> Evaluator::visible_names() const {
+    if (!sink_.wants_mends()) return {};
     std::vector<std::string> names = symbols_.names([this](Symbol::Kind kind) {
         const bool is_known = kind != Symbol::Kind::table && kind != Symbol::Kind::points &&
                               (kind != Symbol::Kind::reduction || place_ == Place::until);
@@ -39,6 +41,7 @@ std::vector<std::string> Evaluator::visible_names() const {
     for (std::size_t i = frame_; i < locals_.size(); ++i)
         names.emplace_back(locals_[i].name);
     names.insert(names.end(), {"pi", "step", "time"});
+    Work::count(names.size());
     return names;
 }
 

@@ -305,28 +305,27 @@ void StencilAnalyzer::number_traces() {
 
 // A let that reads past a free face has no value beside it, and a point may lie there.
 void StencilAnalyzer::check_point_margins() {
+    std::vector<bool> has_margins(program_.fields.size());
+    for (const ir::Statement& writer : program_.statements) {
+        const auto* assign = std::get_if<ir::Assign>(&writer);
+        if (assign && program_[assign->target].role == ir::Role::intermediate)
+            has_margins[assign->target.index] = assign->margins != ir::Margins{};
+    }
     for (const ir::Statement& statement : program_.statements) {
         const bool is_at_points =
             std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement);
         if (!is_at_points) continue;
-        const std::vector<bool> reached = ir::reachable_exprs(program_, ir::roots_of(statement));
-        for (const ir::Statement& writer : program_.statements) {
-            const auto* assign = std::get_if<ir::Assign>(&writer);
-            if (!assign || program_[assign->target].role != ir::Role::intermediate) continue;
-            if (assign->margins == ir::Margins{}) continue;
-            for (std::size_t i = 0; i < reached.size(); ++i) {
-                const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
-                if (!reached[i] || !access || access->field != assign->target) continue;
-                const std::string& name = program_[assign->target].name;
-                sink_
-                    .report(
-                        DiagnosticKind::boundary_needed,
+        for (const std::uint32_t i : ir::reached_exprs(program_, ir::roots_of(statement))) {
+            const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
+            if (!access || !has_margins[access->field.index]) continue;
+            sink_
+                .report(DiagnosticKind::boundary_needed,
                         std::visit([](const auto& node) { return node.where; }, statement),
-                        fmt::format("`{}` has no value beside the free faces, where points may lie", name))
-                    .label(program_[assign->target].where, "declared here")
-                    .note("give what it reads another boundary than `free`");
-                return;
-            }
+                        fmt::format("`{}` has no value beside the free faces, where points may lie",
+                                    program_[access->field].name))
+                .label(program_[access->field].where, "declared here")
+                .note("give what it reads another boundary than `free`");
+            return;
         }
     }
 }

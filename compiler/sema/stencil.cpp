@@ -317,9 +317,8 @@ bool StencilAnalyzer::reads_level(const std::vector<Value>& leaves, const Target
 }
 
 void StencilAnalyzer::check_in_place(const ir::Assign& assign) {
-    const std::vector<bool> reached = ir::reachable_exprs(program_, ir::roots_of(ir::Statement(assign)));
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-        if (!reached[i] || !std::holds_alternative<ir::TableSum>(program_.exprs[i].node)) continue;
+    for (const std::uint32_t i : ir::reached_exprs(program_, ir::roots_of(ir::Statement(assign)))) {
+        if (!std::holds_alternative<ir::TableSum>(program_.exprs[i].node)) continue;
         sink_
             .report(DiagnosticKind::not_built_yet, assign.where,
                     "a sum over a table is not built yet where a field is changed in place")

@@ -87,12 +87,10 @@ ir::Scalar Evaluator::column_type(const syntax::TypeRef& type, ir::Scalar otherw
 }
 
 bool Evaluator::changes_with_step(ir::ExprId id) const {
-    const std::vector<bool> needed = ir::reachable_exprs(program_, {id});
-    for (std::size_t i = 0; i < needed.size(); ++i) {
+    for (const std::uint32_t i : ir::reached_exprs(program_, {id})) {
         const auto* coordinate = std::get_if<ir::Coordinate>(&program_.exprs[i].node);
         const bool is_step = coordinate && coordinate->kind == ir::CoordinateKind::step;
-        if (needed[i] && (is_step || std::holds_alternative<ir::ReductionRef>(program_.exprs[i].node)))
-            return true;
+        if (is_step || std::holds_alternative<ir::ReductionRef>(program_.exprs[i].node)) return true;
     }
     return false;
 }

@@ -68,6 +68,8 @@ public:
 
     bool has_errors() const { return error_count_ > 0; }
     std::size_t error_count() const { return error_count_; }
+    // Whether a mend is still looked for: that takes a look at all names, and only some messages are shown.
+    bool wants_mends() const { return error_count_ < kMaxMended; }
     bool is_full() const { return kept_.size() >= kMaxKept; }  // further reports are counted, not kept
 
     // By place in the file; where there are more than kMaxDiagnostics, the last one says how many are not
@@ -76,6 +78,7 @@ public:
 
 private:
     static constexpr std::size_t kMaxKept = 10'000;
+    static constexpr std::size_t kMaxMended = 300;
     std::deque<Diagnostic> kept_;
     Diagnostic dropped_{};  // takes the labels and notes of a report that is not kept
     std::size_t error_count_ = 0;

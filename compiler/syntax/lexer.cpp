@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/support/work.h"
+
 namespace halo::syntax {
 
 namespace {
@@ -132,6 +134,7 @@ private:
     }
 
     void word() {
+        Work::count();
         const char c = peek();
         if (is_digit(c) || (c == '.' && is_digit(peek(1)) && !follows_operand())) return number();
         if (is_letter(c)) return identifier();
