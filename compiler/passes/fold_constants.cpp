@@ -37,6 +37,9 @@ public:
         if (const Unary* unary = std::get_if<Unary>(&expr.node)) simpler = fold_unary(expr.type, *unary);
         if (const Binary* binary = std::get_if<Binary>(&expr.node)) simpler = fold_binary(*binary);
         if (const Select* select = std::get_if<Select>(&expr.node)) simpler = fold_select(*select);
+        const Call* call = std::get_if<Call>(&expr.node);
+        if (call && call->function == Function::pow && is_constant(call->arguments[1], 0))
+            simpler = builder_.constant(Rational(1), expr.type);  // of NaN, too
         return simpler ? *simpler : builder_.add(std::move(expr));
     }
 
@@ -97,8 +100,8 @@ private:
     }
 
     std::optional<ExprId> fold_add(ExprId left, ExprId right) {
-        if (config_.ignore_zero_signs && is_constant(left, 0)) return right;
-        if (config_.ignore_zero_signs && is_constant(right, 0)) return left;
+        if (ignores_zero_signs(left) && is_constant(left, 0)) return right;
+        if (ignores_zero_signs(left) && is_constant(right, 0)) return left;
         if (std::optional<ExprId> b = opposite(right)) return builder_.binary(BinaryOp::sub, left, *b);
         if (std::optional<ExprId> a = opposite(left)) return builder_.binary(BinaryOp::sub, right, *a);
         return std::nullopt;
@@ -106,9 +109,14 @@ private:
 
     std::optional<ExprId> fold_sub(ExprId left, ExprId right) {
         if (is_constant(right, 0)) return left;
-        if (config_.ignore_zero_signs && is_constant(left, 0)) return fold_negate(right);
+        if (ignores_zero_signs(left) && is_constant(left, 0)) return fold_negate(right);
         if (std::optional<ExprId> b = opposite(right)) return builder_.binary(BinaryOp::add, left, *b);
         return std::nullopt;
+    }
+
+    // Whole numbers have one zero.
+    bool ignores_zero_signs(ExprId id) const {
+        return config_.ignore_zero_signs || !is_real(program_[id].type);
     }
 
     ExprId fold_negate(ExprId operand) {
@@ -117,6 +125,9 @@ private:
     }
 
     std::optional<ExprId> fold_mul(ExprId left, ExprId right) {
+        const bool vanishes = config_.ignore_zero_factors || !is_real(program_[left].type);
+        if (vanishes && is_constant(left, 0)) return left;
+        if (vanishes && is_constant(right, 0)) return right;
         if (is_constant(left, 1)) return right;
         if (is_constant(right, 1)) return left;
         if (is_constant(left, -1)) return fold_negate(right);

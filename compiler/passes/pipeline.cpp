@@ -25,7 +25,8 @@ void check([[maybe_unused]] const ir::Program& program, [[maybe_unused]] const c
 
 void optimize(ir::Program& program, FloatingPoint floating_point) {
     check(program, "building the program");
-    const FoldConstants folding{.ignore_zero_signs = floating_point.reassociate};
+    const FoldConstants folding{.ignore_zero_signs = floating_point.reassociate,
+                                .ignore_zero_factors = floating_point.reassociate};
 
     // First, so that the passes below see plain sums and products, and dead branches cost them nothing.
     fold_constants(program, folding);

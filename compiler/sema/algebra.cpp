@@ -64,6 +64,11 @@ Value Algebra::binary(BinaryOp op, const Value& left, const Value& right, Source
     return combine(op, left, right, where);
 }
 
+Value Algebra::made(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
+    if (left.has_parts() || right.has_parts()) return binary(op, left, right, where);
+    return arithmetic_.made(op, left, right, where);
+}
+
 // One by one.
 Value Algebra::combine(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     std::vector<Value> parts;
@@ -81,29 +86,33 @@ Value Algebra::scale(BinaryOp op, const Value& vector, const Value& factor, bool
 Value Algebra::complex_binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (op == BinaryOp::add || op == BinaryOp::sub) {
         return Value::complex_of(
-            arithmetic_.binary(op, real_part(left), real_part(right), where),
+            arithmetic_.made(op, real_part(left), real_part(right), where),
             is_zero(imaginary_part(left)) && op == BinaryOp::sub
                 ? arithmetic_.negate(imaginary_part(right), where)
-                : arithmetic_.binary(op, imaginary_part(left), imaginary_part(right), where));
+                : arithmetic_.made(op, imaginary_part(left), imaginary_part(right), where));
     }
     if (op == BinaryOp::mul) return complex_product(left, right, where);
     return complex_quotient(left, right, where);
 }
 
 Value Algebra::complex_product(const Value& left, const Value& right, SourceRange where) {
+    if (!left.is_complex() || !right.is_complex()) {
+        // A factor of zero was written; a part of zero is no part.
+        return map_parts(left.is_complex() ? left : right, [&](const Value& part) {
+            if (is_zero(part)) return part;
+            return left.is_complex() ? binary(BinaryOp::mul, part, right, where)
+                                     : binary(BinaryOp::mul, left, part, where);
+        });
+    }
     const auto multiply = [&](const Value& a, const Value& b) {
-        return arithmetic_.binary(BinaryOp::mul, a, b, where);
+        return arithmetic_.made(BinaryOp::mul, a, b, where);
     };
-    if (!right.is_complex())
-        return Value::complex_of(multiply(left.parts[0], right), multiply(left.parts[1], right));
-    if (!left.is_complex())
-        return Value::complex_of(multiply(left, right.parts[0]), multiply(left, right.parts[1]));
     const Value square = multiply(left.parts[1], right.parts[1]);
     const Value real = multiply(left.parts[0], right.parts[0]);
     return Value::complex_of(is_zero(real) ? arithmetic_.negate(square, where)
-                                           : arithmetic_.binary(BinaryOp::sub, real, square, where),
-                             arithmetic_.binary(BinaryOp::add, multiply(left.parts[0], right.parts[1]),
-                                                multiply(left.parts[1], right.parts[0]), where));
+                                           : arithmetic_.made(BinaryOp::sub, real, square, where),
+                             arithmetic_.made(BinaryOp::add, multiply(left.parts[0], right.parts[1]),
+                                              multiply(left.parts[1], right.parts[0]), where));
 }
 
 Value Algebra::complex_quotient(const Value& left, const Value& right, SourceRange where) {
@@ -128,7 +137,7 @@ Value Algebra::complex_power(const Value& base, int exponent, SourceRange where)
         const Value positive = complex_power(base, -exponent, where);
         return positive.is_poison() ? positive : complex_quotient(Value::of(Rational(1)), positive, where);
     }
-    if (exponent == 0) return Value::of(Rational(1));
+    if (exponent == 0) return arithmetic_.power(norm_squared(base, where), Value::of(Rational(0)), where);
     if (exponent == 1) return base;
     const Value half = complex_power(base, exponent / 2, where);
     const Value square = binary(BinaryOp::mul, half, half, where);
@@ -178,7 +187,7 @@ Value Algebra::dot(const Value& left, const Value& right, SourceRange where) {
         return mismatch(left, right, where, "`dot(a, b)` is of two vectors with the same components");
     Value sum = Value::of(Rational(0));
     for (std::size_t i = 0; i < left.parts.size(); ++i) {
-        sum = binary(BinaryOp::add, sum, binary(BinaryOp::mul, left.parts[i], right.parts[i], where), where);
+        sum = made(BinaryOp::add, sum, binary(BinaryOp::mul, left.parts[i], right.parts[i], where), where);
     }
     return sum;
 }
@@ -203,7 +212,7 @@ Value Algebra::norm_squared(const Value& value, SourceRange where) {
     if (!value.has_parts()) return binary(BinaryOp::mul, value, value, where);
     Value sum = Value::of(Rational(0));
     for (const Value& part : value.parts)
-        sum = binary(BinaryOp::add, sum, norm_squared(part, where), where);
+        sum = made(BinaryOp::add, sum, norm_squared(part, where), where);
     return sum;
 }
 

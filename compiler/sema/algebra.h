@@ -8,7 +8,7 @@
 //   x * (a + bi)          (x*a) + (x*b)i, and likewise for /; a real exponent of 16 at most is
 //   multiplications
 //
-// What is zero exactly drops out, so that 1i * z costs no more than (-z.im, z.re).
+// What is zero in the parts of a complex number drops out, so that 1i * z costs no more than (-z.im, z.re).
 #pragma once
 
 #include <vector>
@@ -24,6 +24,7 @@ public:
 
     // Operands are poison, numbers, vectors or complex; what does not go together is reported.
     Value binary(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
+    Value made(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);  // of numbers
     Value negate(const Value& operand, SourceRange where);
     Value power(const Value& base, const Value& exponent, SourceRange where);
     // Branches of the same components.

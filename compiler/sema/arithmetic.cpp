@@ -163,23 +163,28 @@ Value Arithmetic::fold(BinaryOp op, const Rational& left, const Rational& right,
     return check_size(result, where) ? Value::of(std::move(result)) : Value();
 }
 
+// That keep every bit and every operand that reads something.
 std::optional<Value> Arithmetic::identity(BinaryOp op, const Value& left, const Value& right,
                                           SourceRange where) {
     if (op == BinaryOp::mul) {
-        if (is_number(left, 0) || is_number(right, 0)) return Value::of(Rational());
         if (is_number(left, 1)) return right;
         if (is_number(right, 1)) return left;
         if (is_number(left, -1)) return negate(right, where);
         if (is_number(right, -1)) return negate(left, where);
-    } else if (op == BinaryOp::add) {
-        if (is_number(left, 0)) return right;
-        if (is_number(right, 0)) return left;
     } else if (op == BinaryOp::sub) {
         if (is_number(right, 0)) return left;
     } else if (op == BinaryOp::div) {
         if (is_number(right, 1)) return left;
     }
     return std::nullopt;
+}
+
+Value Arithmetic::made(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
+    if (left.is_poison() || right.is_poison()) return Value();
+    if (op == BinaryOp::mul && (is_number(left, 0) || is_number(right, 0))) return Value::of(Rational());
+    if (op == BinaryOp::add && is_number(left, 0)) return right;
+    if (op == BinaryOp::add && is_number(right, 0)) return left;
+    return binary(op, left, right, where);
 }
 
 Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
@@ -264,7 +269,9 @@ Value Arithmetic::power(const Value& base, const Value& exponent, SourceRange wh
     if (base.is_poison() || exponent.is_poison()) return Value();
     if (exponent.is_number()) {
         const std::optional<std::int64_t> integer = exponent.number.as_int64();
-        if (integer && *integer == 0) return Value::of(Rational(1));
+        if (integer && *integer == 0 && !base.is_expr()) return Value::of(Rational(1));
+        // 1 whatever the base is, even NaN, but the base is read.
+        if (integer && *integer == 0) return call(Function::pow, {base, exponent}, where);
         if (integer && base.is_number()) return exact_power(base.number, *integer, where);
         if (integer && std::abs(*integer) <= kMaxExpandedPower) {
             return integer_power(base, static_cast<int>(*integer), where);

@@ -2,8 +2,9 @@
 //
 // Types: a number takes the type of what it meets and is rounded there, once. What is uniform is computed in
 // f64 and converted where it meets a field's type; f32 with f64 widens. Integers stay integers among whole
-// values; with anything else they take its type, or the compute type where that says none. Exact identities
-// are used, so that weights of zero read nothing: 0*a = 0, 1*a = a, a/1 = a, a+0 = a, a-0 = a, -1*a = -a.
+// values; with anything else they take its type, or the compute type where that says none. Of identities
+// those are used that keep each bit: 1*a = a, a/1 = a, a-0 = a, -1*a = -a. All that is written stays, also
+// where it is multiplied by zero: what is read decides in which cells there is a value (ir::infer_margins).
 //
 // Positions: operands that meet lie at one place in the cells, and so does what is made of them; others are
 // refused.
@@ -40,6 +41,9 @@ public:
 
     // Operands are poison or of the right sort (number or truth): callers have checked.
     Value binary(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
+    // Of what nobody wrote, as the weights of a derivative: besides, 0*a = 0 and a+0 = a, so that weights of
+    // zero read nothing.
+    Value made(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
     Value negate(const Value& operand, SourceRange where);
     Value logical_not(const Value& operand, SourceRange where);
     Value power(const Value& base, const Value& exponent, SourceRange where);

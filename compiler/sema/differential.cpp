@@ -128,14 +128,14 @@ Value Evaluator::biharmonic(const Value& operand, std::int64_t accuracy, SourceR
         return map_parts(operand, [&](const Value& part) { return biharmonic(part, accuracy, where); });
     Value sum = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        sum = arithmetic_.binary(BinaryOp::add, sum, differentiate(operand, axis, 4, accuracy, where), where);
+        sum = arithmetic_.made(BinaryOp::add, sum, differentiate(operand, axis, 4, accuracy, where), where);
     }
     for (int a = 0; a < symbols_.rank(); ++a) {
         for (int b = a + 1; b < symbols_.rank(); ++b) {
             const Value inner = differentiate(operand, a, 2, accuracy, where);
             const Value mixed = differentiate(inner, b, 2, accuracy, where);
-            const Value twice = arithmetic_.binary(BinaryOp::mul, Value::of(Rational(2)), mixed, where);
-            sum = arithmetic_.binary(BinaryOp::add, sum, twice, where);
+            const Value twice = arithmetic_.made(BinaryOp::mul, Value::of(Rational(2)), mixed, where);
+            sum = arithmetic_.made(BinaryOp::add, sum, twice, where);
         }
     }
     return sum;
@@ -218,7 +218,7 @@ Value Evaluator::divergence(const Value& operand, std::int64_t accuracy, SourceR
     Value sum = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         const Value term = differentiate((*parts)[static_cast<std::size_t>(axis)], axis, 1, accuracy, where);
-        sum = algebra_.binary(BinaryOp::add, sum, term, where);
+        sum = algebra_.made(BinaryOp::add, sum, term, where);
     }
     return sum;
 }
@@ -243,7 +243,7 @@ Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange w
     const auto about = [&](int from, int to) {
         const Value first = differentiate((*parts)[static_cast<std::size_t>(to)], from, 1, accuracy, where);
         const Value second = differentiate((*parts)[static_cast<std::size_t>(from)], to, 1, accuracy, where);
-        return algebra_.binary(BinaryOp::sub, first, second, where);
+        return algebra_.made(BinaryOp::sub, first, second, where);
     };
     if (axes.size() == 2) return about(0, 1);
     return Value::vector_of(

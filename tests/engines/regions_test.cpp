@@ -113,3 +113,30 @@ TEST_CASE("a grid that boundaries cannot be computed on is refused alike by inte
         CHECK(by_interpreter.empty() == (extent == Extent{1, 2, 1}));
     }
 }
+
+TEST_CASE("which cells have a value is decided by what is written, before anything is folded") {
+    for (const bool strict : {false, true}) {
+        for (const char* value :
+             {"0*f[x-1] + 1", "f[x-1] - f[x-1] + 1", "f[x-1]*0 + 1", "f[x-1]^0",
+              "sum(i in 0..1) i*f[x-1+i] + 1", "1 + sum(i in 0..0) i*f[x-1]", "dot([0, 1], [f[x-1], 1])"}) {
+            INFO(value << (strict ? ", strict" : ""));
+            const std::string text =
+                fmt::format("stencil s(x) {{\n    field f: f64\n    field w: f64\n    w = {}\n}}\n", value);
+            CHECK(cells_of(text, "w", 4, strict).front() == 0);
+            CHECK(cells_of(text, "w", 4, strict).back() != 0);
+            CHECK(difference_on_small_grids(text, 4, strict) == "");
+        }
+    }
+}
+
+TEST_CASE("--strict-fp multiplies by zero and adds it, as it is written") {
+    const std::string text =
+        "stencil s(x) {\n    field f: f64\n    field a, b, c: f64\n    a = 0*f\n    b = 0 + f*0\n    c = "
+        "f^0\n}\n";
+    const double infinite = std::numeric_limits<double>::infinity();
+    CHECK(std::isnan(cells_of(text, "a", 1, true, infinite).front()));
+    CHECK(std::signbit(cells_of(text, "a", 1, true, -2).front()));
+    CHECK_FALSE(std::signbit(cells_of(text, "b", 1, true, -2).front()));
+    CHECK(cells_of(text, "c", 1, true, infinite) == Values{1});
+    CHECK(cells_of(text, "a", 1, false, infinite) == Values{0});
+}

@@ -67,6 +67,14 @@ TEST_CASE("zeros keep their sign unless told otherwise") {
     CHECK(folded(minus, {.ignore_zero_signs = true}) == "v = -u\n");
 }
 
+TEST_CASE("factors of zero stay unless told otherwise; x^0 is 1, of NaN, too") {
+    const auto product = [](ProgramMaker& m, Term u) { return u * m.number(0) + m.number(1); };
+    const auto power = [](ProgramMaker& m, Term u) { return m.call(Function::pow, {u, m.number(0)}); };
+    CHECK(folded(product) == "v = u * 0 + 1\n");
+    CHECK(folded(product, {.ignore_zero_factors = true}) == "v = 1\n");
+    CHECK(folded(power) == "v = 1\n");
+}
+
 TEST_CASE("logic and conditions on what is known") {
     const auto chosen = [](BinaryOp op, std::int64_t left) {
         return folded([=](ProgramMaker& m, Term u) {

@@ -28,20 +28,23 @@ TEST_CASE("a wider value is rounded where it is assigned") {
     CHECK(made.value(1) == "1/3");
 }
 
-TEST_CASE("weights of zero read nothing and identities leave no operation") {
+TEST_CASE(
+    "what is written is read, also where its weight is zero; identities that keep each bit leave no "
+    "operation") {
     const Analyzed made = stencil(
         "coef w[-1..1] = [0, 1, -1]\n"
         "field u: f32 { boundary clamp }\n"
         "u[t+1] = sum(i in -1..1) w[i] * u[x+i]");
-    CHECK(made.value(0) == "u + -u[x+1]");
-    CHECK(made.field("u").halo[0][0] == 0);
+    CHECK(made.value(0) == "0 * u[x-1] + u + -u[x+1]");
+    CHECK(made.field("u").halo[0][0] == 1);
     CHECK(made.field("u").halo[0][1] == 1);
-    CHECK(stencil("field u: f32\nu[t+1] = (u + 0) * 1 / 1 - 0").value(0) == "u");
+    CHECK(stencil("field u: f32\nu[t+1] = u * 1 / 1 - 0").value(0) == "u");
+    CHECK(stencil("field u: f32\nu[t+1] = u + 0").value(0) == "u + 0");  // of -0 it is 0
 }
 
 TEST_CASE("integer powers are multiplications") {
     CHECK(stencil("field u: f32\nu[t+1] = u^3").value(0) == "u * u * u");
-    CHECK(stencil("field u: f32\nu[t+1] = u^0 * 2").value(0) == "2");
+    CHECK(stencil("field u: f32\nu[t+1] = u^0 * 2").value(0) == "pow(u, 0) * 2");
     CHECK(stencil("field u: f32\nu[t+1] = u^-1").value(0) == "1 / u");
     CHECK(stencil("field u: f32\nu[t+1] = u^(1/2)").value(0) == "sqrt(u)");
     CHECK(stencil("field u: f32\nu[t+1] = u^17").value(0) == "pow(u, 17)");
@@ -72,7 +75,7 @@ TEST_CASE("sums, products, minima and maxima are written out in order") {
     CHECK(stencil("field u: f32\nu[t+1] = prod(i in 1..3) (u + i)").value(0) ==
           "(u + 1) * (u + 2) * (u + 3)");
     CHECK(stencil("field u: f32\nu[t+1] = max(i in 0..2) u[x+i]").value(0) == "max(max(u, u[x+1]), u[x+2])");
-    CHECK(stencil("field u: f32\nu[t+1] = u + sum(i in 1..0) u").value(0) == "u");
+    CHECK(stencil("field u: f32\nu[t+1] = u + sum(i in 1..0) u").value(0) == "u + 0");
     CHECK(stencil("field u: f32\nu[t+1] = sum(i in 1..3, j in i..2) u[x+i, y+j]").value(0) ==
           "u[x+1, y+1] + u[x+1, y+2] + u[x+2, y+2]");
 }
