@@ -9,6 +9,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/driver/request_files.h"
+#include "compiler/driver/until_check.h"
 #include "compiler/lower/host_scalar.h"
 
 namespace halo::driver {
@@ -42,6 +43,7 @@ public:
         take_grid();
         take_steps();
         take_params();
+        check_until();
         take_coordinates();
         take_loads();
         check_tables();
@@ -118,10 +120,15 @@ private:
             const auto param =
                 std::find_if(program_.params.begin(), program_.params.end(),
                              [&](const ir::Param& each) { return each.name == assignment.name; });
-            if (param->is_integer && value != std::nearbyint(value)) {
+            if (param->is_integer() && value != std::nearbyint(value)) {
                 refuse_usage(fmt::format("--set {}: {} is no whole number, and {} is an integer",
                                          assignment.name, assignment.value, assignment.name),
                              fmt::format("--set {}={:.0f}", assignment.name, value));
+            }
+            if (param->is_integer() &&
+                (value < static_cast<double>(param->least) || value > static_cast<double>(param->largest))) {
+                refuse_usage(fmt::format("--set {}: {} is not between {} and {}", assignment.name,
+                                         assignment.value, param->least, param->largest));
             }
             set_param(assignment.name, value);
         }
@@ -137,6 +144,14 @@ private:
                 fmt::format("for example --set {}=1", unset.front()));
         }
     }
+    void check_until() const {
+        if (run_ == nullptr || !run_->until) return;
+        const std::string why =
+            why_until_is_not_finite(*run_->until, spec_.source, request_.params, request_.extent);
+        if (!why.empty())
+            refuse_usage(why + ": the run would never look at its numbers", "--set gives a param");
+    }
+
     void set_param(const std::string& name, double value) {
         for (auto& [known, old] : request_.params) {
             if (known == name) {

@@ -81,6 +81,11 @@ Margins narrower(Margins a, const Margins& b) {
 }  // namespace
 
 bool is_uniform_leaf(const Expr& expr) {
+    // The host computes in double, which does not hold all that i64 does: it only gives the operands.
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    const bool computes = std::holds_alternative<Binary>(expr.node) ||
+                          std::holds_alternative<Call>(expr.node) || (unary && unary->op != UnaryOp::convert);
+    if (expr.type == Scalar::i64 && computes) return false;
     if (const Coordinate* coordinate = std::get_if<Coordinate>(&expr.node))
         return coordinate->kind == CoordinateKind::extent || coordinate->kind == CoordinateKind::step;
     // Weights of a `param coef` are read where they are used, from constant memory: the host adds nothing to

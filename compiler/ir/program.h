@@ -206,8 +206,13 @@ struct Param {
     std::string name;
     std::optional<double> default_value;
     SourceRange where;
-    bool is_integer = false;  // `param n: i32`: only whole numbers are given to it
+    // `param n: i32`, `i64`: only whole numbers are given to it, from `least` to `largest`. As doubles hold
+    // them, those of i64 end at 2^53. 0: any number.
+    std::int64_t least = 0, largest = 0;
+    bool is_integer() const { return largest > 0; }
 };
+
+inline constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;
 
 struct Coef {  // launch-time coefficients only (`param coef`)
     std::string name;

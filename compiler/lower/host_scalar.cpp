@@ -165,7 +165,10 @@ private:
     }
     void append(const ir::Expr&, const ir::Fma&) { push({Op::fma, 0, 0}); }
     void append(const ir::Expr&, const ir::Select&) { push({Op::select, 0, 0}); }
-    void append(const ir::Expr&, const ir::Call& call) { push({operation(call.function), 0, 0}); }
+    void append(const ir::Expr& expr, const ir::Call& call) {
+        push({operation(call.function), 0, 0});
+        wrap(expr);  // abs of the least i32
+    }
     void append(const ir::Expr&, const ir::Access&) { throw InternalError("a field read is not uniform"); }
     void append(const ir::Expr&, const ir::ReductionRef& ref) {
         push({Op::reduction, 0, static_cast<int>(ref.reduction.index)});

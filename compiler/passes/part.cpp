@@ -76,7 +76,8 @@ ir::ParamId add_param(ir::Program& program, const std::string& wanted, std::int6
     ir::Param param;
     param.name = free_param_name(program, wanted);
     param.default_value = static_cast<double>(value);
-    param.is_integer = true;
+    param.largest = rt::kMaxExtent;
+    param.least = -rt::kMaxExtent;
     program.params.push_back(std::move(param));
     return {static_cast<std::uint32_t>(program.params.size() - 1)};
 }

@@ -36,11 +36,6 @@ bool compare(BinaryOp op, const Rational& left, const Rational& right) {
 }
 
 // Whole numbers are theirs already.
-bool gives_whole(Function function) {
-    return function == Function::floor || function == Function::ceil || function == Function::round ||
-           function == Function::trunc;
-}
-
 bool is_number(const Value& value, std::int64_t number) {
     return value.is_number() && value.number == Rational(number);
 }
@@ -128,7 +123,7 @@ ExprId Arithmetic::as(const Value& value, Scalar type, SourceRange where) {
         return add(Scalar::boolean, ir::Constant{Rational(value.truth ? 1 : 0)}, where);
     if (value.is_poison()) return add(type, ir::Constant{Rational()}, where);
     if (value.type == type) return value.id;
-    if (value.whole && !value.uniform && ir::is_integer(type)) return in_integers(value.id, type, where);
+    if (value.whole && ir::is_integer(type)) return in_integers(value.id, type, where);
     return add(type, ir::Unary{ir::UnaryOp::convert, value.id}, where);
 }
 

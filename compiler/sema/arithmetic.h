@@ -64,6 +64,11 @@ public:
 
     // The value as a node of the type. A number that the type cannot hold is reported.
     ir::ExprId as(const Value& value, ir::Scalar type, SourceRange where);
+    // Of integers, too, computed in its own type and rounded at the end.
+    ir::ExprId as_rounded(Value value, ir::Scalar type, SourceRange where) {
+        value.whole = false;
+        return as(value, type, where);
+    }
     ir::ExprId as_uniform(const Value& value, SourceRange where) { return as(value, ir::Scalar::f64, where); }
 
     // The value at cell + offset. `accept` is asked about each access that this makes; where it says no (it
@@ -91,7 +96,11 @@ private:
     ir::Scalar whole_type(const std::vector<Value>& values) const;
     Value marked(Value value, bool is_whole) const;
     bool check_fit(const Rational& number, ir::Scalar type, SourceRange where);
+    bool is_whole(ir::ExprId id);
+    const ir::Binary* floored_quotient(const ir::Expr& expr);
+    const ir::Binary* remainder(const ir::Binary& node);
     ir::ExprId in_integers(ir::ExprId id, ir::Scalar type, SourceRange where);
+    ir::ExprId make_in_integers(ir::ExprId id, ir::Scalar type, SourceRange where);
     ir::ExprId add(ir::Scalar type, decltype(ir::Expr::node) node, SourceRange where);
     bool check_size(const Rational& number, SourceRange where);
     std::optional<ir::ExprId> shift_leaf(const ir::Expr& expr, const ir::Offset& offset, SourceRange where,
@@ -105,6 +114,8 @@ private:
     std::vector<std::uint32_t> depth_;  // by expression
     std::vector<bool> is_uniform_;      // by expression
     std::map<ir::Offset, std::unordered_map<std::uint32_t, ir::ExprId>> shifted_;
+    std::map<std::pair<std::uint32_t, ir::Scalar>, ir::ExprId> in_integers_;
+    std::unordered_map<std::uint32_t, bool> is_whole_;
     std::size_t work_ = 0;
     bool exhausted_ = false;
 };

@@ -71,15 +71,16 @@ void Evaluator::declare_params() {
         ir::Param param;
         if (definition.type) {
             const auto type = resolve_number_type(*definition.type, "a param", *this);
-            param.is_integer = type && ir::is_integer(*type);
+            const bool narrow = type == ir::Scalar::i32;
+            if (type && ir::is_integer(*type)) {
+                param.largest = narrow ? 2147483647 : ir::kLargestExact;
+                param.least = -param.largest - (narrow ? 1 : 0);
+            }
         }
         param.name = symbol.name;
         param.where = symbol.where;
-        if (definition.value && param.is_integer) {
-            constexpr std::int64_t kExact = std::int64_t{1} << 53;
-            const bool narrow = definition.type->storage.text == "i32";
-            const std::int64_t most = narrow ? 2147483647 : kExact;
-            if (const auto value = integer(*definition.value, what, -most - narrow, most))
+        if (definition.value && param.is_integer()) {
+            if (const auto value = integer(*definition.value, what, param.least, param.largest))
                 param.default_value = static_cast<double>(*value);
         } else if (definition.value) {
             param.default_value = known(*definition.value, what);

@@ -172,7 +172,8 @@ std::optional<FaceRule> resolve_fixed(const syntax::BoundaryEntry& entry, const 
         return std::nullopt;
     }
     if (!is_steady(value, evaluator.program())) return FaceRule{BoundaryKind::formula, {}, std::move(rule)};
-    return FaceRule{BoundaryKind::fixed, evaluator.arithmetic().as(value, field.type, where), std::nullopt};
+    return FaceRule{BoundaryKind::fixed, evaluator.arithmetic().as_rounded(value, field.type, where),
+                    std::nullopt};
 }
 
 std::optional<FaceRule> resolve_rule(const syntax::BoundaryEntry& entry, const ir::Field& field,

@@ -227,10 +227,10 @@ void RunAnalyzer::read(const syntax::OverrideStatement& override) {
             result_.coefs.push_back({symbol->name, std::move(*values), override.where});
         }
     } else if (names_integer(symbol->definition->type)) {
-        constexpr std::int64_t kExact = std::int64_t{1} << 53;
-        const std::int64_t most = symbol->definition->type->storage.text == "i32" ? 2147483647 : kExact;
+        const bool narrow = symbol->definition->type->storage.text == "i32";
+        const std::int64_t most = narrow ? 2147483647 : ir::kLargestExact;
         const std::string what = fmt::format("`{}`", symbol->name);
-        if (const auto value = settings_.integer(override.value, what, -most, most))
+        if (const auto value = settings_.integer(override.value, what, -most - (narrow ? 1 : 0), most))
             result_.params.push_back({symbol->name, static_cast<double>(*value), override.where});
     } else if (const auto value = settings_.known(override.value, fmt::format("`{}`", symbol->name))) {
         result_.params.push_back({symbol->name, *value, override.where});

@@ -26,6 +26,11 @@ std::optional<Rational> floor_of(const Rational& number) {
     return below;
 }
 
+bool gives_whole(Function function) {
+    return function == Function::floor || function == Function::ceil || function == Function::round ||
+           function == Function::trunc;
+}
+
 namespace {
 
 const char* end_of(Scalar type) {
@@ -39,6 +44,11 @@ const char* end_of(Scalar type) {
         default:
             return "f64, which ends at about 1.8e308";
     }
+}
+
+bool stays_whole(BinaryOp op) {
+    return op == BinaryOp::add || op == BinaryOp::sub || op == BinaryOp::mul || op == BinaryOp::min ||
+           op == BinaryOp::max || op == BinaryOp::floor_div || op == BinaryOp::floor_mod;
 }
 
 bool fits_type(const Rational& number, Scalar type) {
@@ -99,8 +109,58 @@ Scalar Arithmetic::whole_type(const std::vector<Value>& values) const {
     return Scalar::i32;
 }
 
+// Of what is made of params, numbers and `len`, in f64.
+bool Arithmetic::is_whole(ExprId id) {
+    const auto known = is_whole_.find(id.index);
+    if (known != is_whole_.end()) return known->second;
+    const ir::Expr& expr = program_[id];
+    bool whole = false;
+    if (const auto* constant = std::get_if<ir::Constant>(&expr.node)) {
+        whole = constant->value.is_integer();
+    } else if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) {
+        whole = program_[param->param].is_integer();
+    } else if (std::holds_alternative<ir::Coordinate>(expr.node)) {
+        whole = true;  // len and step
+    } else if (const auto* unary = std::get_if<ir::Unary>(&expr.node)) {
+        whole = unary->op == ir::UnaryOp::negate && is_whole(unary->operand);
+    } else if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+        whole = stays_whole(binary->op) && is_whole(binary->left) && is_whole(binary->right);
+    } else if (const auto* call = std::get_if<ir::Call>(&expr.node)) {
+        whole =
+            gives_whole(call->function) || (call->function == Function::abs && is_whole(call->arguments[0]));
+    }
+    return is_whole_[id.index] = whole;
+}
+
+// The quotient in floor(a / b) of whole numbers: `div(a, b)`.
+const ir::Binary* Arithmetic::floored_quotient(const ir::Expr& expr) {
+    const auto* call = std::get_if<ir::Call>(&expr.node);
+    if (!call || call->function != Function::floor) return nullptr;
+    const auto* quotient = std::get_if<ir::Binary>(&program_[call->arguments[0]].node);
+    const bool is_div =
+        quotient && quotient->op == BinaryOp::div && is_whole(quotient->left) && is_whole(quotient->right);
+    return is_div ? quotient : nullptr;
+}
+
+// a - b * floor(a / b) of whole numbers: `mod(a, b)`. The quotient in it.
+const ir::Binary* Arithmetic::remainder(const ir::Binary& node) {
+    if (node.op != BinaryOp::sub) return nullptr;
+    const auto* product = std::get_if<ir::Binary>(&program_[node.right].node);
+    if (!product || product->op != BinaryOp::mul) return nullptr;
+    const ir::Binary* quotient = floored_quotient(program_[product->right]);
+    const bool is_mod = quotient && quotient->left == node.left && quotient->right == product->left;
+    return is_mod ? quotient : nullptr;
+}
+
 // The same expression in an integer's arithmetic: what is whole is so all through.
 ExprId Arithmetic::in_integers(ExprId id, Scalar type, SourceRange where) {
+    const auto known = in_integers_.find({id.index, type});
+    if (known != in_integers_.end()) return known->second;
+    const ExprId made = make_in_integers(id, type, where);
+    return in_integers_[{id.index, type}] = made;
+}
+
+ExprId Arithmetic::make_in_integers(ExprId id, Scalar type, SourceRange where) {
     const ir::Expr expr = program_[id];
     if (const auto* constant = std::get_if<ir::Constant>(&expr.node)) {
         check_fit(constant->value, type, where);
@@ -113,12 +173,14 @@ ExprId Arithmetic::in_integers(ExprId id, Scalar type, SourceRange where) {
         const ir::Expr& operand = program_[unary->operand];
         return operand.type == type ? unary->operand : in_integers(unary->operand, type, where);
     }
-    if (is_uniform_[id.index] || ir::is_integer(expr.type))
-        return add(type, ir::Unary{ir::UnaryOp::convert, id}, where);
+    const auto convert = [&] { return add(type, ir::Unary{ir::UnaryOp::convert, id}, where); };
+    if (ir::is_integer(expr.type)) return convert();
     const auto inner = [&](ExprId operand) { return in_integers(operand, type, where); };
     if (unary) return add(type, ir::Unary{unary->op, inner(unary->operand)}, where);
-    if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+    if (const auto* binary = std::get_if<ir::Binary>(&expr.node); binary && stays_whole(binary->op)) {
         const ExprId left = inner(binary->left);
+        if (const ir::Binary* quotient = is_uniform_[id.index] ? remainder(*binary) : nullptr)
+            return add(type, ir::Binary{BinaryOp::floor_mod, left, inner(quotient->right)}, where);
         return add(type, ir::Binary{binary->op, left, inner(binary->right)}, where);
     }
     if (const auto* select = std::get_if<ir::Select>(&expr.node)) {
@@ -127,7 +189,11 @@ ExprId Arithmetic::in_integers(ExprId id, Scalar type, SourceRange where) {
     }
     if (const auto* call = std::get_if<ir::Call>(&expr.node); call && call->function == Function::abs)
         return add(type, ir::Call{Function::abs, {inner(call->arguments[0])}}, where);
-    return add(type, ir::Unary{ir::UnaryOp::convert, id}, where);
+    if (const ir::Binary* quotient = is_uniform_[id.index] ? floored_quotient(expr) : nullptr) {
+        const ExprId left = inner(quotient->left);
+        return add(type, ir::Binary{BinaryOp::floor_div, left, inner(quotient->right)}, where);
+    }
+    return convert();
 }
 
 Value Arithmetic::floor_div(const Value& left, const Value& right, SourceRange where) {

@@ -49,6 +49,14 @@ const std::vector<Mistake>& mistakes() {
          {"run", "heat.halo", "--set", "kapa=2"},
          2,
          {"no param `kapa`", "did you mean `kappa`?"}},
+        {"an integer param past its type",
+         {"run", "wrong_until.halo", "--set", "n=3e9"},
+         2,
+         {"--set n: 3e9 is not between -2147483648 and 2147483647"}},
+        {"a condition that divides by zero",
+         {"run", "wrong_until.halo", "--device", "interpreter"},
+         2,
+         {"`5 / (p - 1)` in `until m > 5 / (p - 1)` is infinite, with p = 1", "--set"}},
         {"a param without a value", {"run", "heat.halo", "--set", "dt"}, 2, {"NAME=VALUE"}},
         {"a param that is no number",
          {"run", "heat.halo", "--set", "dt=fast"},
@@ -96,6 +104,9 @@ const std::vector<Mistake>& mistakes() {
 TEST_CASE("mistakes on the command line get one message and the right exit code") {
     Folder folder;
     folder.write("heat.halo", kHeat);
+    folder.write("wrong_until.halo",
+                 "stencil s(x) {\n    param p = 1, n: i32 = 2\n    field u: f64\n    u[t+1] = u + n\n"
+                 "    reduce m = max(u)\n}\nrun s {\n    grid 4\n    steps 9 until m > 5 / (p - 1)\n}\n");
     for (const Mistake& mistake : mistakes()) {
         INFO(mistake.what);
         Outcome outcome = folder.haloc(mistake.arguments);

@@ -140,3 +140,28 @@ TEST_CASE("--strict-fp multiplies by zero and adds it, as it is written") {
     CHECK(cells_of(text, "c", 1, true, infinite) == Values{1});
     CHECK(cells_of(text, "a", 1, false, infinite) == Values{0});
 }
+
+TEST_CASE("integer params wrap around beside integers, and are exact") {
+    const std::string text = R"(stencil s(x) {
+    param n: i32 = 2147483647, m: i32 = -2147483648, zero: i32 = 0, w: i64 = 4503599627370497
+    field a, b, c, d, e: i32
+    field k, l: i64
+    field u, v: u8
+    a = n + 1
+    b = n * n + idx(x)
+    c = abs(m) - div(m, -1)
+    d = if n + n < a then div(n, zero) + 5 else 1
+    e = mod(m, zero) - m
+    k = w * 3 - 1
+    l = n * n + mod(w, 1000)
+    u = n - n + 300
+    v = u + n
+})";
+    CHECK(cells_of(text, "a", 1) == Values{-2147483648.0});
+    CHECK(cells_of(text, "b", 2) == Values{1, 2});
+    CHECK(cells_of(text, "c", 1) == Values{0});
+    CHECK(cells_of(text, "e", 1) == Values{-2147483648.0});
+    CHECK(std::bit_cast<std::int64_t>(cells_of(text, "k", 1)[0]) == 13510798882111490);
+    CHECK(std::bit_cast<std::int64_t>(cells_of(text, "l", 1)[0]) == 4611686014132420609 + 497);
+    CHECK(difference_on_small_grids(text, 2) == "");
+}
