@@ -33,11 +33,12 @@ struct TypedProgram {
     Extent extent{1, 1, 1};
     std::vector<TypedField> fields;
     std::vector<std::string> statements;
+    std::string param = "3";  // an i32
 
     std::string text() const {
         std::string text =
-            fmt::format("stencil typed({}) {{\n    param n: i32 = 3, p = 0.3\n",
-                        std::string("x, y, z").substr(0, static_cast<std::size_t>(3 * rank - 2)));
+            fmt::format("stencil typed({}) {{\n    param n: i32 = {}, p = 0.3\n",
+                        std::string("x, y, z").substr(0, static_cast<std::size_t>(3 * rank - 2)), param);
         for (const TypedField& field : fields)
             text +=
                 fmt::format("    field {}: {} {{ boundary {} }}\n", field.name, field.type, field.boundary);
@@ -57,6 +58,10 @@ public:
 
     TypedProgram run() {
         program_.rank = random_.between(1, 3);
+        Random of_param(program_.seed ^ 0x7d3f5b1e9c2a8046ULL);
+        if (of_param.chance(50))
+            program_.param =
+                of_param.pick<std::string>({"0", "1", "-1", "2147483647", "-2147483648", "65536"});
         static const std::vector<int> sizes{1, 2, 3, 5, 8, 9, 17, 33};
         std::int64_t cells = 1;
         for (int axis = 0; axis < program_.rank; ++axis) {
@@ -142,7 +147,10 @@ private:
         }
         if (choice <= 32) return fmt::format("{}", random_.between(-9, 9));
         if (choice <= 36) return fmt::format("idx({})", "xyz"[random_.between(0, program_.rank - 1)]);
-        if (choice <= 40) return "n";
+        if (choice <= 38) return "n";
+        if (choice <= 40)
+            return random_.pick<std::string>(
+                {"(n * n)", "(n + n)", "(-n)", "abs(n)", "div(7, n)", "mod(-7, n)", "(n * n + len(x))"});
         if (choice <= 80) {
             return fmt::format("({} {} {})", whole(depth - 1), random_.pick<std::string>({"+", "-", "*"}),
                                whole(depth - 1));
@@ -206,7 +214,8 @@ private:
 using Run = std::function<std::string(const TypedProgram&, const ir::Program&, const Reference&)>;
 
 std::string complaint(const TypedProgram& source, const Run& run) {
-    const ir::Program program = load_program(source.text());
+    const bool strict = source.seed % 3 == 0;  // --strict-fp
+    const ir::Program program = load_program(source.text(), strict);
     const Reference reference(program, source.extent, 3, source.seed);
     try {
         return run(source, program, reference);

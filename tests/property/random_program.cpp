@@ -44,6 +44,7 @@ public:
             make_statement(i, i + 1 == statements);
         make_grid();
         stagger();
+        add_edge_cases();
         if (options_.points) add_points();
         return std::move(program_);
     }
@@ -61,6 +62,32 @@ private:
             program_.halves[statement.target] = static_cast<unsigned>(random.between(0, places));
             // What is half a cell away may lie past a face.
             if (!all_periodic_ && !statement.faces.written) statement.faces = make_faces();
+        }
+    }
+
+    // Ranges from both ends, many of them empty, and factors of zero; by numbers of their own.
+    void add_edge_cases() {
+        Random random(program_.seed ^ 0x2b5e0c6f8d1a9347ULL);
+        for (StatementSpec& statement : program_.statements) {
+            if (random.chance(30)) multiply_by_zero(statement.value, random);
+            if (!statement.guard.starts_with("on ") || !random.chance(50)) continue;
+            const std::string axis(1, "xyz"[random.between(0, program_.rank - 1)]);
+            const auto range =
+                random.pick<std::string>({"-2..2", "-4..0", "-1..6", "3..-4", "1..-1", "40..50"});
+            statement.guard = fmt::format("on {} in {}", axis, range);
+            if (axis != "x" && random.chance(50)) statement.guard += ", x.high";
+        }
+    }
+
+    // Some of the products whose one factor is a number.
+    static void multiply_by_zero(Node& node, Random& random) {
+        for (Node& operand : node.operands)
+            multiply_by_zero(operand, random);
+        if (node.kind != Kind::product || !random.chance(20)) return;
+        for (Node& operand : node.operands) {
+            if (operand.kind != Kind::number) continue;
+            operand = number(0, 1);
+            return;
         }
     }
 
