@@ -4,10 +4,11 @@ A spec may be one that `haloc check` refuses; most are not. OPEN names construct
 left out unless asked for.
 """
 import random
+import re
 
 OPEN = {
     'free-outputs': 'an output that is left as it is at a free face: NaN in the interpreter, 0 on the CPU',
-    'folded-reads': 'terms that are folded away before it is decided which cells have a value',
+    'folded-reads': 'terms that are folded away before it is decided which cells have a value, and 0 + u and 0 * u with --strict-fp',
     'high-to-low': 'on x in -2..2: refused by the plan check',
     'component-grids': 'boundaries of a component that need more cells than the grid has: exit 5 of the interpreter',
     'integer-ends': 'integer params past the ends saturate',
@@ -43,7 +44,7 @@ class Generator:
         self.functions, self.derivatives = self.chance(0.25), self.chance(0.3)
         self.lines, self.params, self.coefs, self.consts, self.defs = [], [], [], [], []
         self.reals, self.integers, self.conditions, self.vectors = [], [], [], []  # readable: (text of the name, offsets?)
-        self.reach, self.uniforms = self.pick((1, 1, 2, 3)), []
+        self.reach, self.uniforms, self.reduced = self.pick((1, 1, 2, 3)), [], []
         self.declarations()
         self.body()
         return f'stencil s({", ".join(self.axes)}) {{\n' + ''.join(f'    {l}\n' for l in self.lines) + '}\n\n' + self.run_block()
@@ -172,6 +173,8 @@ class Generator:
             options += ['idx', 'pos']
         if self.uniforms:
             options += ['uniform']
+        if self.reduced and self.chance(0.1):  # a number of this step, rounded once
+            return self.pick(self.reduced)
         what = self.pick(options)
         if what == 'read':
             return self.read(self.pick(self.reals))
@@ -283,6 +286,8 @@ class Generator:
         for f in self.fields:
             while self.chance(0.3):
                 self.let()
+            if self.chance(0.1):
+                self.reduction()
             if f['role'] != 'input':
                 self.write(f)
         while self.chance(0.5):
@@ -318,7 +323,10 @@ class Generator:
         if self.chance(0.6):
             boundary = f' {{ boundary {self.pick(("periodic", "clamp", "mirror", "fixed 0.5", "symmetric"))} }}'
         if real:
-            self.lines.append(f'let {name}{boundary} = {self.real(2)}')
+            value = self.real(2)
+            if not re.search(r'\bu\d', value):
+                boundary = ''  # what reads no field has none
+            self.lines.append(f'let {name}{boundary} = {value}')
             self.reals.append((name, 'anywhere' if boundary else 'here'))
         else:
             self.lines.append(f'let {name} = {self.condition(2)}')
@@ -376,12 +384,13 @@ class Generator:
         if self.chance(0.2):
             text += f' where {self.condition(1)}'
         self.lines.append(text)
+        self.reduced.append(name)
 
     # The run.
     def start(self, f):
         a, b = self.random.randint(2, 13), self.random.choice((7, 11, 16))
         mixed = ' + '.join(f'{a + 5 * i} * idx({axis})' for i, axis in enumerate(self.axes))
-        whole = f'mod({mixed} + {self.random.randint(0, 9)}, {b})'
+        whole = f'mod({mixed} + {self.random.randint(1, 9)}, {b})'
         if f['kind'] == 'bool':
             return f'{whole} > {b // 2}'
         if f['kind'] in INTEGER_TYPES:
@@ -391,8 +400,13 @@ class Generator:
 
     def run_block(self):
         lines = [f'grid {", ".join(str(e) for e in self.extents)}', f'steps {self.random.randint(1, 4)}']
+        if self.reduced and self.chance(0.3):
+            lines[-1] += f' until {self.pick(self.reduced)} {self.pick(("<", ">"))} {self.pick(("0", "1", "10", "100"))}'
         for f in self.fields:
             if f['role'] == 'output' or self.chance(0.05):
+                continue
+            if f['parts'] is None and f['kind'] != 'bool' and self.chance(0.15):
+                lines.append(f'load {f["name"]} from "data-{self.random.randint(0, 99)}.npy"')
                 continue
             for part in f['parts'] or ['']:
                 dot = f'.{part}' if part else ''
