@@ -341,8 +341,10 @@ class Arithmetic:
                 v = np.where(zero, 0, np.floor_divide(x.v, by) if name == 'div' else np.mod(x.v, by)).astype(DTYPE[kind])
             error = np.where((np.asarray(x.error) == 0) & (np.asarray(y.error) == 0), 0.0, np.inf)
             return Value(kind, v, error, missing=x.missing & y.missing)
+        if a.whole and b.whole and kind != 'uniform':
+            return self.quotient(name, self.to(a, 'i32'), self.to(b, 'i32'))
         if a.whole and b.whole and np.any(np.asarray(b.v) == 0):
-            raise Unsupported('a quotient of idx by 0')  # of integers it is 0, of reals it is not
+            raise Unsupported('a quotient of len by 0')  # of integers it is 0, of reals it is not
         whole = self.call('floor', [self.binary('/', a, b)])
         whole.whole = a.whole and b.whole
         return whole if name == 'div' else self.binary('-', a, self.binary('*', b, whole))
