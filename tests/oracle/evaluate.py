@@ -89,6 +89,8 @@ class Evaluator(Expressions):
                     if tree is None:
                         raise Unsupported('a param without a value')
                     number = self.arithmetic.to(self.eval(tree, {}, (0,) * len(self.axes)), 'f64')
+                    if kind is not None and abs(number.v) > 1e6:
+                        raise Unsupported('an integer param that might wrap around')
                     self.params[n] = uniform(number.v, kind is not None)
             elif s[0] == 'coef':
                 self.declare_coef(s, sets.get(s[1]))

@@ -60,7 +60,7 @@ class Generator:
             self.params += ['dt', 'time']
         if self.chance(0.25):
             name = self.name('n')
-            self.lines.append(f'param {name}: {self.pick(("i32", "i64"))} = {self.random.randint(-4, 9)}')
+            self.lines.append(f'param {name}: {self.pick(("i32", "i64"))} = {self.integer_param()}')
             self.uniforms.append(name)
         if self.chance(0.3):
             self.lines.append(f'const c = {self.pick(NUMBERS)}')
@@ -83,6 +83,11 @@ class Generator:
         self.fields = []
         for _ in range(self.random.randint(1, 4)):
             self.fields.append(self.field())
+
+    def integer_param(self):
+        if 'integer-ends' in self.allowed and self.chance(0.5):
+            return self.pick((2**31 - 1, -2**31, 2**30))
+        return self.random.randint(-4, 9)
 
     def field_type(self):
         kinds = {'f32': ('f32',), 'f64': ('f64',), 'mixed': ('f32', 'f64', 'f32 as f64'), 'narrow': ('f16', 'bf16', 'f32'),
