@@ -57,6 +57,18 @@ def missing(stored, offset):
     return Layers(result)
 
 
+def too_small(stored, offset, extents):
+    """Whether a boundary shows cells of the layers at the opposite face, which have no value."""
+    for axis, edges in enumerate(stored.edges):
+        for side in (0, 1):
+            past = offset[axis] if side else -offset[axis]
+            opposite = stored.value.missing[axis][1 - side] if stored.value.missing else 0
+            if past > 0 and opposite and edges[side].kind not in ('free', 'periodic', 'fixed'):
+                if extents[axis] < 1 + past + opposite:
+                    return True
+    return False
+
+
 def inner(layers, extents):
     """Where a cell is in none of these layers."""
     mask = np.ones(extents[::-1], bool)
