@@ -24,7 +24,7 @@ constexpr char kWraps[] =
     "an unsigned number is computed here that is not the same in all cells, and may wrap around";
 
 std::string opposite(const std::string& op) {
-    if (op == "<") return has(Mutation::swap_comparison) ? ">" : ">=";
+    if (op == "<") return has(Mutation::swap_comparison) ? "<=" : ">=";
     if (op == "<=") return ">";
     if (op == ">") return "<=";
     if (op == ">=") return "<";

@@ -12,21 +12,21 @@ enum class Mutation : std::uint8_t {
     drop_index_condition,  // that narrows a loop
     drop_else,
     drop_continue,
-    drop_statement,    // the last one of several
-    drop_narrowing,    // of a double to a float
-    drop_wrap,         // of unsigned numbers
-    drop_minus,        // in front of a number
-    drop_assignment,   // in a branch, of a variable
-    shift_read,        // by one cell
-    shorten_loop,      // by its last turn
-    drop_equal,        // <= as <
-    swap_difference,   // of reals
-    swap_extremes,     // min and max
-    swap_comparison,   // what is not below is above
-    keep_counter,      // a number as it was before a loop around has changed it
-    keep_pointer,      // a pointer as it was before
-    keep_order,        // what a step has written is not seen
-    keep_arrays,       // arrays that take turns stay
+    drop_statement,   // the last one of several
+    drop_narrowing,   // of a double to a float
+    drop_wrap,        // of unsigned numbers
+    drop_minus,       // in front of a number
+    drop_assignment,  // in a branch, of a variable
+    shift_read,       // by one cell
+    shorten_loop,     // by its last turn
+    drop_equal,       // <= as <
+    swap_difference,  // of reals
+    swap_extremes,    // min and max
+    swap_comparison,  // what is not below is below or the same
+    keep_counter,     // a number as it was before a loop around has changed it
+    keep_pointer,     // a pointer as it was before
+    keep_order,       // what a step has written is not seen
+    keep_arrays,      // arrays that take turns stay
     last_mutation = keep_arrays
 };
 

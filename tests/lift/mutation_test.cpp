@@ -1,8 +1,8 @@
 // Faults that are put into the lifter are found: by --verify, each in a function of cases/mutations.c, and by
 // random functions.
+#include "compiler/lift/mutation.h"
 #include "catch.h"
 #include "compare_lift.h"
-#include "compiler/lift/mutation.h"
 #include "compiler/lift/verify.h"
 #include "temporary_folder.h"
 
@@ -10,11 +10,11 @@ namespace {
 
 using halo::lift::Mutation;
 
-const char* const kNames[] = {"none",           "drop_condition",  "drop_index_condition", "drop_else",
-                              "drop_continue",  "drop_statement",  "drop_narrowing",       "drop_wrap",
-                              "drop_minus",     "drop_assignment", "shift_read",           "shorten_loop",
-                              "drop_equal",     "swap_difference", "swap_extremes",        "swap_comparison",
-                              "keep_counter",   "keep_pointer",    "keep_order",           "keep_arrays"};
+const char* const kNames[] = {"none",          "drop_condition",  "drop_index_condition", "drop_else",
+                              "drop_continue", "drop_statement",  "drop_narrowing",       "drop_wrap",
+                              "drop_minus",    "drop_assignment", "shift_read",           "shorten_loop",
+                              "drop_equal",    "swap_difference", "swap_extremes",        "swap_comparison",
+                              "keep_counter",  "keep_pointer",    "keep_order",           "keep_arrays"};
 
 class Faulty {
 public:

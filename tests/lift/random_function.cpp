@@ -1,6 +1,4 @@
-#include "random_function.h"
-
-#include <random>
+#include "random_value.h"
 
 namespace halo::test {
 
@@ -12,47 +10,9 @@ namespace {
 
 using Role = Argument::Role;
 
-bool is_real(CType type) {
-    return type == CType::f32 || type == CType::f64;
-}
-bool is_unsigned(CType type) {
-    return type == CType::u32 || type == CType::u64 || type == CType::u8 || type == CType::boolean;
-}
-
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-        text.replace(at, from.size(), to);
-}
-
-Piece leaf(std::string text) {
-    Piece made;
-    made.kind = Piece::Kind::value;
-    made.before = std::move(text);
-    return made;
-}
-Piece statement(std::string before, std::vector<Piece> inner = {}, std::string after = "") {
-    Piece made;
-    made.kind = Piece::Kind::statement;
-    made.before = std::move(before);
-    made.inner = std::move(inner);
-    made.after = std::move(after);
-    return made;
-}
-Piece fixed(std::string before, std::vector<Piece> inner = {}, std::string after = "") {
-    Piece made = statement(std::move(before), std::move(inner), std::move(after));
-    made.kind = Piece::Kind::fixed;
-    return made;
-}
-Piece value(std::string before, std::vector<Piece> inner, std::string between = "", std::string after = ")") {
-    Piece made = statement(std::move(before), std::move(inner), std::move(after));
-    made.kind = Piece::Kind::value;
-    made.between = std::move(between);
-    return made;
-}
-
-class Maker {
+class Maker : ValueMaker {
 public:
-    explicit Maker(std::uint64_t seed) : random_(seed) { made_.seed = seed; }
+    explicit Maker(std::uint64_t seed) : ValueMaker(seed) {}
 
     RandomFunction make() {
         // How much of what stencils seldom have there is: most functions have a little, some have much.
@@ -77,13 +37,6 @@ public:
     }
 
 private:
-    template <class T>
-    T pick(std::initializer_list<T> from) {
-        return *(from.begin() + random_() % from.size());
-    }
-    bool chance(double p) { return static_cast<double>(random_() >> 11) * 0x1p-53 < p; }
-    bool wild() { return chance(wildness_); }
-
     // ---- arguments
 
     void choose_arguments() {
@@ -115,18 +68,6 @@ private:
         made_.arguments.push_back({"from", CType::i32, Role::count, false});
         made_.arguments.push_back({"steps", CType::i32, Role::count, false});
         writes_a_ = chance(0.5);
-    }
-    static const char* const* sizes() {
-        static const char* const names[] = {"n", "m", "l"};
-        return names;
-    }
-    static std::string index(int axis) { return std::string(1, "ijk"[axis] == 'k' ? 'z' : "ijk"[axis]); }
-
-    const Argument& array(const std::string& name) const {
-        for (const Argument& each : made_.arguments) {
-            if (each.name == name) return each;
-        }
-        return made_.arguments.front();
     }
     std::string head() const {
         std::string text = made_.result == CType::boolean ? "void FUNCTION("
@@ -350,45 +291,6 @@ private:
         return "for (" + type + " " + i + " = " + low + "; " + i + " < " + high + "; " + i + "++) {\n";
     }
 
-    // Of an array, at the cell's index plus offsets within what the loops leave.
-    std::string cell(const std::string& name, bool is_away) {
-        std::vector<int> offset;
-        for (int a = 0; a < made_.rank; ++a) {
-            const int from = -low_, to = past_;
-            const bool moves = is_away && chance(0.5);
-            offset.push_back(moves ? from + static_cast<int>(random_() % static_cast<unsigned>(to - from + 1))
-                                   : 0);
-        }
-        const auto at = [&](int a) {
-            return index(a) + (offset[static_cast<std::size_t>(a)] == 0 ? ""
-                               : offset[static_cast<std::size_t>(a)] > 0
-                                   ? " + " + std::to_string(offset[static_cast<std::size_t>(a)])
-                                   : " - " + std::to_string(-offset[static_cast<std::size_t>(a)]));
-        };
-        if (!is_flat_) {
-            std::string text = name;
-            for (int a = made_.rank - 1; a >= 0; --a)
-                text += "[" + at(a) + "]";
-            return text;
-        }
-        if (made_.rank == 1) {
-            if (alias_ == name && low_ > 0 && !is_unsigned(size_) && chance(0.3))
-                return "alias[" + at(0) + " - 1]";
-            return name + "[" + at(0) + "]";
-        }
-        if (made_.rank == 2) {
-            if (has_index_ && chance(0.5)) return name + "[FUNCTION_at(" + at(0) + ", " + at(1) + ", n)]";
-            if (offset[1] == 0 && high_.empty() && chance(0.2)) {
-                has_alias_index_ = true;
-                std::string text = at(0);
-                replace_all(text, "i", "at");
-                return name + "[" + text + "]";
-            }
-            return name + "[(" + at(1) + ") * n + " + at(0) + "]";
-        }
-        return name + "[((" + at(2) + ") * m + " + at(1) + ") * n + " + at(0) + "]";
-    }
-
     std::vector<Piece> cell_statements(int count, int depth) {
         std::vector<Piece> made;
         const std::size_t known = temporaries_.size();
@@ -472,102 +374,6 @@ private:
                 return statement("if (", {condition(), leaf(") count++;\n")});
         }
     }
-
-    // ---- values
-
-    std::string real_literal() {
-        static const char* const some[] = {"0.5", "0.25", "1.5", "2.0", "0.1", "3.0", "1.0", "0.7"};
-        const std::string text = some[random_() % 8];
-        made_.literals.push_back(std::stod(text));
-        const bool is_float = real_ == CType::f32 ? !wild() : wild();
-        return text + (is_float ? "f" : "");
-    }
-    std::string whole_literal() {
-        const int found = pick({0, 1, 2, 3, 5, 7, 100});
-        made_.literals.push_back(found);
-        return std::to_string(found) + (wild() ? "u" : "");
-    }
-    Piece read() { return leaf(cell(pick<std::string>({"a", "a", "a", "b", "c"}), true)); }
-
-    // A number of the function's: no array, no loop.
-    Piece scalar(int depth) {
-        if (depth == 0 || chance(0.3)) {
-            if (!reals_.empty() && chance(0.3)) return leaf("r");
-            return leaf(chance(0.6) ? pick<std::string>({"p", "q"}) : real_literal());
-        }
-        if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {whole(1)});
-        return value("(", {scalar(depth - 1), scalar(depth - 1)}, pick<std::string>({" + ", " - ", " * "}));
-    }
-    Piece real(int depth) {
-        if (depth == 0 || chance(0.25)) {
-            if (!temporaries_.empty() && chance(0.4))
-                return leaf(temporaries_[random_() % temporaries_.size()]);
-            if (chance(0.6)) return read();
-            return chance(0.5) ? scalar(0) : leaf(real_literal());
-        }
-        const std::string f = real_ == CType::f32 ? (wild() ? "" : "f") : (wild() ? "f" : "");
-        if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {real(depth - 1)});
-        if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {whole(2)});
-        if (wild() && chance(0.2))
-            return value("(" + std::string(c_name(real_)) + ")(int)(", {real(depth - 1)});
-        switch (pick({0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6})) {
-            case 1:
-                return value("(", {condition(), leaf(" ? "), real(depth - 1), leaf(" : "), real(depth - 1)});
-            case 2:
-                return value("fabs" + f + "(", {real(depth - 1)});
-            case 3:
-                return value(pick<std::string>({"fmin", "fmax"}) + f + "(",
-                             {real(depth - 1), real(depth - 1)}, ", ");
-            case 4:
-                return value("sqrt" + f + "(fabs" + f + "(", {real(depth - 1)}, "", "))");
-            case 5:
-                if (has_helper_) return value("FUNCTION_h(", {real(depth - 1), real(depth - 1)}, ", ");
-                return value("-(", {real(depth - 1)});
-            case 6:
-                return value("(", {real(depth - 1)}, "", pick<std::string>({" / 4)", " / 3.0f)", " / 8.0)"}));
-            default:
-                return value("(", {real(depth - 1), real(depth - 1)},
-                             pick<std::string>({" + ", " - ", " - ", " * "}));
-        }
-    }
-    Piece whole(int depth) {
-        if (depth == 0 || chance(0.35))
-            return leaf(chance(0.7) ? wholes_[random_() % wholes_.size()] : whole_literal());
-        if (chance(0.3))
-            return value(pick<std::string>({"(int)(", "(unsigned)(", "(long)(", "(_Bool)(",
-                                            "(unsigned char)(", "-(", "(short)("}),
-                         {whole(depth - 1)});
-        if (chance(0.1))
-            return value("(", {whole(depth - 1)}, "",
-                         pick<std::string>({" / 2)", " % 2)", " & 1)", " << 1)"}));
-        return value("(", {whole(depth - 1), whole(depth - 1)}, pick<std::string>({" + ", " - ", " * "}));
-    }
-    std::string comparison() { return pick<std::string>({" > ", " < ", " >= ", " <= ", " == ", " != "}); }
-    Piece condition_of_numbers() {
-        if (chance(0.6)) return value("(", {whole(1), whole(1)}, comparison());
-        return value("(", {scalar(1), scalar(1)}, comparison());
-    }
-    Piece condition() {
-        if (chance(0.12)) return value("(", {condition(), condition()}, pick<std::string>({" && ", " || "}));
-        if (chance(0.06)) return value("!(", {condition()});
-        if (chance(0.15)) return condition_of_numbers();
-        if (chance(0.1))
-            return value("(",
-                         {leaf(index(static_cast<int>(random_() % static_cast<unsigned>(made_.rank)))),
-                          leaf(whole_literal())},
-                         comparison());
-        return value("(", {real(1), real(1)}, pick<std::string>({" > ", " < ", " >= ", " <= "}));
-    }
-
-    std::mt19937_64 random_;
-    RandomFunction made_;
-    double wildness_ = 0;
-    CType real_ = CType::f32, size_ = CType::i32;
-    bool is_restrict_ = true, is_flat_ = true, writes_a_ = false;
-    bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
-    std::string alias_, high_;
-    int low_ = 0, past_ = 0, next_ = 0, loop_depth_ = 0;
-    std::vector<std::string> wholes_, reals_, temporaries_;
 };
 
 bool remove_in(Piece& piece, int& number) {

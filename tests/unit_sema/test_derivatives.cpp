@@ -23,7 +23,8 @@ TEST_CASE("the laplacian gathers the centre weights of all axes") {
 TEST_CASE("operands of derivatives are taken at the neighbours") {
     CHECK(stencil("field u, k: f32\nu[t+1] = d(k * u^2, x)").value(0) ==
           "1/2 * (k[x+1] * (u[x+1] * u[x+1]) - k[x-1] * (u[x-1] * u[x-1]))");
-    CHECK(stencil("param a = 1\nfield u: f32\nu[t+1] = u + d(3 * a, x) + laplacian(2)").value(0) == "u + 0 + 0");
+    CHECK(stencil("param a = 1\nfield u: f32\nu[t+1] = u + d(3 * a, x) + laplacian(2)").value(0) ==
+          "u + 0 + 0");
 }
 
 TEST_CASE("mixed and repeated derivatives") {
