@@ -3,10 +3,8 @@
 // Periodic axes wrap first. Then the first axis in declaration order that is past its face decides: an image
 // moves the cell along that axis and the next axis is looked at; a fixed face gives its value; a formula is
 // evaluated at the ghost cell, and what it reads may lie past the edges of later axes in turn.
-#include <fmt/format.h>
 
 #include <bit>
-#include <stdexcept>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/boundary.h"

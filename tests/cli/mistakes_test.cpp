@@ -118,7 +118,7 @@ TEST_CASE("mistakes on the command line get one message and the right exit code"
             INFO(part);
             CHECK(outcome.err.find(part) != std::string::npos);
         }
-        CHECK(folder.names() == std::vector<std::string>{"heat.halo"});
+        CHECK(folder.names() == std::vector<std::string>{"heat.halo", "wrong_until.halo"});
     }
 }
 
