@@ -213,6 +213,8 @@ class Evaluator(Expressions):
         if not plan:
             raise Unsupported('no steps')
         count = self.integer(plan[0][1])
+        if count > 1000:
+            raise Unsupported('a long run')
         for self.step in range(count):
             self.one_step()
             if plan[0][2] is not None:
