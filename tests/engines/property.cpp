@@ -8,8 +8,9 @@ namespace {
 std::string complaint_of(const RandomProgram& source, const Complaint& complaint, int steps) {
     const bool strict = source.seed % 4 == 1;  // --strict-fp
     const ir::Program program = load_program(source.text(), strict);
-    const Reference reference(program, {source.grid[0], source.grid[1], source.grid[2]}, steps, source.seed);
     try {
+        const Reference reference(program, {source.grid[0], source.grid[1], source.grid[2]}, steps,
+                                  source.seed);
         return complaint(source, program, reference);
     } catch (const std::exception& error) {
         return error.what();

@@ -266,8 +266,17 @@ private:
         };
         for (const FieldSpec& field : program_.fields)
             look(field.faces);
-        for (const StatementSpec& statement : program_.statements)
+        int margin = 0;  // a let has no value in layers that its reads leave out, and those add up
+        for (const StatementSpec& statement : program_.statements) {
             look(statement.faces);
+            if (statement.kind == StatementSpec::Kind::let) margin += options_.max_radius;
+        }
+        for (const StatementSpec& statement : program_.statements) {
+            const auto& [low, high] = statement.faces.kind[axis];
+            const bool shows = (!low.empty() && low != "free") || (!high.empty() && high != "free");
+            if (shows && statement.kind == StatementSpec::Kind::let)
+                least = std::max(least, 2 * (margin + options_.max_radius) + 1);
+        }
         return least;
     }
 
