@@ -154,7 +154,7 @@ void LiftComparison::add(const RandomFunction& function) {
     functions_.emplace_back();
     Function& each = functions_.back();
     each.made = function;
-    each.no_alias = function.seed % 3 == 0;
+    each.no_alias = function.seed % 3 == 0;  // of some: then its data does not overlap
     const std::string name = fmt::format("f_{}", functions_.size() - 1);
     each.compared.seed = function.seed;
     each.compared.text = function.text(name);

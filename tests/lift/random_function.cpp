@@ -186,8 +186,7 @@ private:
             case 3:
                 return counted("for (int o = steps; o > 0; o /= 2) {\n", depth);
             case 4:
-                return with_counter(
-                    fixed("{\nint o = steps;\nwhile (o-- > 0) {\n", {part(depth + 1)}, "}\n}\n"));
+                return statement("{\nint o = steps;\nwhile (o-- > 0) {\n", {part(depth + 1)}, "}\n}\n");
             case 5: {
                 std::vector<Piece> inner{part(depth + 1)};
                 Piece made = statement("if (", {condition_of_numbers(), leaf(") {\n")}, "}\n");
@@ -207,7 +206,7 @@ private:
                 return statement(w);
             }
             default:
-                return nest_to_half(depth);
+                return nest_to_half();
         }
     }
     Piece counted(const std::string& head, int depth) {
@@ -216,12 +215,8 @@ private:
         wholes_.pop_back();
         return made;
     }
-    Piece with_counter(Piece made) {
-        made.kind = Piece::Kind::statement;
-        return made;
-    }
     // for (s = n; s > 4; s /= 2) over a part of the first axis
-    Piece nest_to_half(int) {
+    Piece nest_to_half() {
         if (made_.rank != 1) return nest();
         const std::string type = c_name(size_);
         high_ = "o";
@@ -251,7 +246,6 @@ private:
     Piece nest() {
         low_ = pick({0, 1, 1, 2});
         past_ = pick({0, 1, 1, 2});
-        loop_depth_ = 0;
         temporaries_.clear();
         std::vector<Piece> body = cell_statements(pick({1, 1, 2, 3}), 0);
         Piece made = fixed("", std::move(body));

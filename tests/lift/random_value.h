@@ -204,7 +204,7 @@ protected:
     bool is_restrict_ = true, is_flat_ = true, writes_a_ = false;
     bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
     std::string alias_, high_;
-    int low_ = 0, past_ = 0, next_ = 0, loop_depth_ = 0;
+    int low_ = 0, past_ = 0, next_ = 0;
     std::vector<std::string> wholes_, reals_, temporaries_;
 };
 
