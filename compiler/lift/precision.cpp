@@ -158,7 +158,8 @@ private:
     }
 
     [[noreturn]] void refuse(const Term& each, Compute here) {
-        const bool in_double = each.type == Number::f64;
+        const bool compares = each.type == Number::boolean && !each.operands.empty();
+        const bool in_double = (compares ? model_.term(each.operands[0]).type : each.type) == Number::f64;
         std::vector<std::string> notes;
         if (in_double) {
             notes.push_back(
@@ -204,8 +205,10 @@ private:
         Compute made = found(each);
         // Numbers that are the same in all cells, chosen by what is not: in the widest type of the fields.
         if (varies(each)) varying_.insert(id);
-        if (made == Compute::weak && c::is_real(each.type) && varying_.count(id)) made = widest_;
+        const bool is_exact = each.type == Number::f32 || widest_ == Compute::f64;
+        if (made == Compute::weak && c::is_real(each.type) && varying_.count(id) && is_exact) made = widest_;
         result_.compute[static_cast<std::size_t>(id)] = made;
+        if (varying_.count(id) && widest_ == Compute::f32) check_chosen(each);
         check_operands(each, id);
         note_rounding(id);
     }
@@ -270,6 +273,24 @@ private:
         if (rounds(from.value) != Rounds::no && !is_float) refuse(model_.term(from.value), Compute::f64);
     }
 
+    // Doubles that a cell chooses are floats in a spec of floats: compared they must be, and not computed
+    // with.
+    void check_chosen(const Term& each) {
+        const bool meets = each.kind == Term::Kind::binary || each.kind == Term::Kind::call;
+        if (!meets || term(each.operands[0]).type != Number::f64 || join(each.operands) != Compute::weak)
+            return;
+        const auto is_float = [&](int id) {
+            const Term& held = model_.term(id);
+            return held.kind == Term::Kind::number && is_float_value(held.number);
+        };
+        for (const int id : each.operands) {
+            const Term& held = model_.term(id);
+            const bool is_chosen = held.kind == Term::Kind::select;
+            const bool is_exact =
+                is_chosen ? is_float(held.operands[1]) && is_float(held.operands[2]) : is_float(id);
+            if (!is_exact || each.type != Number::boolean) refuse(each, Compute::f32);
+        }
+    }
     bool varies(const Term& each) const {
         if (each.kind == Term::Kind::read) return true;
         const auto is_index = [&](const Loop& loop) { return !loop.is_time && each.poly.has(loop.symbol); };

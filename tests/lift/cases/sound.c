@@ -318,3 +318,9 @@ void whole_and_double(int n, double q, const int *restrict a, float *restrict b)
 void mask_in_reals(int n, const unsigned char *restrict mask, double *restrict b) {
     for (int i = 0; i < n; i++) b[i] = 2.0 * mask[i] + 1.0;
 }
+
+// case chosen_double refused: and a spec would compute it in float: a double that a cell chooses, beside floats
+void chosen_double(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++)
+        if (0.1f > (a[i] > 0.9f ? 1.5f : 0.1)) b[i] = a[i];
+}
