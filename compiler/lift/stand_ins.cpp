@@ -247,20 +247,24 @@ RunRecord* recorded_run() {
     return record;
 }
 
+std::map<std::string, void*> thread_symbols() {
+    return {{"threadIdx", thread_index},
+            {"blockIdx", block_index},
+            {"blockDim", block_size},
+            {"gridDim", grid_size}};
+}
+
 std::map<std::string, void*> stand_in_symbols() {
-    std::map<std::string, void*> all{{"__sanitizer_cov_trace_pc", address(&traced_block)},
-                                     {"threadIdx", thread_index},
-                                     {"blockIdx", block_index},
-                                     {"blockDim", block_size},
-                                     {"gridDim", grid_size},
-                                     {"halo_lift_failed", address(&failed)},
-                                     {"halo_lift_ready", address(&ready)},
-                                     {"halo_lift_write", address(&write)},
-                                     {"halo_lift_read", address(&read)},
-                                     {"halo_set", address(&set)},
-                                     {"halo_step", address(&step)},
-                                     {"halo_wait", address(&wait)},
-                                     {"halo_reduce", address(&reduce)}};
+    std::map<std::string, void*> all = thread_symbols();
+    all.insert({{"__sanitizer_cov_trace_pc", address(&traced_block)},
+                {"halo_lift_failed", address(&failed)},
+                {"halo_lift_ready", address(&ready)},
+                {"halo_lift_write", address(&write)},
+                {"halo_lift_read", address(&read)},
+                {"halo_set", address(&set)},
+                {"halo_step", address(&step)},
+                {"halo_wait", address(&wait)},
+                {"halo_reduce", address(&reduce)}});
     const auto add = [&](const char* bytes, void* function) {
         for (const char* kind : {"load", "store"})
             all["__sanitizer_cov_" + std::string(kind) + bytes] = function;

@@ -42,7 +42,9 @@ RunRecord* recorded_run();  // null: none
 
 // Where JIT-compiled code finds what it calls; null: a call ends the run, and the record says so.
 void* library_symbol(const std::string& name);
-// The calls that a traced object makes, and those of the C interface.
+// What a kernel knows of its thread and launch: four times unsigned x, y, z.
+std::map<std::string, void*> thread_symbols();
+// These, the calls that a traced object makes, and those of the C interface.
 std::map<std::string, void*> stand_in_symbols();
 // Ends the run with the name of what was called.
 void* stop_at_call(const std::string& name);

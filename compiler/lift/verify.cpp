@@ -440,7 +440,7 @@ Verification verify(const Options& options, const Lifted& lifted) {
     object.bytes = compile_with(options.source, harness.text, harness.before,
                                 lifted.outline ? lifted.outline->function : 0);
     rt::JitOptions jit;
-    jit.symbols = stand_in_symbols();  // the numbers of a thread are there
+    jit.symbols = thread_symbols();
     jit.resolve = [](const std::string& name) -> void* {
         if (void* found = ::dlsym(RTLD_DEFAULT, name.c_str())) return found;
         return reinterpret_cast<void*>(&stop_unknown_call);  // of other functions of the file

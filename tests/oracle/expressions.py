@@ -89,7 +89,7 @@ class Expressions:
             a = self.eval(tree[1], names, shift)
             if isinstance(a, Vector) or a.kind != 'bool':
                 raise Unsupported('a number is no condition')
-            return Value('bool', ~np.asarray(a.v), a.error, missing=a.missing)
+            return Value('bool', ~np.asarray(a.v), a.error, missing=a.missing, whole=a.whole)
         if kind == 'if':
             c, a, b = (self.eval(t, names, shift) for t in tree[1:])
             if isinstance(a, Vector) or isinstance(b, Vector):

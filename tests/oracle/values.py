@@ -95,11 +95,6 @@ class Arithmetic:
     def __init__(self, strict, compute, excused=()):
         self.strict, self.compute, self.excused = strict, compute, excused
 
-    def folded(self, *operands):
-        """Of an operation that is decided when the spec is compiled: reads that it leaves out."""
-        if 'folded-reads' in self.excused and any(a.missing for a in operands):
-            raise Unsupported('folded reads, which are known to go wrong')
-
     def to(self, a, kind):
         """a as a number of each cell, of that kind."""
         if a.kind == kind:
@@ -153,8 +148,9 @@ class Arithmetic:
         if op in ('and', 'or'):
             if a.kind != 'bool' or b.kind != 'bool':
                 raise Unsupported('and, or are for conditions')
-            if a.whole or b.whole:
-                self.folded(a, b)
+            for known, other in ((a, b), (b, a)):  # what is known decides, or leaves the other
+                if known.whole:
+                    return known if bool(known.v) == (op == 'or') else other
             decided = (~a.v if op == 'and' else a.v) & (a.error == 0) | (~b.v if op == 'and' else b.v) & (b.error == 0)
             error = np.where(decided, 0.0, np.maximum(a.error, b.error))
             return Value('bool', a.v & b.v if op == 'and' else a.v | b.v, error, missing=missing)
@@ -169,8 +165,6 @@ class Arithmetic:
             whole = a.whole and b.whole and op != '/'
             result = self.real(op, self.to(a, 'f64'), self.to(b, 'f64'), 'f64', True)
             return Value('uniform', np.float64(result.v), result.error, result.size, whole=whole)
-        if 'folded-reads' in self.excused and any(c.kind == 'exact' and c.v == 0 for c in (a, b)):
-            raise Unsupported('terms and factors that are 0, which are known to go wrong')
         x, y = self.to(a, kind), self.to(b, kind)
         if kind in INTEGER:
             with np.errstate(over='ignore'):
@@ -221,7 +215,7 @@ class Arithmetic:
             raise Unsupported('a number is no condition')
         missing = condition.missing & a.missing & b.missing
         if condition.whole:
-            self.folded(a, b)
+            missing = a.missing if condition.v else b.missing
         if a.kind == 'bool' and b.kind == 'bool':
             kind = 'bool'
         else:
