@@ -30,7 +30,7 @@ const std::vector<Mistake>& mistakes() {
         {"steps between exchanges that are none",
          {"run", "heat.halo", "--devices", "2", "--exchange", "0"},
          2,
-         {"--exchange: Value 0 not in range 1 to 1048576"}},
+         {"--exchange: Value 0 not in range", "1048576"}},  // CLI11 writes ranges in several ways
         {"a time that is no number",
          {"run", "heat.halo", "--timeout", "soon"},
          2,
@@ -72,10 +72,12 @@ const std::vector<Mistake>& mistakes() {
          {"run", "heat.halo", "--device", "interpreter", "--devices", "2"},
          2,
          {"--devices goes with --device cuda or cpu, not `interpreter`"}},
+#ifdef HALO_HAS_LLVM
         {"an exchange that CPUs cannot have",
          {"run", "heat.halo", "--device", "cpu", "--devices", "2", "--exchange-scheme", "asynchronous"},
          2,
          {"--exchange-scheme asynchronous cannot be: CPUs have no kernels", "leave it out"}},
+#endif
         {"an exchange between no devices", {"run", "heat.halo", "--exchange", "2"}, 2, {"--devices"}},
         {"a run that is not there",
          {"run", "heat.halo", "heta"},
