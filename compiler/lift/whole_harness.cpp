@@ -200,6 +200,8 @@ private:
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
         std::string plain = by_pointer ? type(of.element).plain : of.plain;
         if (plain.rfind("const ", 0) == 0) plain = plain.substr(6);
+        if (plain.find('(') != std::string::npos)
+            throw SourceError("`" + named.name + "` points to a function, and is not made for a call");
         const std::string local = "halo_lift_" + named.name;
         before_ += "    static " + plain + " " + local + ";\n";
         std::set<std::string> done;

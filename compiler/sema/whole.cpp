@@ -189,9 +189,10 @@ ExprId Arithmetic::make_in_integers(ExprId id, Scalar type, SourceRange where) {
     }
     if (const auto* call = std::get_if<ir::Call>(&expr.node); call && call->function == Function::abs)
         return add(type, ir::Call{Function::abs, {inner(call->arguments[0])}}, where);
-    if (const ir::Binary* quotient = is_uniform_[id.index] ? floored_quotient(expr) : nullptr) {
-        const ExprId left = inner(quotient->left);
-        return add(type, ir::Binary{BinaryOp::floor_div, left, inner(quotient->right)}, where);
+    if (const ir::Binary* found = is_uniform_[id.index] ? floored_quotient(expr) : nullptr) {
+        const ir::Binary quotient = *found;  // the program grows, and its expressions move
+        const ExprId left = inner(quotient.left);
+        return add(type, ir::Binary{BinaryOp::floor_div, left, inner(quotient.right)}, where);
     }
     return convert();
 }
