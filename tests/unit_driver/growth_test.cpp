@@ -159,7 +159,8 @@ TEST_CASE("the work of the compiler grows with each construct as its text does")
         CHECK(once.ok == construct.is_right);
         CHECK(twice.ok == construct.is_right);
         REQUIRE(once.operations > 100);
-#ifndef HALO_VERIFY  // the verifiers of development builds walk the program after each pass, and count as well
+#ifndef HALO_VERIFY  // the verifiers of development builds walk the program after each pass, and count as
+                     // well
         CHECK(static_cast<double>(twice.operations) < kMostGrowth * static_cast<double>(once.operations));
 #endif
     }
