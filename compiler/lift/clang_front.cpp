@@ -316,7 +316,9 @@ public:
         const std::string text = preprocessor_.getSpelling(number);
         char* end = nullptr;
         const std::int64_t value = std::strtoll(text.c_str(), &end, 10);
-        if (*end == 0) visit_(name.getIdentifierInfo()->getName().str(), value, *macro);
+        const std::string suffix = end;  // as of 2000L
+        if (suffix.find_first_not_of("uUlL") == std::string::npos)
+            visit_(name.getIdentifierInfo()->getName().str(), value, *macro);
     }
 
 private:

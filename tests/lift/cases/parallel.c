@@ -30,7 +30,7 @@ int processes(int n, int steps) {
 }
 
 #define SIZE 2800
-#define STEPS (1000)
+#define STEPS (1000L)
 static double large_a[SIZE][SIZE], large_b[SIZE][SIZE];
 
 // case fixed_by_macros: sizes in the thousands, which are made small to be run
