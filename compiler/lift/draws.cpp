@@ -7,7 +7,8 @@ namespace halo::lift {
 
 using c::Number;
 
-Draws::Draws(const c::Unit& unit, unsigned seed) : random_(seed), both_signs_(seed % 2 == 1) {
+Draws::Draws(const c::Unit& unit, unsigned seed)
+    : random_(seed), both_signs_(seed % 2 == 1), has_zeros_(seed % 3 == 2) {
     constexpr double kMost = 1e6;  // beyond it a number says nothing about cells
     for (const c::Expr& each : unit.exprs) {
         if (each.kind == c::Expr::Kind::integer) {
@@ -21,7 +22,7 @@ Draws::Draws(const c::Unit& unit, unsigned seed) : random_(seed), both_signs_(se
         }
     }
     wholes_.insert(wholes_.end(), {-2, -1, 0, 1, 2, 3, 7});
-    reals_.insert(reals_.end(), {0, 1, -1, 0.5, 2});
+    reals_.insert(reals_.end(), {0, -0., 1, -1, 0.5, 2});
     for (const double each : std::vector<double>(wholes_))
         reals_.push_back(each);
 }
@@ -36,6 +37,13 @@ double Draws::pick(const std::vector<double>& from) {
 double Draws::cell(Number type) {
     if (type == Number::boolean) return static_cast<double>(random_() % 2);
     if (c::is_integer(type)) return chance(0.2) ? pick(wholes_) : static_cast<double>(random_() % 4);
+    // Zeros lie beside each other: a sum of zeros shows their sign.
+    const bool begins = has_zeros_ && zeros_ == 0 && chance(0.15);
+    if (begins) zeros_ = 1 + static_cast<int>(random_() % 12);
+    if (zeros_ > 0) {
+        --zeros_;
+        return chance(0.9) ? -0. : 0.;
+    }
     double value = std::uniform_real_distribution<double>(both_signs_ ? -1.5 : 0.5, 1.5)(random_);
     if (chance(0.15)) value = pick(reals_);
     return type == Number::f32 ? static_cast<float>(value) : value;

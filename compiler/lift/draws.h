@@ -10,7 +10,8 @@ namespace halo::lift {
 
 class Draws {
 public:
-    // unit: the function and those that it calls. In a round of draws reals are of one sign, or of both.
+    // unit: the function and those that it calls. Reals of one array are of one sign or of both, and
+    // some of them zeros, by the seed.
     Draws(const c::Unit& unit, unsigned seed);
 
     double cell(c::Number type);    // an element of an array
@@ -22,8 +23,9 @@ private:
     double pick(const std::vector<double>& from);
 
     std::mt19937_64 random_;
-    bool both_signs_;
+    bool both_signs_, has_zeros_;
     std::vector<double> wholes_, reals_;  // near to what the text has
+    int zeros_ = 0;                       // cells that are still to be zeros
 };
 
 }  // namespace halo::lift

@@ -92,13 +92,15 @@ void exclude_aliases(const Model& model, bool no_alias) {
                           {"say --no-alias where you know that they do not, or use one block of memory"});
         for (const auto& [other, place] : touched) {
             const Object& held = model.object(other);
-            if (other == object || !(is_shared(target, held) || (!no_alias && may_alias(target, held))))
-                continue;
+            if (other == object) continue;
+            const bool is_same_source = is_shared(target, held);
+            if (!is_same_source && (no_alias || !may_alias(target, held))) continue;
             throw Refusal(where,
-                          "`" + target.name + "` is written here, and `" + model.object(other).name +
-                              "` may be the same memory",
-                          {mend})
-                .label(place, "`" + model.object(other).name + "` is used here");
+                          "`" + target.name + "` is written here, and `" + held.name +
+                              "` may be the same memory" +
+                              (is_same_source ? ": both come from one pointer" : ""),
+                          {is_same_source ? "make the loops a function with `restrict` parameters" : mend})
+                .label(place, "`" + held.name + "` is used here");
         }
         if (no_alias) continue;
         for (const Scalar& scalar : model.scalars) {

@@ -132,9 +132,13 @@ private:
                 found_.around.push_back({each.where.begin, refused});
                 return;
             }
-            // One loop in it is the same nest, which is refused once. Of several each has its reason.
+            // One loop that is all of it, or is refused for the same thing, is the same nest, which is
+            // refused once. Of others each has its reason.
             const auto first = found_.refused.begin() + static_cast<std::ptrdiff_t>(errors);
-            if (found_.refused.end() - first < 2) found_.refused.erase(first, found_.refused.end());
+            const bool is_one =
+                found_.refused.end() - first == 1 &&
+                (is_loop_alone(each.statements[1]) || first->refusal.where == refused.refusal.where);
+            if (is_one) found_.refused.erase(first);
             const bool is_said = std::any_of(first, found_.refused.end(), [&](const LiftError& inner) {
                 return inner.refusal.where == refused.refusal.where;
             });
@@ -143,6 +147,11 @@ private:
             else
                 found_.refused.insert(first, refused);
         }
+    }
+    bool is_loop_alone(int id) const {
+        const c::Statement& each = statement(id);
+        const bool is_list = each.kind == c::Statement::Kind::block;
+        return each.is_loop || (is_list && each.statements.size() == 1 && is_loop_alone(each.statements[0]));
     }
     void refuse(const c::Statement& each, const std::string& why) {
         found_.refused.emplace_back(why, unit_.source, Refusal(each.where, why));

@@ -113,19 +113,20 @@ void write_number(void* at, Number type, double value) {
 }
 
 double ulps_apart(double a, double b, Number type) {
-    if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+    if (std::isnan(a) && std::isnan(b)) return 0;
     if (std::isnan(a) || std::isnan(b)) return INFINITY;
     if (!c::is_real(type)) return std::abs(a - b);
+    // The two zeros are neighbours: 1 divided by them shows which one it is.
     if (type == Number::f32) {
         const auto place = [](double value) {
             const auto bits = std::bit_cast<std::int32_t>(static_cast<float>(value));
-            return static_cast<double>(bits < 0 ? -(bits & 0x7fffffff) : bits);
+            return static_cast<double>(bits < 0 ? -(bits & 0x7fffffff) - 1 : bits);
         };
         return std::abs(place(a) - place(b));
     }
     const auto place = [](double value) {
         const auto bits = std::bit_cast<std::int64_t>(value);
-        return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
+        return bits < 0 ? -(bits & 0x7fffffffffffffff) - 1 : bits;
     };
     // As whole numbers: neighbours among these are one double.
     const std::int64_t low = std::min(place(a), place(b)), high = std::max(place(a), place(b));

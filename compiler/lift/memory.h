@@ -27,7 +27,8 @@ private:
 double read_number(const void* at, c::Number type);
 void write_number(void* at, c::Number type, double value);  // rounded to the type
 std::size_t bytes_of(c::Number type);
-double ulps_apart(double a, double b, c::Number type);  // places between them; 0 where both are NaN
+// Places between them: 0 where both are NaN, 1 from one zero to the other.
+double ulps_apart(double a, double b, c::Number type);
 
 // Elements of `sizes.back()`, behind tables of pointers of the sizes before it.
 class Blocks {

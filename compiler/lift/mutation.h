@@ -27,7 +27,8 @@ enum class Mutation : std::uint8_t {
     keep_pointer,     // a pointer as it was before
     keep_order,       // what a step has written is not seen
     keep_arrays,      // arrays that take turns stay
-    last_mutation = keep_arrays
+    drop_zero,        // that a sum begins with: it makes 0 of -0
+    last_mutation = drop_zero
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/lift/whole_numbers.h"
+
 namespace halo::lift {
 
 namespace {
@@ -320,8 +322,12 @@ private:
             }
             case Term::Kind::convert:
                 return converted(each);
-            case Term::Kind::unary:
-                return each.type == Number::boolean ? Compute::truth : of(each.operands[0]);
+            case Term::Kind::unary: {
+                if (each.type == Number::boolean) return Compute::truth;
+                const Compute made = of(each.operands[0]);
+                if (made == Compute::whole || made == Compute::counted) check_zeros(each);
+                return made;
+            }
             case Term::Kind::binary:
                 if (each.type == Number::boolean) {
                     if (each.text != "and" && each.text != "or") check_comparison(each);
@@ -389,14 +395,15 @@ private:
         if (is_whole) {
             // Whole numbers that C has converted to reals.
             const bool is_fraction = std::any_of(operands.begin(), operands.end(), [&](int id) {
-                return of(id) == Compute::weak && !is_whole_number(id);
+                return of(id) == Compute::weak && !is_whole_number(model_, id);
             });
             const bool in_reals = is_fraction || each.text == "/" || each.kind == Term::Kind::call;
-            if (!in_reals && all == Compute::whole && largest(each) >= 0x1p31)
+            if (!in_reals && all == Compute::whole && largest_whole(model_, each) >= 0x1p31)
                 throw Refusal(
                     each.where,
                     "this is computed in reals, and a spec would compute it in whole numbers: it may "
                     "not fit");
+            if (!in_reals) check_zeros(each);
             const Compute real = in_reals ? widest_ : Compute::f64;
             if (each.type == Number::f32) refuse(each, Compute::f64);
             if (real == Compute::f32) refuse(each, Compute::f32);
@@ -406,48 +413,13 @@ private:
         return all;
     }
 
-    // Whole numbers that C has converted to reals: what a spec knows to be whole, and how large it may be.
-    bool is_whole_number(int id) const {
-        const Term& each = model_.term(id);
-        if (each.kind == Term::Kind::number) return each.number == std::floor(each.number);
-        return each.kind != Term::Kind::scalar &&
-               (c::is_integer(each.type) ||
-                std::all_of(each.operands.begin(), each.operands.end(),
-                            [this](int operand) { return is_whole_number(operand); }));
+    void check_zeros(const Term& each) const {
+        if (c::is_real(each.type) && may_make_zero_below_zero(model_, each))
+            throw Refusal(
+                each.where,
+                "this is computed in reals, and a spec would compute it in whole numbers, which have "
+                "no zero below zero");
     }
-    double largest(const Term& each) const {
-        const auto of_operand = [&](std::size_t i) { return largest(model_.term(each.operands[i])); };
-        switch (each.kind) {
-            case Term::Kind::number:
-                return std::abs(each.number);
-            case Term::Kind::integer:
-                return each.poly.constant() ? std::abs(static_cast<double>(*each.poly.constant())) : 0x1p64;
-            case Term::Kind::read:
-                switch (model_.object(model_.read(each.index).object).number) {
-                    case Number::boolean:
-                        return 1;
-                    case Number::u8:
-                    case Number::i8:
-                        return 255;
-                    case Number::u16:
-                    case Number::i16:
-                        return 65535;
-                    default:
-                        return 0x1p64;
-                }
-            case Term::Kind::unary:
-            case Term::Kind::convert:
-                return of_operand(0);
-            case Term::Kind::select:
-                return std::max(of_operand(1), of_operand(2));
-            case Term::Kind::binary:
-                if (each.type == Number::boolean) return 1;
-                return each.text == "*" ? of_operand(0) * of_operand(1) : of_operand(0) + of_operand(1);
-            default:
-                return 0x1p64;
-        }
-    }
-
     void check_comparison(const Term& each) {
         const Compute all = join(each.operands);
         if (all != Compute::f32 && all != Compute::f64) return;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -30,7 +33,7 @@ Text TermWriter::term(int id, bool spelled_out) {
         case Term::Kind::read:
             return {access(each), kLeaf};
         case Term::Kind::convert:
-            return term(each.operands[0]);
+            return converted(each);
         case Term::Kind::unary: {
             const int binding = each.text == "not" ? kNot : kSign;
             const std::string operand = term(each.operands[0]).in(each.text == "not" ? kCompare : kLeaf);
@@ -68,14 +71,50 @@ Text TermWriter::operand(const Term& of, std::size_t which) {
 Text TermWriter::number(const Term& each, bool meets_float) {
     if (!std::isfinite(each.number))
         throw Refusal(each.where, "this number is not finite, and a spec cannot write it");
-    const bool as_float = meets_float;
-    return {decimal(each.number, as_float), std::signbit(each.number) ? kSign : kLeaf};
+    if (each.number == 0 && std::signbit(each.number))
+        throw Refusal(each.where, "this number is a zero below zero, and a spec's zero has no sign");
+    return {decimal(each.number, meets_float), std::signbit(each.number) ? kSign : kLeaf};
+}
+
+// What is made of whole numbers alone a spec computes in reals where it meets them. Whole numbers have no
+// zero below zero, and 0 + x has none.
+Text TermWriter::converted(const Term& each) {
+    const int id = each.operands[0];
+    const Text from = term(id);
+    const bool in_reals = c::is_real(each.type) && c::is_integer(model_.term(id).type) &&
+                          precision_.compute[static_cast<std::size_t>(id)] == Compute::weak;
+    if (!in_reals || !may_be_below_zero(id)) return from;
+    if (from.words[0] == '-' && from.binding >= kProduct) return {"0 - " + from.words.substr(1), kSum};
+    return {"0 + " + from.in(kSum), kSum};
+}
+// A zero, in reals: of a product with one factor below zero, or of a sum of such.
+bool TermWriter::may_be_below_zero(int id) const {
+    const Term& each = model_.term(id);
+    const auto of = [&](std::size_t i) { return may_be_below_zero(each.operands[i]); };
+    switch (each.kind) {
+        case Term::Kind::integer: {
+            const auto& terms = each.poly.terms();
+            return !terms.empty() && std::all_of(terms.begin(), terms.end(), [](const auto& one) {
+                const auto& [monomial, factor] = one;
+                return monomial.size() > 1 || (monomial.size() == 1 && factor < 0);
+            });
+        }
+        case Term::Kind::unary:
+            return each.text == "-";
+        case Term::Kind::select:
+            return of(1) || of(2);
+        case Term::Kind::binary:
+            return each.text == "*" || (each.text == "+" && of(0) && of(1)) || (each.text == "-" && of(0));
+        default:
+            return false;
+    }
 }
 
 Text TermWriter::binary(const Term& each) {
     if (each.text == "mod")
         return {"mod(" + term(each.operands[0]).words + ", " + term(each.operands[1]).words + ")", kLeaf};
-    if (each.text == "+" && is_value(each.operands[0], 0)) return operand(each, 1);  // where sums begin
+    const bool drops = each.text == "+" && has(Mutation::drop_zero);
+    if (drops && is_value(each.operands[0], 0)) return operand(each, 1);
     if (each.text == "*" && is_value(each.operands[0], 1)) return operand(each, 1);
     const Text left = operand(each, 0), right = operand(each, 1);
     if (each.text == "+" && right.binding == kProduct && right.words[0] == '-')

@@ -29,9 +29,13 @@ protected:
     std::string before_;  // the let that holds what a statement changes in place
     bool has_function_ = false, has_extremum_ = false;
 
+    // meets_float: what is written for it means a float there. Throws Refusal.
+    static Text number(const Term& each, bool meets_float);
+
 private:
     Text operand(const Term& of, std::size_t which);
-    static Text number(const Term& each, bool meets_float);
+    Text converted(const Term& each);
+    bool may_be_below_zero(int id) const;
     Text binary(const Term& each);
     bool is_value(int id, int value) const;
     Text call(const Term& each);

@@ -38,6 +38,7 @@ public:
         spec_.is_exact = precision_.differences.empty() && !has_function_;
         for (const std::string& each : precision_.differences)
             spec_.remarks.push_back(each);
+        spec_.keeps_zeros = !has_extremum_ && spec_.reductions.empty();
         if (has_function_) spec_.remarks.push_back("Functions are those of each platform's library.");
         if (has_extremum_)
             spec_.remarks.push_back(
@@ -276,7 +277,7 @@ private:
         const Term& value = model_.term(from.value);
         if (value.kind == Term::Kind::number) {
             // On its own a number takes the field's type.
-            return decimal(value.number, value.type == Number::f32);
+            return number(value, value.type == Number::f32).words;
         }
         return term(from.value).words;
     }

@@ -27,6 +27,7 @@ struct Spec {
     std::vector<ReductionName> reductions;
     std::vector<std::string> remarks;  // for the header, as sentences
     bool is_exact = true;              // every bit is meant to be the same
+    bool keeps_zeros = true;           // also the sign of each zero; min and max of C choose either
 };
 
 // Throws Refusal.

@@ -120,6 +120,7 @@ private:
             const bool has_sum = std::any_of(each.form.statements.begin(), each.form.statements.end(),
                                              [](const Statement& of) { return of.field < 0; });
             is_exact_ = is_exact_ && each.spec.is_exact && !has_sum;
+            keeps_zeros_ = keeps_zeros_ && each.spec.keeps_zeros;
         }
         std::vector<void*> places(harness.globals.size() + 1);
         std::vector<long> bytes(harness.globals.size() + 1);
@@ -231,7 +232,9 @@ private:
         for (std::size_t at = 0; at + size <= own.size(); at += size) {
             const double want = read_number(own.data() + at, of.number);
             const double have = read_number(other.data() + at, of.number);
-            if (ulps_apart(want, have, of.number) == 0 || std::abs(want - have) <= bound) continue;
+            if (ulps_apart(want, have, of.number) == 0) continue;
+            if (!keeps_zeros_ && want == have) continue;
+            if (bound > 0 && std::abs(want - have) <= bound) continue;
             return fmt::format("`{}` holds {} with the stencils in place, and {} without them", of.name, have,
                                want);
         }
@@ -263,7 +266,7 @@ private:
     int guarded_ = 0;   // of these, in memory that ends where the accesses do
     int doubtful_ = 0;  // draws with differences that rounding may have made
     int too_long_ = 0;  // draws on which the function takes too long
-    bool is_exact_ = true;
+    bool is_exact_ = true, keeps_zeros_ = true;
 };
 
 }  // namespace

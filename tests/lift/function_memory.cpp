@@ -64,7 +64,7 @@ double read_value(const char* at, CType type) {
 }
 
 std::string first_difference(const Memory& memory, const std::vector<char>& want,
-                             const std::vector<char>& have) {
+                             const std::vector<char>& have, bool keeps_zeros) {
     for (std::size_t r = 0; r < memory.regions.size(); ++r) {
         const Region& each = memory.regions[r];
         const std::size_t begin = static_cast<std::size_t>(each.begin - memory.bytes.data());
@@ -74,7 +74,7 @@ std::string first_difference(const Memory& memory, const std::vector<char>& want
             const std::size_t at = begin + i * bytes;
             if (std::memcmp(&want[at], &have[at], bytes) == 0) continue;
             const double a = read_value(&want[at], each.type), b = read_value(&have[at], each.type);
-            if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+            if ((std::isnan(a) && std::isnan(b)) || (!keeps_zeros && a == b)) continue;
             return fmt::format("element {} of region {} is {} by the function and {} by the spec", i, r, a,
                                b);
         }
@@ -181,6 +181,7 @@ private:
                 return (random_() % 2 == 0 ? 1 : -1) * literal() + by[random_() % 6];
             }
             case 1:
+                if (random_() % 6 == 0) return -0.;
                 return static_cast<double>(random_() % 7) - 3;
             case 2:
                 return drawn_.empty() ? 0 : std::clamp(drawn_[random_() % drawn_.size()], -1e3, 1e3);

@@ -44,10 +44,10 @@ struct Memory {
 void write_value(char* at, CType type, double value);
 double read_value(const char* at, CType type);
 
-// Where two runs left other values; empty: nowhere. Values that are no numbers are alike, and so are zeros of
-// either sign, which docs/lift.md does not tell apart.
+// Where two runs left other values; empty: nowhere. Values that are no numbers are alike; zeros of
+// two signs are unless keeps_zeros.
 std::string first_difference(const Memory& memory, const std::vector<char>& want,
-                             const std::vector<char>& have);
+                             const std::vector<char>& have, bool keeps_zeros);
 
 // Values on both sides of what the function compares with: of each constant and each other argument; below
 // zero, zero, one, large. Pointers without `restrict` may overlap, unless no_alias. The places of the

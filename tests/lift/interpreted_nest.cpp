@@ -150,7 +150,7 @@ void InterpretedNest::compare(const Memory& memory, const double* results, std::
     for (const Write& each : writes_) {
         if (memory.has(each.at)) each.write(wanted.data() + (each.at - memory.bytes.data()), each.value);
     }
-    if (trouble.empty()) trouble = first_difference(memory, memory.bytes, wanted);
+    if (trouble.empty()) trouble = first_difference(memory, memory.bytes, wanted, lifted_.spec.keeps_zeros);
 }
 
 std::string InterpretedNest::listed(const std::vector<std::string>& all, const char* as) {

@@ -14,7 +14,8 @@ const char* const kNames[] = {"none",          "drop_condition",  "drop_index_co
                               "drop_continue", "drop_statement",  "drop_narrowing",       "drop_wrap",
                               "drop_minus",    "drop_assignment", "shift_read",           "shorten_loop",
                               "drop_equal",    "swap_difference", "swap_extremes",        "swap_comparison",
-                              "keep_counter",  "keep_pointer",    "keep_order",           "keep_arrays"};
+                              "keep_counter",  "keep_pointer",    "keep_order",           "keep_arrays",
+                              "drop_zero"};
 
 class Faulty {
 public:

@@ -114,8 +114,8 @@ protected:
     // ---- values
 
     std::string real_literal() {
-        static const char* const some[] = {"0.5", "0.25", "1.5", "2.0", "0.1", "3.0", "1.0", "0.7"};
-        const std::string text = some[random_() % 8];
+        static const char* const some[] = {"0.0", "0.5", "0.25", "1.5", "2.0", "0.1", "3.0", "1.0", "0.7"};
+        const std::string text = some[random_() % 9];
         made_.literals.push_back(std::stod(text));
         const bool is_float = real_ == CType::f32 ? !wild() : wild();
         return text + (is_float ? "f" : "");

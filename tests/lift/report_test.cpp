@@ -86,3 +86,27 @@ void several(int n, double* a, double* b) {
         lines.push_back(each.source.line_column(each.nest.begin).line);
     CHECK(lines == std::vector<std::size_t>{6, 7, 10, 14, 15, 17});
 }
+
+TEST_CASE("a nest beside other statements of a refused loop has a reason of its own") {
+    const TemporaryFolder folder;
+    halo::lift::Options options;
+    options.source.file = folder / "boxes.c";
+    options.source.function = "smooth";
+    std::ofstream(options.source.file) << R"(
+struct box { int n; double *u, *w; };
+void smooth(int count, struct box *boxes) {
+    for (int b = 0; b < count; b++) {
+        int n = boxes[b].n;
+        double *u = boxes[b].u, *w = boxes[b].w;
+        for (int j = 1; j < n - 1; j++)
+            for (int i = 1; i < n - 1; i++) w[j * n + i] = u[j * n + i - 1];
+    }
+}
+)";
+    check_loops(options);
+    const Nests found = halo::lift::lift_nests(options);
+    std::vector<std::size_t> lines;
+    for (const halo::lift::LiftError& each : found.refused)
+        lines.push_back(each.source.line_column(each.nest.begin).line);
+    CHECK(lines == std::vector<std::size_t>{4, 7});
+}

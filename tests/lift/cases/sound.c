@@ -324,3 +324,51 @@ void chosen_double(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++)
         if (0.1f > (a[i] > 0.9f ? 1.5f : 0.1)) b[i] = a[i];
 }
+
+// case sum_from_zero: a sum that begins at zero, which makes 0 of a zero below zero
+void sum_from_zero(int n, const double *restrict a, double *restrict b) {
+    for (int i = 1; i < n - 1; i++) {
+        double s = 0.0;
+        for (int k = -1; k <= 1; k++) s += a[i + k];
+        b[i] = 1.0 / s;
+    }
+}
+
+// case zero_below_zero refused: and a spec's zero has no sign: a zero below zero
+void zero_below_zero(int n, const double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i] * -0.0;
+}
+
+// case stored_zero refused: and a spec's zero has no sign: one that is stored
+void stored_zero(int n, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = -0.0;
+}
+
+// case zero_taken_away refused: and a spec's zero has no sign: a constant that is computed
+void zero_taken_away(int n, double *restrict a) {
+    const double none = 3.0 * 0.0;
+    for (int i = 0; i < n; i++) a[i] = a[i] - -none;
+}
+
+// case no_minus_zero: whole numbers of parameters, whose negative is 0 and not -0.0
+void no_minus_zero(int n, signed char k, signed char m, _Bool on, double *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) {
+        a[i] = 1 / (double)-k + 1 / (double)(k * m) - 1 / (double)(-k - 2 * m);
+        b[i] = 1 / (double)-on - 1 / (double)(k * on);
+    }
+}
+
+// case minus_whole refused: no zero below zero: an int that is a real before its sign changes
+void minus_whole(int n, const int *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = -(double)a[i];
+}
+
+// case times_minus_two refused: no zero below zero: a product of a byte and a number below zero
+void times_minus_two(int n, const unsigned char *restrict a, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = 1.0 / (-2.0 * a[i]);
+}
+
+// case times_two: products of bytes and positive numbers, in reals
+void times_two(int n, const unsigned char *restrict a, const unsigned char *restrict m, double *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = 1.0 / ((double)m[i] * (double)a[i] * 2.0);
+}
