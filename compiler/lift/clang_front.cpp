@@ -434,6 +434,21 @@ std::set<std::string> kinds_in(const SourceRequest& request) {
     return kinds;
 }
 
+namespace {
+
+// Such a program has no meaning, so that nothing can be compared with it.
+void trap_undefined_arithmetic(clang::CompilerInstance& compiler) {
+    for (const clang::SanitizerMask each :
+         {clang::SanitizerKind::SignedIntegerOverflow, clang::SanitizerKind::Shift,
+          clang::SanitizerKind::IntegerDivideByZero, clang::SanitizerKind::FloatCastOverflow,
+          clang::SanitizerKind::VLABound}) {
+        compiler.getLangOpts().Sanitize.set(each, true);
+        compiler.getCodeGenOpts().SanitizeTrap.set(each, true);
+    }
+}
+
+}  // namespace
+
 std::string compile_with(const SourceRequest& request, const std::string& text, const std::string& inserted,
                          std::size_t at, bool traced) {
     std::string source = text_of(request);
@@ -455,6 +470,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text, 
         compiler->getCodeGenOpts().SanitizeCoverageTracePC = 1;
         compiler->getCodeGenOpts().SanitizeCoverageTraceLoads = 1;
         compiler->getCodeGenOpts().SanitizeCoverageTraceStores = 1;
+        trap_undefined_arithmetic(*compiler);
     }
     compiler->getCodeGenOpts().RelocationModel = llvm::Reloc::PIC_;
     compiler->getLangOpts().PICLevel = 2;

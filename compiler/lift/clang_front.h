@@ -49,7 +49,7 @@ std::set<std::string> kinds_in(const SourceRequest& request);
 // `at`, to an ELF object. Of a CUDA file: as
 // C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
 // functions that launch kernels. traced: it calls __sanitizer_cov_load4() and its like with each address that
-// it reads or writes. Throws SourceError.
+// it reads or writes, and traps where whole numbers overflow. Throws SourceError.
 std::string compile_with(const SourceRequest& request, const std::string& text,
                          const std::string& inserted = "", std::size_t at = 0, bool traced = false);
 

@@ -1,5 +1,5 @@
-// Terms that C computes in reals and whose operands are whole numbers: what a spec computes in whole numbers has
-// the same values where they fit, but for the sign of a zero.
+// Terms that C computes in reals and whose operands are whole numbers: what a spec computes in whole numbers
+// has the same values where they fit, but for the sign of a zero.
 #pragma once
 
 #include "compiler/lift/model.h"

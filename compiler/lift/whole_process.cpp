@@ -101,6 +101,8 @@ Outcome run_process(const ProcessRun& run) {
                 fmt::format("`{}` is defined elsewhere, or is no call that is made here", run.record->called);
         else if (outcome.was_too_long)
             outcome.why = fmt::format("it takes longer than {:.2g} s", run.seconds);
+        else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL)
+            outcome.why = "a whole number overflows, which has no meaning in C";
         else
             outcome.why =
                 WIFSIGNALED(status) ? std::string(::strsignal(WTERMSIG(status))) : "it ends the process";

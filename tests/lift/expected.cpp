@@ -65,7 +65,7 @@ int check_expected_specs(rt::Device& device, const Load& load, const std::vector
                 schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);
             const Reference reference(stated, extent, 4, 1);
             INFO(extent[0] << " x " << extent[1] << " x " << extent[2]);
-            CHECK(difference(reference, lower::lower_cuda(program, schedules), device, load,
+            CHECK(difference(reference, lower::lower_cuda(program, {schedules}), device, load,
                              bound_of(program)) == "");
         }
         ++count;
