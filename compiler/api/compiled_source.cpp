@@ -26,9 +26,7 @@ rt::Nvrtc& compiler() {
 // The text for the options' target and grid.
 driver::Code cuda_text(const halo::ir::Program& program, const driver::CodeOptions& options) {
     const halo::ir::Program optimized = driver::optimize(program, options);
-    const std::vector<driver::StageChoice> stages = driver::choose_schedules(optimized, options);
-    const driver::StepsChoice steps = driver::choose_steps(optimized, stages, options);
-    return driver::cuda_code(optimized, stages, steps.temporal.schedule, steps.resident.schedule);
+    return driver::cuda_code(optimized, driver::choose_plan(optimized, options).plan());
 }
 
 std::shared_ptr<const Code> compile_for_gpu(const halo::ir::Program& program, driver::CodeOptions options,

@@ -67,10 +67,10 @@ CompileGrowth measure_compile(Lab* lab, const std::string& shape, int statements
     growth.optimise = watch.lap();
     const std::vector<driver::StageChoice> stages = driver::choose_schedules(program, options);
     growth.choose = watch.lap();
-    std::vector<schedule::Schedule> schedules;
+    schedule::Plan plan;
     for (const driver::StageChoice& stage : stages)
-        schedules.push_back(stage.schedule);
-    const lower::Lowered lowered = lower::lower_cuda(program, schedules);
+        plan.stages.push_back(stage.schedule);
+    const lower::Lowered lowered = lower::lower_cuda(program, plan);
     growth.lower = watch.lap();
     growth.text_bytes = static_cast<std::int64_t>(emit::print_cuda(lowered.kernels).size());
     growth.print = watch.lap();

@@ -193,7 +193,7 @@ void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, std::int64_t
 }
 
 std::int64_t steps_at_once(const Variant& variant) {
-    return variant.temporal ? variant.temporal->steps : 1;
+    return schedule::steps_at_once(variant.plan.grouping);
 }
 
 void read_usage(const rt::Session& session, Measurement& result) {

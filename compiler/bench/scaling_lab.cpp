@@ -77,12 +77,12 @@ ScalingLab::ScalingLab(const std::string& device, int most) {
 
 ScalingProgram ScalingLab::with_steps(ScalingProgram program, int steps, const Extent& extent) const {
     if (!is_gpu_) return program;
-    schedule::TemporalPins pins;
-    pins.steps = steps;
-    const schedule::TemporalChoice choice = schedule::choose_temporal(
-        driver::optimize(program.program, driver::CodeOptions()), target_, extent, 0, pins);
-    if (!choice.schedule) throw UnsupportedError(fmt::format("{} steps at once: {}", steps, choice.reason));
-    const std::string words = schedule::print(*choice.schedule, program.program.rank());
+    const std::string pinned = fmt::format("temporal steps={}", steps);
+    const ir::Program optimized = driver::optimize(program.program, driver::CodeOptions());
+    const schedule::GroupingChoice choice =
+        schedule::find_grouping(pinned)->choose({optimized, target_, extent, pinned, {}});
+    if (!choice.grouping) throw UnsupportedError(fmt::format("{} steps at once: {}", steps, choice.reason));
+    const std::string words = schedule::print(*choice.grouping, program.program.rank());
     // How many blocks there are is a matter of the grid, and not of the kernel.
     program.schedules = {words.substr(0, words.find(" blocks="))};
     return program;

@@ -5,7 +5,6 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/ir/analysis.h"
-#include "compiler/schedule/cost.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/legality.h"
 #include "compiler/schedule/parse.h"
@@ -44,18 +43,6 @@ std::vector<schedule::Schedule> naive(const ir::Program& program, const schedule
     return choose(program, target, extent, pins, why);
 }
 
-// What the model says of a cell and step.
-double seconds_of(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-                  const schedule::Target& target, const Extent& extent) {
-    double seconds = 0;
-    const std::vector<ir::Stage> stages = ir::form_stages(program);
-    for (std::size_t s = 0; s < stages.size(); ++s)
-        seconds +=
-            schedule::estimate_cost(schedule::footprint(program, stages[s]), schedules[s], target, extent)
-                .seconds_per_cell;
-    return seconds;
-}
-
 std::string words_of(const std::vector<schedule::Schedule>& schedules, int rank) {
     std::string words;
     for (const schedule::Schedule& each : schedules)
@@ -70,16 +57,18 @@ std::vector<std::string> variant_names(bool is_gpu) {
     std::vector<std::string> names{"naive"};
     for (const schedule::Strategy strategy : schedule::all_strategies())
         names.push_back(schedule::name_of(strategy));
-    names.emplace_back("temporal");
+    for (const schedule::GroupingKind& kind : schedule::grouping_kinds())
+        names.emplace_back(kind.name);
     return names;
 }
 
 Variants gpu_variants(const ir::Program& program, const schedule::Target& target, const Extent& extent,
                       const std::vector<std::string>& asked) {
     Variants result;
-    const auto add = [&](const std::string& name, std::vector<schedule::Schedule> schedules) {
-        if (schedules.empty()) return;
-        result.all.push_back({name, words_of(schedules, program.rank()), std::move(schedules)});
+    const int rank = program.rank();
+    const auto add = [&](const std::string& name, std::vector<schedule::Schedule> stages) {
+        if (stages.empty()) return;
+        result.all.push_back({name, words_of(stages, rank), {std::move(stages), schedule::SingleSteps{}}});
     };
     add("naive", naive(program, target, extent));
     std::string why;
@@ -88,52 +77,39 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
         pins.strategy = strategy;
         add(schedule::name_of(strategy), choose(program, target, extent, pins, why));
     }
-    const std::vector<schedule::Schedule> chosen = choose(program, target, extent, {}, why);
-    const auto add_temporal = [&](const std::string& name, const schedule::TemporalPins& pins) {
-        const schedule::TemporalChoice choice = schedule::choose_temporal(program, target, extent, 0, pins);
-        if (!choice.schedule) return choice.reason;
+    driver::CodeOptions options;
+    options.target = target;
+    options.extent = extent;
+    const driver::PlanChoice best = driver::choose_plan(program, options);
+    const schedule::Plan chosen = best.plan();
+    const auto add_grouping = [&](const std::string& name, const schedule::GroupingKind& kind,
+                                  std::optional<std::string> pinned) {
+        const schedule::GroupingChoice choice = kind.choose({program, target, extent, std::move(pinned), {}});
+        if (!choice.grouping) return choice.reason;
         result.all.push_back(
-            {name, schedule::print(*choice.schedule, program.rank()), chosen, choice.schedule});
+            {name, schedule::print(*choice.grouping, rank), {chosen.stages, *choice.grouping}});
         return std::string();
     };
-    add_temporal("temporal", {});
-    const auto add_resident = [&](const std::string& name, const schedule::ResidentPins& pins) {
-        const schedule::ResidentChoice choice = schedule::choose_resident(program, target, extent, pins);
-        if (!choice.schedule) return choice.reason;
-        Variant variant{name, schedule::print(*choice.schedule, program.rank()), chosen};
-        variant.resident = choice.schedule;
-        result.all.push_back(std::move(variant));
-        return std::string();
-    };
-    add_resident("resident", {});
-    const int rank = program.rank();
+    for (const schedule::GroupingKind& kind : schedule::grouping_kinds())
+        add_grouping(std::string(kind.name), kind, std::nullopt);
     for (const std::string& text : asked) {
         why.clear();
-        if (const auto mistakes = driver::schedule_mistakes(text, rank); !mistakes.empty()) {
+        const schedule::GroupingKind* const kind = schedule::find_grouping(text);
+        if (const auto mistakes = driver::schedule_mistakes(text, rank); !mistakes.empty())
             why = mistakes.front().message;
-        } else if (schedule::is_temporal(text)) {
-            why = add_temporal(text, schedule::parse_temporal(text, rank).pins);
-        } else if (schedule::is_resident(text)) {
-            why = add_resident(text, schedule::parse_resident(text, rank).pins);
-        } else {
+        else if (kind != nullptr)
+            why = add_grouping(text, *kind, text);
+        else
             add(text, choose(program, target, extent, schedule::parse(text, rank).pins, why));
-        }
         if (!why.empty()) result.refused.push_back(text + ": " + why);
     }
+    const schedule::Plan single{chosen.stages, schedule::SingleSteps{}};
     const auto alike = std::ranges::find_if(result.all, [&](const Variant& variant) {
-        return !variant.temporal && !variant.resident && variant.schedules == chosen &&
-               variant.name != "naive";
+        return variant.plan == single && variant.name != "naive";
     });
     result.single = alike == result.all.end() ? "chosen" : alike->name;
-    if (alike == result.all.end()) add("chosen", chosen);
-    const double single = seconds_of(program, chosen, target, extent);
-    const schedule::TemporalChoice several = schedule::choose_temporal(program, target, extent, single);
-    const schedule::ResidentChoice resident = schedule::choose_resident(program, target, extent, {});
-    const double launch = static_cast<double>(chosen.size()) * target.graph_launch_seconds;
-    const double other = several.schedule ? several.seconds_per_cell * schedule::cells_of(extent)
-                                          : single * schedule::cells_of(extent) + launch;
-    const bool stays = resident.schedule && resident.seconds_per_step < other;
-    result.chosen = stays ? "resident" : several.schedule ? "temporal" : result.single;
+    if (alike == result.all.end()) add("chosen", chosen.stages);
+    result.chosen = best.taken() != nullptr ? std::string(best.taken()->kind->name) : result.single;
     return result;
 }
 
@@ -148,16 +124,16 @@ void keep_choices(Variants& variants, const std::vector<std::string>& asked) {
 lower::Lowered lower_variant(const ir::Program& program, const schedule::Target& target,
                              const Variant& variant, const Extent& extent) {
     const std::vector<ir::Stage> stages = ir::form_stages(program);
-    std::vector<schedule::Schedule> schedules = variant.schedules;
+    schedule::Plan plan = variant.plan;
     for (std::size_t s = 0; s < stages.size(); ++s) {
-        if (schedule::is_legal(schedule::check(program, stages[s], schedules[s], target, extent))) continue;
+        schedule::Schedule& stage = plan.stages[s];
+        if (schedule::is_legal(schedule::check(program, stages[s], stage, target, extent))) continue;
         schedule::Pins pins;
-        pins.strategy = schedules[s].strategy;
-        schedules[s] = schedule::choose(program, stages[s], target, extent, pins).schedule;
+        pins.strategy = stage.strategy;
+        stage = schedule::choose(program, stages[s], target, extent, pins).schedule;
     }
-    std::optional<schedule::ResidentSchedule> resident = variant.resident;
-    if (resident) resident = schedule::fitted(*resident, extent);
-    return lower::lower_cuda(program, schedules, variant.temporal, resident);
+    plan.grouping = schedule::fitted(plan.grouping, extent);
+    return lower::lower_cuda(program, plan);
 }
 
 }  // namespace halo::bench

@@ -1,27 +1,21 @@
 // The ways to run a program that are measured against each other.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/bench/cases.h"
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
-#include "compiler/schedule/resident.h"
-#include "compiler/schedule/schedule.h"
-#include "compiler/schedule/temporal.h"
+#include "compiler/schedule/plan.h"
 
 namespace halo::bench {
 
-// A way to run a program: one schedule for each of its stages, and maybe one for several steps at once or for
-// all.
+// A way to run a program.
 struct Variant {
-    std::string name;                           // "naive", "direct", …
-    std::string words;                          // the schedules as text
-    std::vector<schedule::Schedule> schedules;  // empty on a CPU, which has no choice
-    std::optional<schedule::TemporalSchedule> temporal = std::nullopt;
-    std::optional<schedule::ResidentSchedule> resident = std::nullopt;  // all steps on the chip
+    std::string name;     // "naive", "direct", …
+    std::string words;    // its schedules as text
+    schedule::Plan plan;  // no stages on a CPU, which has no choice
 };
 
 struct Variants {

@@ -180,22 +180,20 @@ std::vector<TextFile> emitted(const ir::Program& checked, const EmitOptions& opt
     };
     if (options.target == EmitTarget::stencil) return alone(ir::print(program));
     if (options.target == EmitTarget::cpu) return alone(cpu_code(program).text);
-    const std::vector<StageChoice> stages = choose_schedules(program, code_options);
-    // Only where it is asked for: such kernels take long to compile.
-    std::optional<schedule::TemporalSchedule> temporal;
-    if (pins_temporal(code_options)) temporal = choose_temporal(program, stages, code_options).schedule;
-    std::optional<schedule::ResidentSchedule> resident;
-    if (pins_resident(code_options)) resident = choose_resident(program, stages, {}, code_options).schedule;
-    if (resident && has_launcher(options))
+    const schedule::Plan plan = choose_plan(program, code_options).plan();
+    const schedule::GroupingKind* const kind = schedule::kind_of(plan.grouping);
+    if (kind != nullptr && kind->needs_whole_grid && has_launcher(options))
         throw CommandError(
             ExitCode::usage,
-            "an emitted launcher cannot start kernels whose blocks wait for each other, as `resident` does",
+            fmt::format(
+                "an emitted launcher cannot start kernels whose blocks wait for each other, as `{}` does",
+                kind->name),
             "emit the kernels alone (--style kernel-only), or choose another schedule, such as `temporal`");
-    const Code code = cuda_code(program, stages, temporal, resident, details);
+    const Code code = cuda_code(program, plan, details);
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));
     std::vector<std::string> made_with;
-    for (const std::string& text : schedule_texts(stages, temporal, resident, program.rank()))
+    for (const std::string& text : schedule::texts_of(plan, program.rank()))
         made_with.push_back("--schedule '" + text + "'");
     if (options.strict_fp) made_with.emplace_back("--strict-fp");
     if (options.fixed_grid) {
@@ -229,6 +227,7 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
     code_options.extent = choose_grid(spec, stencil.program, options.grid);
     code_options.strict_fp = options.strict_fp;
+    code_options.single_steps = true;  // other kernels take long to compile
     if (!options.archs.empty()) code_options.target = target_of_options(options);
     // The launcher takes the number of steps, and looks at nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);

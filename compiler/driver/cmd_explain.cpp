@@ -176,7 +176,7 @@ struct Explanation {
     const ir::Program& program;
     const TargetHere& here;
     const CodeOptions& options;
-    const std::vector<StageChoice>& stages;
+    const PlanChoice& choice;
     const Code& code;
     const std::optional<CompiledCode>& compiled;
 };
@@ -186,6 +186,10 @@ std::string explain_kernel(const Explanation& all, std::size_t index, int width)
     if (kernel.empty()) return "";
     return entry("kernel", kernel, width) +
            entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
+}
+
+double cells_of(const Explanation& all) {
+    return schedule::cells_of(all.options.extent.value_or(schedule::typical_extent(all.program.rank())));
 }
 
 constexpr std::size_t kRunnersUp = 3;
@@ -263,10 +267,10 @@ std::string explain_time(const Explanation& all, const StageChoice& stage, int w
 }
 
 std::string explain_stage(const Explanation& all, std::size_t index, int width) {
-    const StageChoice& stage = all.stages[index];
+    const StageChoice& stage = all.choice.stages[index];
     const schedule::Footprint& footprint = stage.footprint;
     double bound = schedule::cells_per_second_bound(footprint, all.options.target);
-    std::string text = fmt::format("stage {} of {}\n", index + 1, all.stages.size());
+    std::string text = fmt::format("stage {} of {}\n", index + 1, all.choice.stages.size());
     text += entry("reads", describe_reads(all.program, footprint), width);
     text += entry("writes", describe_writes(all.program, stage), width);
     if (footprint.at_points) {
@@ -331,27 +335,44 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
     return text.empty() ? "" : entry("reductions", text, width);
 }
 
-std::string explain_temporal(const Explanation& all, const schedule::TemporalChoice& temporal, int width) {
-    std::string text = "several steps at once\n";
-    if (!temporal.schedule) return text + entry("schedule", "none: " + temporal.reason, width);
-    text += entry("schedule", schedule::print(*temporal.schedule, all.program.rank()), width);
-    text += entry("why", temporal.reason, width);
-    text += explain_reductions(all, *temporal.schedule, width);
-    text += entry("predicted", fmt::format("{:.0f} GStencil/s", 1e-9 / temporal.seconds_per_cell), width);
+std::string explain_single_steps(const Explanation& all, int width) {
+    const schedule::StepCost& cost = all.choice.single;
+    return "single steps\n" + entry("predicted",
+                                    fmt::format("{} a step: {} for the cells and {} for {} launch{}",
+                                                format_step_time(cost.total()), format_step_time(cost.cells),
+                                                format_step_time(cost.launches), all.choice.stages.size(),
+                                                all.choice.stages.size() == 1 ? "" : "es"),
+                                    width);
+}
+
+std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {
+    std::string text = fmt::format("{}\n", verdict.kind->title);
+    if (!verdict.grouping) return text + entry("schedule", "none: " + verdict.reason, width);
+    text += entry("schedule", schedule::print(*verdict.grouping, all.program.rank()), width);
+    text += entry("why", verdict.reason, width);
+    if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
+        text += explain_reductions(all, *temporal, width);
+    text += entry("predicted",
+                  fmt::format("{} a step, {}", format_step_time(verdict.seconds_per_step),
+                              format_rate(cells_of(all) / verdict.seconds_per_step)),
+                  width);
     return text + explain_time_block(all, width);
 }
 
-std::string explain_resident(const Explanation& all, const schedule::ResidentChoice& resident, int width) {
-    std::string text = "all steps on the chip\n";
-    if (!resident.schedule) return text + entry("schedule", "none: " + resident.reason, width);
-    text += entry("schedule", schedule::print(*resident.schedule, all.program.rank()), width);
-    text += entry("why", resident.reason, width);
-    text += entry("predicted", format_step_time(resident.seconds_per_step) + " a step", width);
-    return text + explain_time_block(all, width);
+nlohmann::ordered_json grouping_json(const Explanation& all, const GroupingVerdict& verdict) {
+    nlohmann::ordered_json json;
+    json["reason"] = verdict.reason;
+    if (!verdict.grouping) return json;
+    json["schedule"] = schedule::print(*verdict.grouping, all.program.rank());
+    if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
+        json["reductions"] = temporal->reductions;
+    json["predicted_seconds_per_step"] = verdict.seconds_per_step;
+    json["predicted_gstencil_per_s"] = cells_of(all) / verdict.seconds_per_step / 1e9;
+    return json;
 }
 
 nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
-    const StageChoice& stage = all.stages[index];
+    const StageChoice& stage = all.choice.stages[index];
     const schedule::Footprint& footprint = stage.footprint;
     schedule::SharedLayout layout = schedule::make_shared_layout(footprint, stage.schedule);
     nlohmann::ordered_json json;
@@ -439,29 +460,22 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     // As `run` does.
     code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
     ir::Program program = optimize(stencil.program, code_options);
-    std::vector<StageChoice> stages = choose_schedules(program, code_options);
-    const auto [temporal, resident] = choose_steps(program, stages, code_options);
-    Code code = cuda_code(program, stages, temporal.schedule, resident.schedule);
+    const PlanChoice choice = choose_plan(program, code_options);
+    Code code = cuda_code(program, choice.plan());
     std::optional<CompiledCode> compiled = compile_here(code, code_options.target.name);
-    Explanation all{program, here, code_options, stages, code, compiled};
+    Explanation all{program, here, code_options, choice, code, compiled};
     const std::optional<PiecesPlan> pieces = plan_for(options, stencil.program, code_options);
 
     if (options.json) {
         nlohmann::ordered_json json;
         json["stencil"] = program.name;
         json["target"] = code_options.target.name;
-        for (std::size_t i = 0; i < stages.size(); ++i)
+        for (std::size_t i = 0; i < choice.stages.size(); ++i)
             json["stages"].push_back(stage_json(all, i));
-        json["resident"]["reason"] = resident.reason;
-        if (resident.schedule)
-            json["resident"]["schedule"] = schedule::print(*resident.schedule, program.rank());
-        if (resident.schedule) json["resident"]["predicted_seconds_per_step"] = resident.seconds_per_step;
-        json["temporal"]["reason"] = temporal.reason;
-        if (temporal.schedule) {
-            json["temporal"]["schedule"] = schedule::print(*temporal.schedule, program.rank());
-            json["temporal"]["reductions"] = temporal.schedule->reductions;
-            json["temporal"]["predicted_gstencil_per_s"] = 1e-9 / temporal.seconds_per_cell;
-        }
+        json["single_steps"] = {{"predicted_seconds_per_step", choice.single.total()},
+                                {"predicted_launch_seconds", choice.single.launches}};
+        for (const GroupingVerdict& verdict : choice.groupings)
+            json[std::string(verdict.kind->name)] = grouping_json(all, verdict);
         if (pieces) json["devices"] = pieces_json(*pieces);
         console.result(json_text(json));
         return ExitCode::ok;
@@ -477,11 +491,13 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
                                    code_options.target.name, grid);
     text += here.measured ? fmt::format("by figures measured on {}\n", here.device->name)
                           : "by figures of an H200, built in (haloc doctor --measure takes a device's own)\n";
-    for (std::size_t i = 0; i < stages.size(); ++i)
+    for (std::size_t i = 0; i < choice.stages.size(); ++i)
         text += '\n' + explain_stage(all, i, width);
-    console.result(text + '\n' + (resident.schedule ? "" : explain_temporal(all, temporal, width) + '\n') +
-                   explain_resident(all, resident, width) +
-                   (pieces ? "\non several devices\n" + explain_pieces(*pieces, axis_names(program)) : ""));
+    text += '\n' + explain_single_steps(all, width);
+    for (const GroupingVerdict& verdict : choice.groupings)
+        text += '\n' + explain_grouping(all, verdict, width);
+    if (pieces) text += "\non several devices\n" + explain_pieces(*pieces, axis_names(program));
+    console.result(text);
     return ExitCode::ok;
 }
 

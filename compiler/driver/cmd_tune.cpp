@@ -67,7 +67,7 @@ std::string how_it_ended(const StageReport& report) {
 
 std::string model_text(const StageReport& report) {
     const bool is_same = report.schedule == report.model_schedule;
-    if (report.model_schedule == tune::kSingleSteps)
+    if (report.model_schedule == schedule::kSingleSteps)
         return is_same ? "  several at once are slower\n"
                        : fmt::format("  single steps take {} each: {:.2f} times as long\n",
                                      format_step_time(*report.model_seconds),
@@ -190,7 +190,8 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
     options.extent = request.extent;
     options.watched = request.watched;
     // Stages are not searched then: they run as `run` would have them.
-    if (pins_temporal(options))
+    const std::string grouping = pinned_grouping(options, stencil.program.rank());
+    if (!grouping.empty())
         options.tuned = std::make_shared<TunedSchedules>(store.file(), machine->tune_device());
     const ir::Program program = optimize(stencil.program, options);
     const TunerInput input{*machine,
@@ -198,7 +199,7 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
                            request,
                            spec.analysis.find_run(stencil.program.name),
                            choose_schedules(program, options),
-                           pinned_steps(options, program.rank())};
+                           grouping};
     TunerSettings settings;
     settings.budget_seconds = arguments.budget;
     settings.again = arguments.again;

@@ -7,7 +7,6 @@
 #include "compiler/emit/emit.h"
 #include "compiler/lower/fixed_grid.h"
 #include "compiler/passes/pipeline.h"
-#include "compiler/schedule/print.h"
 #include "runtime/core/background.h"
 
 namespace halo::driver {
@@ -25,21 +24,10 @@ ir::Program optimize(ir::Program program, const CodeOptions& options) {
     return program;
 }
 
-Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
-               const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident, const CudaDetails& details) {
-    std::vector<schedule::Schedule> schedules;
-    for (const StageChoice& stage : stages)
-        schedules.push_back(stage.schedule);
-    return cuda_code(program, schedules, temporal, resident, details);
-}
-
-Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-               const std::optional<schedule::TemporalSchedule>& temporal,
-               const std::optional<schedule::ResidentSchedule>& resident, const CudaDetails& details) {
+Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const CudaDetails& details) {
     Code code;
     Stopwatch watch;
-    code.lowered = lower::lower_cuda(program, schedules, temporal, resident, details.notes);
+    code.lowered = lower::lower_cuda(program, plan, details.notes);
     if (details.fixed_grid) lower::fix_grid(code.lowered, *details.fixed_grid);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
@@ -55,17 +43,6 @@ CodeParts parts_of(const Code& code) {
     end_with_newline(parts.others);
     end_with_newline(parts.kernel);
     return {std::move(parts.others), std::move(parts.kernel)};
-}
-
-std::vector<std::string> schedule_texts(const std::vector<StageChoice>& stages,
-                                        const std::optional<schedule::TemporalSchedule>& temporal,
-                                        const std::optional<schedule::ResidentSchedule>& resident, int rank) {
-    std::vector<std::string> texts;
-    for (const StageChoice& stage : stages)
-        texts.push_back(schedule::print(stage.schedule, rank));
-    if (temporal) texts.push_back(schedule::print(*temporal, rank));
-    if (resident) texts.push_back(schedule::print(*resident, rank));
-    return texts;
 }
 
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,

@@ -2,9 +2,8 @@
 //
 //   Checked checked = check_text("heat3d.halo", text);              text → diagnostics, or programs and runs
 //   ir::Program program = optimize(checked.….program, options);     passes that keep the meaning
-//   std::vector<StageChoice> stages = choose_schedules(program, options);
-//   StepsChoice steps = choose_steps(program, stages, options);
-//   Code code = cuda_code(program, stages, steps.temporal.schedule, steps.resident.schedule);
+//   PlanChoice choice = choose_plan(program, options);
+//   Code code = cuda_code(program, choice.plan());
 //   Code code = cpu_code(program);
 #pragma once
 
@@ -20,9 +19,8 @@
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/footprint.h"
-#include "compiler/schedule/resident.h"
-#include "compiler/schedule/schedule.h"
-#include "compiler/schedule/temporal.h"
+#include "compiler/schedule/groupings.h"
+#include "compiler/schedule/plan.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/session.h"
 #include "runtime/nvrtc/nvrtc.h"
@@ -32,7 +30,7 @@ namespace halo::driver {
 struct EditedCuda;  // edited_cuda.h
 
 struct CodeOptions {
-    // As of --schedule: none, one for all stages, or one a stage; and one for several steps at once.
+    // As of --schedule: none, one for all stages, or one a stage; and one for how steps are grouped.
     std::vector<std::string> schedules;
     std::string file_schedule;  // of the spec's schedule block; --schedule comes before it
     bool whole_schedules =
@@ -47,6 +45,7 @@ struct CodeOptions {
     // Kernels for several steps take seconds to compile. A run that waits for them is the same each time, and
     // is what everyone wants who measures or pins a schedule; one that does not does single steps meanwhile.
     bool wait_for_time_block = true;
+    bool single_steps = false;  // steps are grouped where that is pinned alone
     // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
     // what pieces of a grid add up is then what the whole grid does, in the same order.
     bool reductions_by_plane = false;
@@ -107,40 +106,40 @@ ir::Program optimize(ir::Program program, const CodeOptions& options);
 
 // Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
-// What a cell takes of a single step by these schedules, without what launches take; by the model.
-double seconds_of_cell(const std::vector<StageChoice>& stages, const CodeOptions& options,
-                       const schedule::Extent& extent);
+// Of a single step by these schedules, by the model.
+schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, const schedule::Target& target,
+                                    const schedule::Extent& extent);
 // Mistakes in the words of a schedule, of whichever kind it is.
 std::vector<schedule::Mistake> schedule_mistakes(std::string_view text, int rank);
 // Throws CommandError (usage) where --schedule has such mistakes: for engines that choose none, which would
 // run without a word.
 void check_asked_schedules(const CodeOptions& options, int rank);
 
-bool pins_temporal(const CodeOptions& options);
-// What is pinned of how several steps are done at once; no text: nothing.
-struct PinnedSteps {
-    std::string text;
-    schedule::TemporalPins pins;
-};
-PinnedSteps pinned_steps(const CodeOptions& options, int rank);
-// How several steps are done at once, where that is faster or pinned; what was measured comes before what the
-// model says. Throws as choose_schedules does.
-schedule::TemporalChoice choose_temporal(const ir::Program& program, const std::vector<StageChoice>& stages,
-                                         const CodeOptions& options);
+// What is pinned of how steps are grouped: its text, without mistakes; empty: nothing. Throws as
+// choose_schedules does.
+std::string pinned_grouping(const CodeOptions& options, int rank);
+bool pins_grouping(const CodeOptions& options);
 
-bool pins_resident(const CodeOptions& options);
-// How whole runs are done on the chip, where that is faster, or pinned, or was measured to be the fastest.
-// temporal: what else there is. Throws as choose_schedules does.
-schedule::ResidentChoice choose_resident(const ir::Program& program, const std::vector<StageChoice>& stages,
-                                         const schedule::TemporalChoice& temporal,
-                                         const CodeOptions& options);
-// Both: at most one of them has a schedule.
-struct StepsChoice {
-    schedule::TemporalChoice temporal;
-    schedule::ResidentChoice resident;
+// A way to group steps, and why the run is done so or is not.
+struct GroupingVerdict {
+    const schedule::GroupingKind* kind = nullptr;
+    std::optional<schedule::Grouping> grouping;  // none: it is not taken
+    std::string reason;
+    double seconds_per_step = 0;  // of what is taken, by the model, launches included
 };
-StepsChoice choose_steps(const ir::Program& program, const std::vector<StageChoice>& stages,
-                         const CodeOptions& options);
+
+// How a program runs, and why.
+struct PlanChoice {
+    std::vector<StageChoice> stages;
+    schedule::StepCost single;               // of single steps by these
+    std::vector<GroupingVerdict> groupings;  // one of each kind; at most one is taken
+    const GroupingVerdict* taken() const;    // null: single steps
+    double seconds_per_step() const;         // of what is taken
+    schedule::Plan plan() const;
+};
+// What is pinned comes before what was measured, and that before what the model says: the fastest of single
+// steps and all groupings, launches counted. Throws as choose_schedules does.
+PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options);
 
 // What may be said of emitted code besides how it runs.
 struct CudaDetails {
@@ -148,20 +147,8 @@ struct CudaDetails {
     std::optional<schedule::Extent> fixed_grid;  // the only grid that it is for (lower/fixed_grid.h)
 };
 
-Code cuda_code(const ir::Program& program, const std::vector<StageChoice>& stages,
-               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
-               const CudaDetails& details = {});
-Code cuda_code(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-               const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-               const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
-               const CudaDetails& details = {});
+Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const CudaDetails& details = {});
 Code cpu_code(const ir::Program& program);
-// As --schedule takes them, for the same code: with CodeOptions::whole_schedules.
-std::vector<std::string> schedule_texts(const std::vector<StageChoice>& stages,
-                                        const std::optional<schedule::TemporalSchedule>& temporal,
-                                        const std::optional<schedule::ResidentSchedule>& resident, int rank);
-
 // The kernel that computes stage `index`: those of halos and of tables' columns stand between them. Empty:
 // none.
 std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index);

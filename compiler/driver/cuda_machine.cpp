@@ -120,19 +120,15 @@ private:
         on_device.extent = extent;
         const ir::Program optimized = optimize(program, on_device);
         timings.optimise = watch.lap();
-        const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
-        const auto [temporal, resident] = choose_steps(optimized, stages, on_device);
+        const PlanChoice choice = choose_plan(optimized, on_device);
         timings.choose = watch.lap();
-        for (const StageChoice& stage : stages)
+        for (const StageChoice& stage : choice.stages)
             timings.schedules.push_back(schedule::print(stage.schedule, optimized.rank()) + "; " +
                                         stage.origin());
-        if (temporal.schedule)
-            timings.schedules.push_back(schedule::print(*temporal.schedule, optimized.rank()) + "; " +
-                                        temporal.reason);
-        if (resident.schedule)
-            timings.schedules.push_back(schedule::print(*resident.schedule, optimized.rank()) + "; " +
-                                        resident.reason);
-        made.code = cuda_code(optimized, stages, temporal.schedule, resident.schedule);
+        if (const GroupingVerdict* const taken = choice.taken())
+            timings.schedules.push_back(schedule::print(*taken->grouping, optimized.rank()) + "; " +
+                                        taken->reason);
+        made.code = cuda_code(optimized, choice.plan());
         if (options.edited) use_edited(made.code, *options.edited);
         timings.lower = made.code.lower_seconds;
         timings.print = made.code.print_seconds;

@@ -39,8 +39,7 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     on_device.target = machine.target();
     on_device.extent = request.extent;
     const ir::Program optimized = optimize(program, on_device);
-    const std::vector<StageChoice> stages = choose_schedules(optimized, on_device);
-    Code code = cuda_code(optimized, stages, choose_steps(optimized, stages, on_device).temporal.schedule);
+    Code code = cuda_code(optimized, choose_plan(optimized, on_device).plan());
     use_edited(code, *options.edited);
     const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
     const Extent grid = grid_of_checks(code, awkward_grid(program.rank()));

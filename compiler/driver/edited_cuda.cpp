@@ -225,18 +225,18 @@ void take_edited(EditedCuda edited, const ir::Program& program, const std::optio
         of_emit.target = schedule::Target();
         of_emit.extent = grid;
         of_emit.steps.reset();
+        of_emit.single_steps = true;
         const ir::Program optimized = optimize(program, of_emit);
-        const std::vector<StageChoice> stages = choose_schedules(optimized, of_emit);
-        const auto temporal = pins_temporal(of_emit) ? choose_temporal(optimized, stages, of_emit).schedule
-                                                     : std::optional<schedule::TemporalSchedule>();
-        options.schedules = schedule_texts(stages, temporal, {}, optimized.rank());
+        options.schedules = schedule::texts_of(choose_plan(optimized, of_emit).plan(), optimized.rank());
     }
     options.file_schedule.clear();
-    if (pins_resident(options))
+    const schedule::GroupingKind* const kind =
+        schedule::find_grouping(pinned_grouping(options, program.rank()));
+    if (kind != nullptr && kind->needs_whole_grid)
         throw CommandError(ExitCode::usage,
-                           fmt::format("{} was emitted by a `resident` schedule, which --cuda does not take: "
+                           fmt::format("{} was emitted by a `{}` schedule, which --cuda does not take: "
                                        "its kernels fit some grids alone, and wait for each other",
-                                       edited.file),
+                                       edited.file, kind->name),
                            "emit it by another schedule, such as `temporal`");
     options.edited = std::make_shared<const EditedCuda>(std::move(edited));
 }

@@ -61,18 +61,20 @@ Paces paces_of(const ir::Program& program, const Extent& extent, const PiecesReq
     CodeOptions of_piece = adding_by_plane(options, request.count);
     of_piece.extent = extent;
     const ir::Program optimized = optimize(program, of_piece);
-    const std::vector<StageChoice> stages = choose_schedules(optimized, of_piece);
-    const auto [temporal, resident] = choose_steps(optimized, stages, of_piece);
-    paces.has_block = temporal.schedule.has_value();
-    if (temporal.schedule) paces.several.steps_at_once = temporal.schedule->steps;
+    const PlanChoice choice = choose_plan(optimized, of_piece);
+    const schedule::Plan plan = choice.plan();
+    const int steps_at_once = schedule::steps_at_once(plan.grouping);
+    const schedule::GroupingKind* const kind = schedule::kind_of(plan.grouping);
+    paces.has_block = kind != nullptr && !kind->needs_whole_grid;
+    if (paces.has_block) paces.several.steps_at_once = steps_at_once;
     if (!request.measured.empty()) return paces;
-    const double launch = options.target.graph_launch_seconds;
-    paces.single = {1, seconds_of_cell(stages, options, extent), launch * static_cast<double>(stages.size())};
-    if (resident.schedule) paces.single = {1, resident.seconds_per_step / cells, 0};
+    paces.single = {1, choice.single.cells / cells, choice.single.launches};
+    if (kind != nullptr && kind->needs_whole_grid) paces.single = {1, choice.seconds_per_step() / cells, 0};
     paces.several = paces.single;
-    if (temporal.schedule)
-        paces.several = {temporal.schedule->steps, temporal.seconds_per_cell,
-                         launch / temporal.schedule->steps};
+    if (paces.has_block) {
+        const double launch = options.target.graph_launch_seconds / steps_at_once;
+        paces.several = {steps_at_once, (choice.seconds_per_step() - launch) / cells, launch};
+    }
     return paces;
 }
 
@@ -329,7 +331,7 @@ CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
                                rt::why_not_each(plan.interval, plan.scheme, plan.steps_at_once).empty() &&
                                !plan.cut.axis_cut_besides_last();
     options.blocks_give_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
-    if (plan.steps_at_once > 1 && !pins_temporal(options))
+    if (plan.steps_at_once > 1 && !pins_grouping(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
     return options;
 }

@@ -14,9 +14,9 @@ namespace halo::driver {
 namespace {
 
 Code plain_code(const ir::Program& program, const schedule::Target& target) {
-    std::vector<schedule::Schedule> plain;
+    schedule::Plan plain;
     for (const ir::Stage& stage : ir::form_stages(program))
-        plain.push_back(schedule::plain_schedule(schedule::footprint(program, stage), target));
+        plain.stages.push_back(schedule::plain_schedule(schedule::footprint(program, stage), target));
     return cuda_code(program, plain);
 }
 

@@ -35,12 +35,6 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stage) {
-    if (candidate.temporal) return schedule::print(*candidate.temporal, rank);
-    if (candidate.resident) return schedule::print(*candidate.resident, rank);
-    return of_stage ? schedule::print(candidate.schedule, rank) : tune::kSingleSteps;
-}
-
 CompilePool::CompilePool(int threads, Build build) : build_(std::move(build)) {
     threads_.reserve(static_cast<std::size_t>(std::max(1, threads)));
     for (int n = 0; n < std::max(1, threads); ++n) {
@@ -126,10 +120,13 @@ bool StageMeasure::interrupted() {
 BuiltCode StageMeasure::build(std::size_t candidate) const {
     BuiltCode built;
     try {
-        std::vector<schedule::Schedule> schedules = schedules_;
-        if (index_) schedules[*index_] = candidates_[candidate].schedule;
-        built.code = cuda_code(context_.program, schedules, candidates_[candidate].temporal,
-                               candidates_[candidate].resident);
+        const schedule::Candidate& chosen = candidates_[candidate];
+        schedule::Plan plan{schedules_, schedule::SingleSteps{}};
+        if (index_)
+            plan.stages[*index_] = chosen.schedule();
+        else
+            plan.grouping = *chosen.grouping();
+        built.code = cuda_code(context_.program, plan);
         built.compiled = context_.machine.compile(built.code);
     } catch (const std::exception& trouble) {
         built.refused = trouble.what();
@@ -197,8 +194,7 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
         throw CommandError(
             ExitCode::device,
             fmt::format("the device failed with the schedule `{}`: {}",
-                        text_of(candidates_[candidate], context_.program.rank(), index_.has_value()),
-                        trouble.what()),
+                        schedule::print(candidates_[candidate], context_.program.rank()), trouble.what()),
             "what was measured is kept; the same command goes on without that schedule");
     }
     return outcome;

@@ -62,9 +62,6 @@ struct MeasureSettings {
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
-// What a store calls it. of_stage: else a candidate that is not for several steps at once is single steps.
-std::string text_of(const schedule::Candidate& candidate, int rank, bool of_stage);
-
 // What is the same for all stages of a program.
 struct MeasureContext {
     GpuMachine& machine;
@@ -79,7 +76,7 @@ public:
     using Tried = std::function<void(std::size_t, const tune::Outcome&, std::optional<std::size_t>)>;
 
     // schedules: of all stages of the program; that of stage `index` is the candidate's. Without an index
-    // candidates do several steps at once beside these, or are single steps.
+    // candidates say how steps are grouped beside these.
     StageMeasure(const MeasureContext& context, const std::vector<schedule::Candidate>& candidates,
                  std::vector<schedule::Schedule> schedules, std::optional<std::size_t> index,
                  const MeasureSettings& settings, Tried tried);

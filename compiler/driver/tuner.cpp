@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 
 #include "compiler/driver/progress.h"
 #include "compiler/driver/status_line.h"
 #include "compiler/driver/tune_check.h"
 #include "compiler/driver/tune_measure.h"
+#include "compiler/schedule/groupings.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/space.h"
 
@@ -42,39 +44,36 @@ Subject stage_subject(const TunerInput& input, std::size_t index) {
             ""};
 }
 
-// First single steps, by the stages' best schedules, unless it is pinned that several are done at once.
+// First single steps, by the stages' best schedules, unless a grouping is pinned.
 Subject steps_subject(const TunerInput& input) {
     const Extent& extent = input.request.extent;
+    const bool is_pinned = !input.grouping.empty();
     Subject subject{std::nullopt,
                     "several steps at once",
-                    steps_key(input.program, extent, input.steps.text, input.machine.tune_device()),
+                    steps_key(input.program, extent, input.grouping, input.machine.tune_device()),
                     {},
-                    tune::kSingleSteps,
+                    std::string(schedule::kSingleSteps),
                     "the stages are pinned"};
     if (std::ranges::any_of(input.stages, &StageChoice::pinned)) return subject;
-    const std::vector<std::string>& watched = input.request.watched;
-    const std::vector<schedule::TemporalCore::LeftOut> unwatched =
-        schedule::temporal_core(input.program, watched).left_out;
-    if (input.steps.text.empty() && !unwatched.empty()) {
-        subject.why_none = fmt::format("the run looks at `{}` after every step, and {}",
-                                       unwatched.front().reduction, unwatched.front().why);
-        return subject;
-    }
-    schedule::TemporalCandidates several = schedule::list_temporal_candidates(
-        input.program, input.machine.target(), extent, input.steps.pins, watched);
-    subject.why_none = several.why_none;
-    subject.candidates = std::move(several.found);
-    if (input.steps.text.empty() && watched.empty()) {
-        for (schedule::Candidate& each :
-             schedule::list_resident_candidates(input.program, input.machine.target(), extent))
-            subject.candidates.push_back(std::move(each));
+    const schedule::Target target = input.machine.target();
+    schedule::GroupingRequest request{input.program, target, extent, std::nullopt, input.request.watched};
+    if (is_pinned) request.pinned = input.grouping;
+    subject.why_none.clear();
+    for (const schedule::GroupingKind& kind : schedule::grouping_kinds()) {
+        if (is_pinned && &kind != schedule::find_grouping(input.grouping)) continue;
+        std::string why = is_pinned ? "" : kind.why_not_watched(input.program, request.watched);
+        if (why.empty()) {
+            schedule::GroupingCandidates list = kind.list(request);
+            why = std::move(list.why_none);
+            std::ranges::move(list.found, std::back_inserter(subject.candidates));
+        }
+        if (subject.why_none.empty()) subject.why_none = std::move(why);
     }
     if (subject.candidates.empty()) return subject;
-    if (input.steps.text.empty()) {
-        subject.candidates.insert(subject.candidates.begin(), schedule::Candidate{});
-    } else {
-        subject.model_schedule = text_of(subject.candidates.front(), input.program.rank(), false);
-    }
+    if (is_pinned)
+        subject.model_schedule = schedule::print(subject.candidates.front(), input.program.rank());
+    else
+        subject.candidates.insert(subject.candidates.begin(), {schedule::Grouping(schedule::SingleSteps{})});
     return subject;
 }
 
@@ -95,7 +94,7 @@ public:
           deadline_(deadline),
           status_(console) {
         for (const schedule::Candidate& candidate : candidates_)
-            texts_.push_back(text_of(candidate, input.program.rank(), subject_.stage.has_value()));
+            texts_.push_back(schedule::print(candidate, input.program.rank()));
         predict(input.machine.target());
         begin_entry();
     }
@@ -171,7 +170,7 @@ private:
 
     // Later searches measure with it.
     void take(std::size_t winner) {
-        if (subject_.stage) schedules_[*subject_.stage] = candidates_[winner].schedule;
+        if (subject_.stage) schedules_[*subject_.stage] = candidates_[winner].schedule();
     }
 
     std::vector<std::optional<tune::Outcome>> known_outcomes(StageReport& report) const {
@@ -310,7 +309,7 @@ TuneReport tune_program(const TunerInput& input, const tune::Store& store, const
     const std::size_t count = input.stages.size(), last_share = steps.candidates.empty() ? 0 : count;
     TuneReport report;
     // What is pinned for several steps is meant for their search alone.
-    for (std::size_t i = 0; i < count && input.steps.text.empty(); ++i) {
+    for (std::size_t i = 0; i < count && input.grouping.empty(); ++i) {
         report.stages.push_back(search(stage_subject(input, i), count - i + last_share));
         if (report.stop() == Stop::interrupted) return report;
     }

@@ -29,7 +29,7 @@ struct StageReport {
         failed      // nothing right could be run
     };
     Kind kind = Kind::tuned;
-    std::string schedule, model_schedule;  // as schedule::print gives them; tune::kSingleSteps
+    std::string schedule, model_schedule;  // as schedule::print gives them
     double seconds = 0;                    // a step of the program
     std::optional<double> model_seconds;   // likewise; of several steps: that of single ones
     std::optional<double> predicted;       // a step of the stage, by the model
@@ -46,7 +46,7 @@ struct TunerInput {
     const RunRequest& request;
     const sema::RunSpec* run = nullptr;
     std::vector<StageChoice> stages;  // as the model chooses them, around what is pinned
-    PinnedSteps steps = {};           // what is pinned of several steps at once
+    std::string grouping = {};        // what is pinned of how steps are grouped; empty: nothing
 };
 
 struct TuneReport {

@@ -190,9 +190,11 @@ void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowere
     lowered.kernels.functions.push_back(std::move(function));
 }
 
+void add_grouping(const ir::Program&, const ProgramLayout&, const schedule::SingleSteps&, Names&, Lowered&) {}
+
 // The kernel that does several steps at once.
-void add_time_block(const ir::Program& program, const ProgramLayout& layout,
-                    const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
+void add_grouping(const ir::Program& program, const ProgramLayout& layout,
+                  const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
     if (std::string why = schedule::refused_rest(program); !why.empty())
         throw UnsupportedError("temporal: " + why);
     const schedule::TemporalCore split = schedule::temporal_core(program, schedule.reductions);
@@ -253,8 +255,8 @@ StageView whole_run(const ir::Program& core, const schedule::Pipeline& pipeline,
 }
 
 // The kernel that does all steps of a run with the grid on the chip.
-void add_resident_block(const ir::Program& program, const ProgramLayout& layout,
-                        const schedule::ResidentSchedule& schedule, Names& kernel_names, Lowered& lowered) {
+void add_grouping(const ir::Program& program, const ProgramLayout& layout,
+                  const schedule::ResidentSchedule& schedule, Names& kernel_names, Lowered& lowered) {
     if (std::string why = schedule::refused_rest(program); !why.empty())
         throw UnsupportedError("resident: " + why);
     const ir::Program core = schedule::state_core(program);
@@ -326,11 +328,9 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
 
 }  // namespace
 
-Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-                   const std::optional<schedule::TemporalSchedule>& temporal,
-                   const std::optional<schedule::ResidentSchedule>& resident, const Notes& notes) {
+Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const Notes& notes) {
     const StageViews views = view_stages(program);
-    if (schedules.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
+    if (plan.stages.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
     ProgramLayout layout = make_layout(program, views);
     layout.notes = notes;
     Lowered lowered;
@@ -358,7 +358,7 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
             continue;
         }
         Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
-        const schedule::Schedule schedule = fitted(schedules[s], stage);
+        const schedule::Schedule schedule = fitted(plan.stages[s], stage);
         StrategyResult result = lower_stage(context, schedule, images);
         kernel::KernelFunction& function = result.function;
         function.name = kernel_names.take(stage.name);
@@ -387,9 +387,8 @@ Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Sched
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, lowered.plan);
     }
-    if (temporal && resident) throw UnsupportedError("steps are done together by one schedule");
-    if (temporal) add_time_block(program, layout, *temporal, kernel_names, lowered);
-    if (resident) add_resident_block(program, layout, *resident, kernel_names, lowered);
+    std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
+               plan.grouping);
     for (kernel::KernelFunction& function : lowered.kernels.functions)
         kernel::tidy(function);
 #ifdef HALO_VERIFY

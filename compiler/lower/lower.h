@@ -1,20 +1,17 @@
-// From what to how: (StencilProgram, one Schedule a stage) → KernelProgram and the LaunchPlan that runs it.
+// From what to how: (StencilProgram, Plan) → KernelProgram and the LaunchPlan that runs it.
 //
 // Each strategy is an arrangement of the same pieces: stage_view (what a stage reads and writes), cell (the
 // arithmetic of one cell), window (a thread's cells in registers), images (halo cells that mirror interior
 // ones), reduce (partial results of a block), plan (arguments and host scalars).
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
 #include "compiler/lower/notes.h"
-#include "compiler/schedule/resident.h"
-#include "compiler/schedule/schedule.h"
-#include "compiler/schedule/temporal.h"
+#include "compiler/schedule/plan.h"
 #include "runtime/core/launch_plan.h"
 
 namespace halo::lower {
@@ -24,14 +21,10 @@ struct Lowered {
     rt::LaunchPlan plan;
 };
 
-// schedules: one for each of form_stages(program), legal for the target. Throws UnsupportedError where a
-// schedule asks for what its strategy cannot do.
-// temporal, resident: a schedule by which several steps are done at once, besides; one of them at most.
+// plan: one schedule for each of form_stages(program), legal for the target. Throws UnsupportedError where a
+// schedule or the grouping asks for what its strategy cannot do.
 // notes: comments above what each statement, let and boundary has become.
-Lowered lower_cuda(const ir::Program& program, const std::vector<schedule::Schedule>& schedules,
-                   const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt,
-                   const std::optional<schedule::ResidentSchedule>& resident = std::nullopt,
-                   const Notes& notes = {});
+Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const Notes& notes = {});
 
 // C++ for the CPU: every kernel is `void NAME(void* const* args, long begin, long end)` over a range of
 // blocks: rows or planes, of points and tables what the plan's domain says.

@@ -102,7 +102,6 @@ struct ParsedResident {
 // device has SMs share the grid out.
 std::vector<ResidentSchedule> resident_schedules(int rank, const Extent& extent, const Target& target,
                                                  const ResidentPins& pins);
-bool is_resident(std::string_view text);  // its first word says so
 ParsedResident parse_resident(std::string_view text, int rank);
 std::string print(const ResidentSchedule& schedule, int rank);
 

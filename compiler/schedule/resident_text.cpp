@@ -13,7 +13,6 @@ namespace halo::schedule {
 namespace {
 
 constexpr std::string_view kWord = "resident";
-constexpr std::string_view kSpaces = " \t\r\n,;";
 
 // "4", "4x2" or "4x2x1": axes that are left out have 1.
 std::optional<std::array<int, 3>> to_axes(std::string_view text, int rank) {
@@ -126,16 +125,13 @@ double cells_of(const Extent& extent) {
     return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
 }
 
-bool is_resident(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(kSpaces);
-    return begin != std::string_view::npos && text.substr(begin).starts_with(kWord);
-}
-
 ParsedResident parse_resident(std::string_view text, int rank) {
     ParsedResident result;
-    std::size_t begin = text.find_first_not_of(kSpaces);
-    for (bool is_first = true; begin != std::string_view::npos; is_first = false) {
-        const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+    std::size_t begin = skip_space(text, 0);
+    for (bool is_first = true; begin < text.size(); is_first = false) {
+        std::size_t end = begin;
+        while (end < text.size() && !is_space(text[end]))
+            ++end;
         const std::string_view item = text.substr(begin, end - begin);
         const auto mistake = [&](std::string message) {
             result.mistakes.push_back({{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)},
@@ -156,7 +152,7 @@ ParsedResident parse_resident(std::string_view text, int rank) {
                 mistake("`" + name + "` is a number for each axis, as in `" + name +
                         (rank == 3 ? "=32x4x2`" : "=32x4`"));
         }
-        begin = text.find_first_not_of(kSpaces, end);
+        begin = skip_space(text, end);
     }
     return result;
 }
@@ -183,17 +179,16 @@ ResidentChoice choose_resident(const ir::Program& program, const Target& target,
     return choice;
 }
 
-std::vector<Candidate> list_resident_candidates(const ir::Program& program, const Target& target,
-                                                const Extent& extent, std::size_t most) {
-    std::vector<Candidate> list;
-    for (const ResidentChooser::Found& found : ResidentChooser(program, target, extent, {}).run()) {
-        if (list.size() == most) break;
-        Candidate candidate;
-        candidate.rank = found.seconds;
-        candidate.seconds_per_cell = found.seconds / cells_of(extent);
-        candidate.resident = found.schedule;
-        list.push_back(std::move(candidate));
+ResidentCandidates list_resident_candidates(const ir::Program& program, const Target& target,
+                                            const Extent& extent, const ResidentPins& pins,
+                                            std::size_t most) {
+    ResidentChooser chooser(program, target, extent, pins);
+    ResidentCandidates list;
+    for (const ResidentChooser::Found& found : chooser.run()) {
+        if (list.found.size() == most) break;
+        list.found.push_back({Grouping(found.schedule), found.seconds, found.seconds / cells_of(extent)});
     }
+    if (list.found.empty()) list.why_none = chooser.why_not();
     return list;
 }
 

@@ -29,9 +29,6 @@ constexpr double kOtherLimit = 1.1;  // of one with another limit of registers t
 constexpr double kOtherWalk = 1.05;  // likewise of planes on their way, or turns unrolled
 constexpr std::size_t kVariedWalks = 100;
 
-constexpr int kTemporalFamily = -1;  // beside those of strategies
-constexpr int kResidentFamily = -2;
-
 class Lister {
 public:
     Lister(const Footprint& footprint, const Target& target, const Extent& extent, const Pins& pins)
@@ -52,8 +49,8 @@ public:
             }
             if (std::ssize(found_) > most) found_.resize(static_cast<std::size_t>(most));
             for (Candidate& candidate : found_) {
-                pad(candidate.schedule);
-                if (!(candidate.schedule == chosen.schedule)) all.push_back(std::move(candidate));
+                pad(candidate.schedule());
+                if (!(candidate.schedule() == chosen.schedule)) all.push_back(std::move(candidate));
             }
         }
         sort_by_rank(all, 1);
@@ -181,8 +178,8 @@ private:
         const std::size_t varied = std::min(found_.size(), kVariedWalks);
         const auto add = [&](const Candidate& like, int Schedule::* setting, int value) {
             Candidate other = like;
-            other.schedule.*setting = value;
-            if (!legal(other.schedule)) return;
+            other.schedule().*setting = value;
+            if (!legal(other.schedule())) return;
             other.rank *= kOtherWalk;
             found_.push_back(std::move(other));
         };
@@ -247,16 +244,21 @@ std::vector<Candidate> list_candidates(const Footprint& footprint, const Target&
     return Lister(footprint, target, extent, pins).run(most);
 }
 
+std::string print(const Candidate& candidate, int rank) {
+    const Grouping* const grouping = candidate.grouping();
+    return grouping != nullptr ? print(*grouping, rank) : print(candidate.schedule(), rank);
+}
+
+// Those of groupings are below zero, beside those of stages' strategies.
 int family_of(const Candidate& candidate) {
-    if (candidate.resident) return kResidentFamily;
-    return candidate.temporal ? kTemporalFamily : static_cast<int>(candidate.schedule.strategy);
+    const Grouping* const grouping = candidate.grouping();
+    return grouping != nullptr ? -1 - static_cast<int>(grouping->index())
+                               : static_cast<int>(candidate.schedule().strategy);
 }
 
 Place place_of(const Candidate& candidate, int rank) {
     Place place{family_of(candidate), {}};
-    const std::string words = candidate.resident   ? print(*candidate.resident, rank)
-                              : candidate.temporal ? print(*candidate.temporal, rank)
-                                                   : print(candidate.schedule, rank);
+    const std::string words = print(candidate, rank);
     std::string_view text = words;
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(' '));
@@ -287,7 +289,7 @@ double distance(const Place& a, const Place& b) {
 }
 
 int steps_of(const Candidate& candidate) {
-    return candidate.temporal ? candidate.temporal->steps : 1;
+    return candidate.grouping() != nullptr ? steps_at_once(*candidate.grouping()) : 1;
 }
 
 Schedule plain_schedule(const Footprint& footprint, const Target& target) {

@@ -1,31 +1,31 @@
-// The schedules that a stage can run by, and those by which a program does several steps at once, for a tuner
-// that measures them. A new strategy joins by adding its candidates to list_candidates() and, where one
-// launch computes several time steps, to steps_of().
+// The schedules that a stage can run by, and the ways to group steps, for a tuner that measures them.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "compiler/schedule/defaults.h"
-#include "compiler/schedule/resident.h"
-#include "compiler/schedule/temporal.h"
+#include "compiler/schedule/plan.h"
 
 namespace halo::schedule {
 
 struct Candidate {
-    Schedule schedule;
+    std::variant<Schedule, Grouping> choice;  // of a stage; or of how steps are grouped, beside the stages
     // What orders candidates of one strategy, least first; no unit. Of shapes that differ in their limit of
     // registers alone the usual one comes first.
     double rank = 0;
     // Seconds a cell and time step by the model (cost.h); nullopt where it knows none: sums over tables.
-    std::optional<double> seconds_per_cell;
-    // Several steps at once by it; `schedule` says nothing then.
-    std::optional<TemporalSchedule> temporal = std::nullopt;
-    // All steps of a run on the chip by it; `schedule` says nothing then.
-    std::optional<ResidentSchedule> resident = std::nullopt;
+    std::optional<double> seconds_per_cell = std::nullopt;
+
+    Schedule& schedule() { return std::get<Schedule>(choice); }
+    const Schedule& schedule() const { return std::get<Schedule>(choice); }
+    const Grouping* grouping() const { return std::get_if<Grouping>(&choice); }  // null: of a stage
 };
+// As --schedule takes it; kSingleSteps.
+std::string print(const Candidate& candidate, int rank);
 
 // From the candidate `first` on; those of one rank stay in their order.
 void sort_by_rank(std::vector<Candidate>& candidates, std::size_t first = 0);
@@ -47,9 +47,14 @@ TemporalCandidates list_temporal_candidates(const ir::Program& program, const Ta
                                             const Extent& extent, const TemporalPins& pins = {},
                                             const std::vector<std::string>& watched = {}, int most = 1000);
 
-// The fastest schedules by which the whole grid stays on the chip, by the model; none where it cannot.
-std::vector<Candidate> list_resident_candidates(const ir::Program& program, const Target& target,
-                                                const Extent& extent, std::size_t most = 24);
+// The fastest schedules by which the whole grid stays on the chip, by the model, around what is pinned.
+struct ResidentCandidates {
+    std::vector<Candidate> found;
+    std::string why_none;
+};
+ResidentCandidates list_resident_candidates(const ir::Program& program, const Target& target,
+                                            const Extent& extent, const ResidentPins& pins = {},
+                                            std::size_t most = 24);
 
 // Where a schedule lies among others: its settings, from its text (print.h), so that a new setting counts
 // without being named here.

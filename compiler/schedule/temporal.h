@@ -90,20 +90,19 @@ struct ParsedTemporal {
     TemporalPins pins;
     std::vector<Mistake> mistakes;
 };
-bool is_temporal(std::string_view text);  // its first word says so
 ParsedTemporal parse_temporal(std::string_view text, int rank);
 std::string print(const TemporalSchedule& schedule, int rank);
 
 struct TemporalChoice {
-    std::optional<TemporalSchedule> schedule;  // none: single steps are faster, or all that there is
+    std::optional<TemporalSchedule> schedule;  // none: the program cannot run so on the grid
     std::string reason;                        // a sentence
-    double seconds_per_cell = 0;               // and step
+    double seconds_per_cell = 0;               // and step, without launches
 };
-// The schedule for a program, around what is pinned. single_seconds: what a cell and step takes otherwise.
-// With pins a schedule comes back wherever one can be built. watched: reductions that the run looks at after
-// every step. Where one of them cannot be found at each, there is no schedule but what is pinned.
+// The fastest schedule for a program and grid, by the model, around what is pinned. watched: reductions that
+// the run looks at after every step. Where one of them cannot be found at each, there is no schedule but what
+// is pinned.
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
-                               double single_seconds, const std::optional<TemporalPins>& pins = std::nullopt,
+                               const std::optional<TemporalPins>& pins = std::nullopt,
                                const std::vector<std::string>& watched = {});
 
 }  // namespace halo::schedule

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "compiler/schedule/space.h"
-#include "compiler/schedule/temporal.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -13,7 +12,6 @@ namespace halo::schedule {
 namespace {
 
 constexpr int kMostSteps = 16;
-constexpr double kWorthwhile = 1.0;  // of a single step's time, at most
 
 constexpr int kUsualAhead = 4;
 
@@ -90,13 +88,9 @@ public:
             const std::vector<std::string>& watched)
         : target_(target), extent_(extent), pins_(pins), refused_(refused_rest(program)) {
         TemporalCore found = temporal_core(program, watched);
+        unwatched_ = why_unwatched(found);
         core = std::move(found.program);
         reductions_ = std::move(found.reductions);
-        for (const TemporalCore::LeftOut& left : found.left_out)
-            unwatched_ +=
-                (unwatched_.empty() ? "" : "; ") +
-                ("`" + left.reduction +
-                 "` is looked at after every step, and cannot be found at each of several: " + left.why);
     }
 
     // What keeps the program, or the run, from several steps at once; else empty.
@@ -328,7 +322,8 @@ private:
                         const double seconds = settler_.seconds_of(*usual.pipeline, *varied, schedule);
                         const int unusual =
                             (ahead != chosen.ahead) + (min_blocks != least) + (unroll != chosen.unroll);
-                        found_.push_back({{}, seconds * std::pow(kUnusual, unusual), seconds, schedule});
+                        found_.push_back(
+                            {Grouping(schedule), seconds * std::pow(kUnusual, unusual), seconds});
                     }
                 }
             }
@@ -356,16 +351,12 @@ private:
 }  // namespace
 
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
-                               double single_seconds, const std::optional<TemporalPins>& pins,
+                               const std::optional<TemporalPins>& pins,
                                const std::vector<std::string>& watched) {
     const TemporalPins pinned = pins.value_or(TemporalPins{});
     TemporalChooser chooser(program, target, extent, pinned, watched);
     if (!pins && !chooser.unwatched().empty()) return {std::nullopt, chooser.unwatched(), 0};
-    TemporalChoice choice = chooser.run();
-    if (pins || !choice.schedule || choice.seconds_per_cell < kWorthwhile * single_seconds) return choice;
-    choice.schedule.reset();
-    choice.reason = "single steps are about as fast";
-    return choice;
+    return chooser.run();
 }
 
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
@@ -377,11 +368,12 @@ TemporalCandidates list_temporal_candidates(const ir::Program& program, const Ta
     if (chosen.schedule) {
         double rank = chosen.seconds_per_cell;
         if (!others.empty()) rank = std::min(rank, others.front().rank);
-        candidates.found.push_back({{}, rank, chosen.seconds_per_cell, chosen.schedule});
+        candidates.found.push_back({Grouping(*chosen.schedule), rank, chosen.seconds_per_cell});
     }
     for (Candidate& each : others) {
         if (std::ssize(candidates.found) > most) break;
-        if (each.temporal != chosen.schedule) candidates.found.push_back(std::move(each));
+        const bool is_first = chosen.schedule && *each.grouping() == Grouping(*chosen.schedule);
+        if (!is_first) candidates.found.push_back(std::move(each));
     }
     if (candidates.found.empty()) candidates.why_none = chosen.reason;
     return candidates;

@@ -84,4 +84,13 @@ std::string refused_rest(const ir::Program& program) {
     return "";
 }
 
+std::string why_unwatched(const TemporalCore& core) {
+    std::string why;
+    for (const TemporalCore::LeftOut& left : core.left_out)
+        why += (why.empty() ? "" : "; ") +
+               ("`" + left.reduction +
+                "` is looked at after every step, and cannot be found at each of several: " + left.why);
+    return why;
+}
+
 }  // namespace halo::schedule

@@ -24,6 +24,10 @@ struct TemporalCore {
 // The same with those of the reductions `wanted` that a pipeline can have.
 TemporalCore temporal_core(const ir::Program& program, const std::vector<std::string>& wanted);
 
+// What keeps a run that looks at the wanted reductions after every step from several steps at once; else
+// empty.
+std::string why_unwatched(const TemporalCore& core);
+
 // What only single steps give right although no state depends on it, as each needs the step before; empty
 // where there is nothing of the kind.
 std::string refused_rest(const ir::Program& program);

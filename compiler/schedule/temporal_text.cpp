@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "compiler/schedule/temporal.h"
+#include "compiler/schedule/words.h"
 
 namespace halo::schedule {
 
@@ -10,17 +11,6 @@ namespace {
 
 constexpr std::string_view kWord = "temporal";
 constexpr int kLargest = 1 << 15;
-
-bool is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ';';
-}
-
-// And comments, as in every schedule.
-std::size_t skip_space(std::string_view text, std::size_t at) {
-    while (at < text.size() && (is_space(text[at]) || text[at] == '#'))
-        at = text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at + 1;
-    return at;
-}
 
 std::optional<int> to_number(std::string_view digits) {
     int value = 0;
@@ -106,10 +96,6 @@ private:
 };
 
 }  // namespace
-
-bool is_temporal(std::string_view text) {
-    return text.substr(skip_space(text, 0)).starts_with(kWord);
-}
 
 ParsedTemporal parse_temporal(std::string_view text, int rank) {
     return Reader(text, rank).read();

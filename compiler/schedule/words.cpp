@@ -1,5 +1,7 @@
 #include "compiler/schedule/words.h"
 
+#include <algorithm>
+
 namespace halo::schedule {
 
 std::string grouped(std::int64_t number) {
@@ -19,6 +21,16 @@ std::string lengths(const std::array<int, 3>& values, int rank) {
 
 std::string counted(std::int64_t number, const std::string& noun) {
     return grouped(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ';';
+}
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+    while (at < text.size() && (is_space(text[at]) || text[at] == '#'))
+        at = text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at + 1;
+    return at;
 }
 
 }  // namespace halo::schedule

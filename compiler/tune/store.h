@@ -17,11 +17,8 @@
 
 namespace halo::tune {
 
-// In place of a schedule for several steps at once: there is none.
-inline constexpr const char* kSingleSteps = "single steps";
-
 struct StoredTrial {
-    std::string schedule;  // as schedule::print gives it, or kSingleSteps
+    std::string schedule;  // as schedule::print gives it, of a grouping, too
     Outcome outcome;
     std::optional<double> predicted;  // seconds a step of the stage, by the model
 };

@@ -38,14 +38,11 @@ public:
         driver::CodeOptions options;
         options.schedules = schedules;
         const ir::Program optimized = driver::optimize(program, options);
-        const std::vector<driver::StageChoice> stages = driver::choose_schedules(optimized, options);
-        const auto temporal = driver::pins_temporal(options)
-                                  ? driver::choose_temporal(optimized, stages, options).schedule
-                                  : std::optional<schedule::TemporalSchedule>();
-        code = driver::cuda_code(optimized, stages, temporal);
+        options.single_steps = true;
+        const schedule::Plan plan = driver::choose_plan(optimized, options).plan();
+        code = driver::cuda_code(optimized, plan);
         std::vector<std::string> made_with;
-        for (const std::string& each :
-             driver::schedule_texts(stages, temporal, std::nullopt, optimized.rank()))
+        for (const std::string& each : schedule::texts_of(plan, optimized.rank()))
             made_with.push_back("--schedule '" + each + "'");
         source = emit::print_offline(code.lowered.kernels, code.lowered.plan, "heat", made_with).source;
         driver::RunArguments arguments;

@@ -35,7 +35,8 @@ public:
     std::unique_ptr<driver::Engine> load(const ir::Program& program, const driver::Extent& extent,
                                          const driver::CodeOptions& options, driver::LoadTimings&) override {
         const ir::Program optimized = driver::optimize(program, options);
-        const driver::Code code = driver::cuda_code(optimized, driver::choose_schedules(optimized, options));
+        const driver::Code code =
+            driver::cuda_code(optimized, driver::choose_plan(optimized, options).plan());
         return start(code, extent, compile(code));
     }
 

@@ -86,11 +86,12 @@ TEST_CASE("by its comments each example is emitted anew as it was") {
         INFO(example.name);
         driver::CodeOptions options;
         const ir::Program& program = example.program;
-        const std::vector<driver::StageChoice> stages = driver::choose_schedules(program, options);
-        options.schedules = driver::schedule_texts(stages, std::nullopt, std::nullopt, program.rank());
+        options.single_steps = true;
+        const schedule::Plan plan = driver::choose_plan(program, options).plan();
+        options.schedules = schedule::texts_of(plan, program.rank());
         options.whole_schedules = true;
-        CHECK(driver::cuda_code(program, driver::choose_schedules(program, options)).text ==
-              driver::cuda_code(program, stages).text);
+        CHECK(driver::cuda_code(program, driver::choose_plan(program, options).plan()).text ==
+              driver::cuda_code(program, plan).text);
     }
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
     for (const auto& path : examples()) {
         const ir::Program program = test::load_program(read(path));
         for (const schedule::Schedule& each : schedules(program.rank())) {
-            const lower::Lowered lowered = lower::lower_cuda(program, for_stages(program, each));
+            const lower::Lowered lowered = lower::lower_cuda(program, {for_stages(program, each)});
             emulator::EmulatedDevice device;
             for (const test::Extent& extent : grids(program.rank())) {
                 if (!has_cells_for_faces(program, extent)) continue;
@@ -178,7 +178,7 @@ stencil beside(x, y) {
                 direct.cells = cells;
                 emulator::EmulatedDevice device;
                 const std::size_t stages = ir::form_stages(program).size();
-                const lower::Lowered lowered = lower::lower_cuda(program, std::vector(stages, direct));
+                const lower::Lowered lowered = lower::lower_cuda(program, {std::vector(stages, direct)});
                 CHECK(test::difference(reference, lowered, device, test::load_cuda) == "");
             }
         }
@@ -194,5 +194,5 @@ TEST_CASE("the last vector of the last row stays inside the array") {
     direct.cells = {4, 2, 1};
     emulator::EmulatedDevice device;
     const test::Reference reference(program, {31, 5, 1}, 2, 1);
-    CHECK(test::difference(reference, lower::lower_cuda(program, {direct}), device, test::load_cuda) == "");
+    CHECK(test::difference(reference, lower::lower_cuda(program, {{direct}}), device, test::load_cuda) == "");
 }

@@ -72,7 +72,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
                      const std::vector<schedule::Schedule> schedules =
                          random_schedules(program, strategy, random);
                      if (schedules.empty()) return std::string();
-                     return difference(reference, lower::lower_cuda(program, schedules), gpu(), load);
+                     return difference(reference, lower::lower_cuda(program, {schedules}), gpu(), load);
                  });
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("examples by the schedules that are chosen for them", "[examples]") {
                 schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);
             }
             const Reference reference(program, extent, 5, 1);
-            CHECK(difference(reference, lower::lower_cuda(program, schedules), gpu(), load,
+            CHECK(difference(reference, lower::lower_cuda(program, {schedules}), gpu(), load,
                              bound_of(program)) == "");
         }
     }
@@ -142,7 +142,7 @@ TEST_CASE("fast functions stay within their stated bounds", "[functions]") {
     std::vector<schedule::Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program))
         schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);
-    const lower::Lowered lowered = lower::lower_cuda(program, schedules);
+    const lower::Lowered lowered = lower::lower_cuda(program, {schedules});
     rt::Session session(lowered.plan, extent, gpu(), load(lowered, gpu()));
     Random random(3);
     std::vector<float> u(1 << 22), w(1 << 22);

@@ -90,7 +90,7 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
             emulator::EmulatedDevice one, other;
             // A piece in which a region has no cells has fewer stages.
             const auto lower = [&](const ir::Program& piece) {
-                return lower::lower_cuda(piece, random_schedules(piece, strategy, random));
+                return lower::lower_cuda(piece, {random_schedules(piece, strategy, random)});
             };
             return complaint_of(
                 run_in_pieces(program, reference, source.seed, {&one, &other}, lower, load_cuda), cut);
@@ -118,7 +118,7 @@ std::string difference_in_pieces(const std::string& text, const Extent& extent,
             const ir::Program piece = driver::program_of_piece(program, cut, i);
             const bool is_cpu = device == cpu.get();
             const lower::Lowered lowered =
-                is_cpu ? lower::lower_cpu(piece) : lower::lower_cuda(piece, {schedule::Schedule{}});
+                is_cpu ? lower::lower_cpu(piece) : lower::lower_cuda(piece, {{schedule::Schedule{}}});
             sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), *device,
                                   is_cpu ? load_cpp(lowered, *device) : load_cuda(lowered, *device),
                                   rt::SessionOptions{.poison = true});
@@ -198,7 +198,7 @@ TEST_CASE("pieces whose reductions are not of single planes are refused before a
         sessions.reserve(2);
         for (std::size_t i = 0; i < 2; ++i) {
             const lower::Lowered lowered =
-                lower::lower_cuda(driver::program_of_piece(program, cut, i), {schedule});
+                lower::lower_cuda(driver::program_of_piece(program, cut, i), {{schedule}});
             sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), device, load_cuda(lowered, device));
             pointers.push_back(&sessions.back());
         }
@@ -298,7 +298,7 @@ public:
         sessions_.reserve(devices.size());
         for (std::size_t i = 0; i < devices.size(); ++i) {
             lower::Lowered code = lower::lower_cuda(driver::program_of_piece(program_, cut, i),
-                                                    {schedule::Schedule{}}, temporal);
+                                                    {{schedule::Schedule{}}, temporal});
             if (change) change(code, i);
             sessions_.emplace_back(code.plan, cut.pieces[i].extent(), *devices[i],
                                    load_cuda(code, *devices[i]), rt::SessionOptions{.poison = true});

@@ -35,7 +35,7 @@ void check_emulated(schedule::Strategy strategy, Seeds seeds) {
                          random_schedules(program, strategy, random);
                      if (schedules.empty()) return std::string();
                      emulator::EmulatedDevice device;
-                     return difference(reference, lower::lower_cuda(program, schedules), device, load_cuda);
+                     return difference(reference, lower::lower_cuda(program, {schedules}), device, load_cuda);
                  });
 }
 
@@ -90,22 +90,22 @@ TEST_CASE("random programs with components side by side") {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
     const Seeds seeds = seeds_from_environment(7001, 60);
     std::uint64_t interleaved = 0;
-    check_engine(options, seeds,
-                 [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-                     interleaved += std::any_of(program.groups.begin(), program.groups.end(),
-                                                [](const ir::Group& group) { return group.interleaved; })
-                                        ? 1
-                                        : 0;
-                     const std::string on_cpu =
-                         difference(reference, lower::lower_cpu(program), *device, load_cpp);
-                     if (!on_cpu.empty()) return "on the CPU: " + on_cpu;
-                     Random random(source.seed + 1);
-                     const std::vector<schedule::Schedule> schedules =
-                         random_schedules(program, schedule::Strategy::direct, random);
-                     if (schedules.empty()) return std::string();
-                     emulator::EmulatedDevice emulated;
-                     return difference(reference, lower::lower_cuda(program, schedules), emulated, load_cuda);
-                 });
+    check_engine(
+        options, seeds,
+        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+            interleaved += std::any_of(program.groups.begin(), program.groups.end(),
+                                       [](const ir::Group& group) { return group.interleaved; })
+                               ? 1
+                               : 0;
+            const std::string on_cpu = difference(reference, lower::lower_cpu(program), *device, load_cpp);
+            if (!on_cpu.empty()) return "on the CPU: " + on_cpu;
+            Random random(source.seed + 1);
+            const std::vector<schedule::Schedule> schedules =
+                random_schedules(program, schedule::Strategy::direct, random);
+            if (schedules.empty()) return std::string();
+            emulator::EmulatedDevice emulated;
+            return difference(reference, lower::lower_cuda(program, {schedules}), emulated, load_cuda);
+        });
     CHECK(interleaved * 4 >= seeds.count);  // many have fields that can lie so
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("random programs on emulated CUDA, for their grid alone") {
                      const std::vector<schedule::Schedule> schedules =
                          random_schedules(program, strategy, random);
                      if (schedules.empty()) return std::string();
-                     lower::Lowered lowered = lower::lower_cuda(program, schedules);
+                     lower::Lowered lowered = lower::lower_cuda(program, {schedules});
                      const std::size_t before = emit::print_cuda(lowered.kernels).size();
                      lower::fix_grid(lowered, reference.extent);
                      shorter += emit::print_cuda(lowered.kernels).size() < before ? 1 : 0;
@@ -137,7 +137,7 @@ TEST_CASE("code for one grid is refused on others, and its plan says which one i
         "stencil s(x, y) {\n    field u: f32 { boundary clamp }\n    u[t+1] = u[x-1] + u[y+1]\n}\n");
     schedule::Schedule direct;
     direct.threads = {32, 4, 1};
-    lower::Lowered lowered = lower::lower_cuda(program, {direct});
+    lower::Lowered lowered = lower::lower_cuda(program, {{direct}});
     lower::fix_grid(lowered, {40, 9, 1});
     const rt::LaunchPlan plan = rt::plan_from_json(rt::plan_to_json(lowered.plan));
     REQUIRE(plan.fixed_grid);

@@ -220,7 +220,7 @@ std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const R
     try {
         schedule::TemporalSchedule temporal = loop.temporal;
         temporal.reductions = schedule::temporal_core(program, temporal.reductions).reductions;
-        lower::Lowered lowered = lower::lower_cuda(program, singles, temporal);
+        lower::Lowered lowered = lower::lower_cuda(program, {singles, temporal});
         for (std::size_t axis = 0; axis < 3; ++axis)
             if (loop.grid[axis] < lowered.plan.time_block->least_extent[axis]) return std::nullopt;
         return lowered;
@@ -256,8 +256,7 @@ std::optional<lower::Lowered> lower_resident(const ir::Program& program, const R
     for (schedule::Schedule& single : singles)
         single.threads = {32, 4, 1};
     try {
-        return lower::lower_cuda(program, singles, std::nullopt,
-                                 schedule::fitted(drawn.schedule, drawn.grid));
+        return lower::lower_cuda(program, {singles, schedule::fitted(drawn.schedule, drawn.grid)});
     } catch (const UnsupportedError&) {
         return std::nullopt;
     }

@@ -31,7 +31,7 @@ std::string difference_on_small_grids(const std::string& text, int most, bool st
     direct.threads = {32, program.rank() > 1 ? 2 : 1, 1};
     const std::size_t stages = ir::form_stages(program).size();
     const lower::Lowered on_cuda =
-        lower::lower_cuda(program, std::vector<schedule::Schedule>(stages, direct));
+        lower::lower_cuda(program, {std::vector<schedule::Schedule>(stages, direct)});
     for (std::int64_t n = 1; n <= most; ++n) {
         const Extent extent{n, program.rank() > 1 ? 3 : 1, program.rank() > 2 ? 3 : 1};
         const Reference reference(program, extent, 2, 7);

@@ -265,7 +265,7 @@ void check_emulated(schedule::Strategy strategy, Seeds seeds) {
         const std::vector<schedule::Schedule> schedules = random_schedules(program, strategy, random);
         if (schedules.empty()) return std::string();
         emulator::EmulatedDevice device;
-        return difference(reference, lower::lower_cuda(program, schedules), device, load_cuda);
+        return difference(reference, lower::lower_cuda(program, {schedules}), device, load_cuda);
     });
 }
 

@@ -54,9 +54,9 @@ void compare(const std::string& name, const std::string& text) {
 
 void compare_cuda(const std::string& name, const test::Example& example,
                   const std::vector<schedule::Schedule>& schedules,
-                  const std::optional<schedule::TemporalSchedule>& temporal = std::nullopt) {
+                  const schedule::Grouping& grouping = schedule::SingleSteps{}) {
     REQUIRE(!schedules.empty());
-    const lower::Lowered lowered = lower::lower_cuda(example.program, schedules, temporal);
+    const lower::Lowered lowered = lower::lower_cuda(example.program, {schedules, grouping});
     compare(name + ".cu", emit::print_cuda(lowered.kernels));
     compare(name + ".plan.json", rt::plan_to_json(lowered.plan));
 }

@@ -62,7 +62,7 @@ void check_usage(const rt::KernelUsage& usage, const schedule::Schedule& schedul
 
 void check_example(const test::Example& example, const std::vector<schedule::Schedule>& schedules,
                    bool whole_in_registers) {
-    const lower::Lowered lowered = lower::lower_cuda(example.program, schedules);
+    const lower::Lowered lowered = lower::lower_cuda(example.program, {schedules});
     for (const rt::KernelUsage& usage : compile(example.name, lowered)) {
         const schedule::Schedule& schedule = schedule_of(usage, lowered, schedules);
         INFO(usage.name << " by " << schedule::print(schedule, example.program.rank()) << " has "
@@ -108,7 +108,7 @@ TEST_CASE("random programs compile by every strategy") {
             const auto schedules = test::random_schedules(program, strategy, random);
             if (schedules.empty()) continue;
             INFO(source.describe() << schedule::print(schedules.front(), program.rank()));
-            const lower::Lowered lowered = lower::lower_cuda(program, schedules);
+            const lower::Lowered lowered = lower::lower_cuda(program, {schedules});
             for (const rt::KernelUsage& usage : compile("random", lowered))
                 check_usage(usage, schedule_of(usage, lowered, schedules), false);
             ++compiled;

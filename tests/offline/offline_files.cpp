@@ -10,6 +10,7 @@
 #include "compiler/emit/launcher_model.h"
 #include "compiler/lower/fixed_grid.h"
 #include "compiler/schedule/defaults.h"
+#include "compiler/schedule/groupings.h"
 #include "compiler/schedule/temporal.h"
 
 namespace halo::test {
@@ -165,21 +166,21 @@ Offline make_offline(const OfflineCase& offline_case) {
     Offline offline;
     offline.program = load_program(offline_case.text);
     const ir::Program& program = offline.program;
-    const bool several = schedule::is_temporal(offline_case.schedule);
+    const schedule::GroupingKind* const kind = schedule::find_grouping(offline_case.schedule);
     const schedule::Pins pins =
-        several ? schedule::Pins{} : schedule::parse(offline_case.schedule, program.rank()).pins;
-    std::vector<schedule::Schedule> schedules;
-    for (const ir::Stage& stage : ir::form_stages(program)) {
-        schedules.push_back(schedule::choose(program, stage, {}, {}, pins).schedule);
+        kind != nullptr ? schedule::Pins{} : schedule::parse(offline_case.schedule, program.rank()).pins;
+    const schedule::Target target;
+    schedule::Plan plan;
+    for (const ir::Stage& stage : ir::form_stages(program))
+        plan.stages.push_back(schedule::choose(program, stage, target, {}, pins).schedule);
+    if (kind != nullptr) {
+        const schedule::Extent large{512, 512, program.rank() == 3 ? 512 : 1};
+        const schedule::GroupingChoice choice =
+            kind->choose({program, target, large, offline_case.schedule, {}});
+        if (!choice.grouping) throw std::runtime_error("no such schedule: " + offline_case.schedule);
+        plan.grouping = *choice.grouping;
     }
-    std::optional<schedule::TemporalSchedule> temporal;
-    if (several) {
-        const auto steps = schedule::parse_temporal(offline_case.schedule, program.rank()).pins;
-        const std::array<std::int64_t, 3> large{512, 512, program.rank() == 3 ? 512 : 1};
-        temporal = schedule::choose_temporal(program, {}, large, 1, steps).schedule;
-        if (!temporal) throw std::runtime_error("no such schedule: " + offline_case.schedule);
-    }
-    offline.lowered = lower::lower_cuda(program, schedules, temporal);
+    offline.lowered = lower::lower_cuda(program, plan);
     if (offline_case.is_fixed) lower::fix_grid(offline.lowered, offline_case.extent);
     offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, program.name);
     return offline;

@@ -71,7 +71,8 @@ public:
     std::unique_ptr<driver::Engine> load(const ir::Program& program, const driver::Extent& extent,
                                          const driver::CodeOptions& options, driver::LoadTimings&) override {
         const ir::Program optimized = driver::optimize(program, options);
-        const driver::Code code = driver::cuda_code(optimized, driver::choose_schedules(optimized, options));
+        const driver::Code code =
+            driver::cuda_code(optimized, driver::choose_plan(optimized, options).plan());
         return start(code, extent, compile(code));
     }
 
@@ -358,19 +359,19 @@ TEST_CASE("schedules for several steps are checked, kept and taken by the next r
     CHECK(report.trials >= 3);  // unroll alone was left to choose
     CHECK(report.wrong + report.refused + report.spilled == 0);
     CHECK(report.schedule.find(kFewForSteps) == std::string::npos);
-    const schedule::TemporalChoice choice = tuning.several(folder, machine.tune_device(), 1);
-    REQUIRE(choice.schedule);
-    CHECK(schedule::print(*choice.schedule, 2) == report.schedule);
-    CHECK(choice.reason.find("tuned: ") == 0);
+    const driver::PlanChoice choice = tuning.several(folder, machine.tune_device(), 1);
+    REQUIRE(choice.taken() != nullptr);
+    CHECK(schedule::print(choice.plan().grouping, 2) == report.schedule);
+    CHECK(choice.taken()->reason.find("tuned: ") == 0);
     const int before = machine.compiled;
     CHECK(tuning.tune_all(folder, settings).steps->kind == StageReport::Kind::known);
     CHECK(machine.compiled == before);
 
     driver::TuneDevice other = machine.tune_device();
     other.compiler = "another";
-    CHECK(tuning.several(folder, other, 1).reason.find("tuned with an emulator is not used") !=
+    CHECK(tuning.several(folder, other, 1).taken()->reason.find("tuned with an emulator is not used") !=
           std::string::npos);
-    CHECK_FALSE(Tuning(machine, kHeat2d, "70,61").several(folder, machine.tune_device(), 1).schedule);
+    CHECK(Tuning(machine, kHeat2d, "70,61").several(folder, machine.tune_device(), 1).taken() == nullptr);
 }
 
 TEST_CASE(
@@ -403,7 +404,8 @@ TEST_CASE(
               "the stages are pinned");
         CHECK(tuning.tune_all(folder, settings).steps->trials == 1);
         const driver::TuneDevice device = machine.tune_device();
-        CHECK(tuning.several(folder, device, 1000).reason.find("haloc tune") == std::string::npos);
+        for (const driver::GroupingVerdict& each : tuning.several(folder, device, 1000).groupings)
+            CHECK(each.reason.find("haloc tune") == std::string::npos);
         // As if the stage's search had come to its end.
         const tune::Store store(folder.store());
         for (auto [key, entry] : store.read()) {
@@ -414,11 +416,11 @@ TEST_CASE(
         const StageReport report = *tuning.tune_all(folder, settings).steps;
         CHECK(report.kind == StageReport::Kind::tuned);
         CHECK(report.known_trials == 1);
-        CHECK(report.schedule == tune::kSingleSteps);
+        CHECK(report.schedule == schedule::kSingleSteps);
         CHECK(report.spilled >= 1);
         CHECK(report.dropped.front().find("with 64 registers") != std::string::npos);
-        const schedule::TemporalChoice choice = tuning.several(folder, device, 1000000000);
-        CHECK_FALSE(choice.schedule);
-        CHECK(choice.reason.find("single steps, ") == 0);
+        const driver::PlanChoice choice = tuning.several(folder, device, 1000000000);
+        CHECK(choice.taken() == nullptr);
+        CHECK(choice.groupings.front().reason.find("single steps, ") == 0);
     }
 }

@@ -64,7 +64,8 @@ TEST_CASE("several steps at once are tuned on the GPU, and a run takes what was 
     CHECK(report.trials >= 2);
     CHECK(report.wrong == 0);
     CHECK(report.refused == 0);
-    const schedule::TemporalChoice choice = tuning.several(folder, machine->tune_device(), 1);
-    CHECK((choice.schedule ? schedule::print(*choice.schedule, 2) : tune::kSingleSteps) == report.schedule);
-    CHECK(choice.reason.find("haloc tune") != std::string::npos);
+    const driver::PlanChoice choice = tuning.several(folder, machine->tune_device(), 1);
+    CHECK(schedule::print(choice.plan().grouping, 2) == report.schedule);
+    for (const driver::GroupingVerdict& each : choice.groupings)
+        CHECK(each.reason.find("haloc tune") != std::string::npos);
 }

@@ -57,19 +57,19 @@ public:
                                        request_,
                                        spec_.analysis.find_run(program_.name),
                                        driver::choose_schedules(program_, options_),
-                                       driver::pinned_steps(options_, program_.rank())};
+                                       driver::pinned_grouping(options_, program_.rank())};
         return driver::tune_program(input, tune::Store(folder.store()), settings, console_);
     }
     std::vector<driver::StageReport> tune(const StoreFolder& folder, const driver::TunerSettings& settings) {
         return tune_all(folder, settings).stages;
     }
     // What `run` would take for several steps at once, in a run of so many.
-    schedule::TemporalChoice several(const StoreFolder& folder, const driver::TuneDevice& device,
-                                     std::int64_t steps) const {
+    driver::PlanChoice several(const StoreFolder& folder, const driver::TuneDevice& device,
+                               std::int64_t steps) const {
         driver::CodeOptions options = options_;
         options.steps = steps;
         options.tuned = std::make_shared<driver::TunedSchedules>(folder.store(), device);
-        return driver::choose_temporal(program_, driver::choose_schedules(program_, options), options);
+        return driver::choose_plan(program_, options);
     }
     // What `run` would take for each stage.
     std::vector<driver::StageChoice> choices(const StoreFolder& folder,

@@ -26,7 +26,7 @@ stencil plain(x, y, z) {
 })";
 
 std::string kernel_text(const char* spec, const Schedule& schedule) {
-    return kernel::print(lower::lower_cuda(test::load_program(spec), {schedule}).kernels);
+    return kernel::print(lower::lower_cuda(test::load_program(spec), {{schedule}}).kernels);
 }
 
 void check_lines(const std::string& text, const std::vector<std::string>& lines) {
@@ -131,7 +131,7 @@ TEST_CASE("a plan names the kernel, its tile and its arguments in the kernel's o
     Schedule schedule;
     schedule.threads = {16, 4, 2};
     schedule.cells = {4, 1, 2};
-    const lower::Lowered lowered = lower::lower_cuda(test::load_program(kPlain), {schedule});
+    const lower::Lowered lowered = lower::lower_cuda(test::load_program(kPlain), {{schedule}});
     REQUIRE(lowered.plan.kernels.size() == 1);
     const rt::KernelPlan& kernel = lowered.plan.kernels[0];
     CHECK(kernel.name == "plain_step");

@@ -31,7 +31,7 @@ lower::Lowered lowered(const ir::Program& program, const std::vector<std::string
     TemporalSchedule temporal;
     temporal.steps = 2;
     temporal.reductions = reductions;
-    return lower::lower_cuda(program, singles, temporal);
+    return lower::lower_cuda(program, {singles, temporal});
 }
 
 std::string refusal(const ir::Program& program) {
@@ -78,7 +78,7 @@ TEST_CASE("a run that looks at what a pipeline cannot have is done in single ste
     const ir::Program program = test::load_program(kHeat);
     const Extent extent{8192, 8192, 1};
     const auto choice = [&](const std::vector<std::string>& watched) {
-        return choose_temporal(program, Target{}, extent, 1e-9, std::nullopt, watched);
+        return choose_temporal(program, Target{}, extent, std::nullopt, watched);
     };
     REQUIRE(choice({"change"}).schedule);
     CHECK(choice({"change"}).schedule->reductions == std::vector<std::string>{"change"});

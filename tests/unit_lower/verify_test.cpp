@@ -29,7 +29,7 @@ void check_all_strategies(const ir::Program& program, std::uint64_t seed) {
             const auto schedules = test::random_schedules(program, strategy, random);
             if (schedules.empty()) continue;
             INFO("strategy " << static_cast<int>(strategy) << ", draw " << draw);
-            CHECK(all(kernel::verify(lower::lower_cuda(program, schedules).kernels)) == "");
+            CHECK(all(kernel::verify(lower::lower_cuda(program, {schedules}).kernels)) == "");
         }
     }
 }
@@ -43,7 +43,7 @@ TEST_CASE("examples are well formed by all strategies and on the CPU") {
         for (const Strategy strategy : {Strategy::direct, Strategy::tile, Strategy::stream}) {
             const auto schedules = test::chosen(example, strategy);
             if (schedules.empty()) continue;
-            CHECK(all(kernel::verify(lower::lower_cuda(example.program, schedules).kernels)) == "");
+            CHECK(all(kernel::verify(lower::lower_cuda(example.program, {schedules}).kernels)) == "");
         }
     }
 }

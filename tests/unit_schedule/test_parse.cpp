@@ -1,4 +1,5 @@
 #include "catch.h"
+#include "compiler/schedule/groupings.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/temporal.h"
@@ -124,8 +125,10 @@ TEST_CASE("a printed schedule reads back the same", "[parse]") {
 }
 
 TEST_CASE("the settings of several steps are read", "[parse]") {
-    CHECK(is_temporal(" # by hand\n temporal steps=4"));
-    CHECK_FALSE(is_temporal("direct # temporal"));
+    CHECK(find_grouping(" # by hand\n temporal steps=4")->name == "temporal");
+    CHECK(find_grouping("direct # temporal") == nullptr);
+    CHECK(find_grouping("# all\nresident cells=4")->name == "resident");
+    CHECK(parse_resident("# all\nresident cells=4", 2).mistakes.empty());
     const char* text =
         "temporal steps=4 warps=8 cells=4x2, ahead=3 # rows\nunroll=2; min_blocks=1 blocks=264";
     const ParsedTemporal parsed = parse_temporal(text, 3);

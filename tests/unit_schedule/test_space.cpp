@@ -33,16 +33,16 @@ TEST_CASE("candidates are legal, each once, and begin with what would be chosen"
             const Footprint f = footprint_of(sum_stencil(rank, type, star(rank, 2)));
             const std::vector<Candidate> candidates = list_candidates(f, Target{}, kGrid);
             REQUIRE(candidates.size() > 20);
-            CHECK(candidates.front().schedule == choose(f, Target{}, kGrid).schedule);
+            CHECK(candidates.front().schedule() == choose(f, Target{}, kGrid).schedule);
             std::set<std::string> texts;
             std::set<Strategy> strategies;
             for (const Candidate& candidate : candidates) {
-                CHECK(is_legal(check(f, candidate.schedule, Target{}, kGrid)));
+                CHECK(is_legal(check(f, candidate.schedule(), Target{}, kGrid)));
                 CHECK(candidate.seconds_per_cell > 0.0);
-                const std::string text = print(candidate.schedule, rank);
+                const std::string text = print(candidate.schedule(), rank);
                 CHECK(texts.insert(text).second);
-                CHECK(read(text, rank) == candidate.schedule);  // a store keeps the text
-                strategies.insert(candidate.schedule.strategy);
+                CHECK(read(text, rank) == candidate.schedule());  // a store keeps the text
+                strategies.insert(candidate.schedule().strategy);
             }
             CHECK(strategies.size() == (rank == 1 ? 2 : 3));
             CHECK(std::is_sorted(candidates.begin() + 1, candidates.end(),
@@ -57,8 +57,8 @@ TEST_CASE("what is pinned stays in every candidate", "[space]") {
     const std::vector<Candidate> candidates = list_candidates(f, Target{}, kGrid, pins);
     REQUIRE(candidates.size() > 10);
     for (const Candidate& candidate : candidates) {
-        CHECK(candidate.schedule.strategy == Strategy::direct);
-        CHECK(candidate.schedule.threads == std::array<int, 3>{64, 2, 1});
+        CHECK(candidate.schedule().strategy == Strategy::direct);
+        CHECK(candidate.schedule().threads == std::array<int, 3>{64, 2, 1});
     }
     const std::vector<Candidate> one =
         list_candidates(f, Target{}, kGrid, parse("direct threads=32x4x1 cells=4x1x1 min_blocks=4", 3).pins);
@@ -105,6 +105,11 @@ TEST_CASE("the plain schedule has one cell a thread", "[space]") {
     }
 }
 
+static const TemporalSchedule& temporal_of(const Candidate& candidate) {
+    REQUIRE(candidate.grouping() != nullptr);
+    return std::get<TemporalSchedule>(*candidate.grouping());
+}
+
 TEST_CASE("schedules for several steps are legal, each once, and begin with what would be chosen",
           "[space]") {
     for (const int rank : {2, 3}) {
@@ -113,33 +118,33 @@ TEST_CASE("schedules for several steps are legal, each once, and begin with what
         const std::vector<Candidate> all = list_temporal_candidates(program, Target{}, grid).found;
         REQUIRE(all.size() > 100);
         CHECK(all.size() <= 1001);
-        const TemporalChoice chosen = choose_temporal(program, Target{}, grid, 0, TemporalPins{});
+        const TemporalChoice chosen = choose_temporal(program, Target{}, grid, TemporalPins{});
         REQUIRE(chosen.schedule);
-        CHECK(all.front().temporal == chosen.schedule);
+        CHECK(temporal_of(all.front()) == *chosen.schedule);
         std::set<std::string> texts;
         std::set<int> steps, warps, ahead, unroll, blocks;
         for (const Candidate& candidate : all) {
-            REQUIRE(candidate.temporal);
-            const std::string text = print(*candidate.temporal, rank);
+            const TemporalSchedule& temporal = temporal_of(candidate);
+            const std::string text = print(candidate, rank);
             CHECK(texts.insert(text).second);
             // A store keeps the text.
             TemporalPins pins = parse_temporal(text, rank).pins;
             pins.unroll = pins.unroll.value_or(1);
             pins.min_blocks = pins.min_blocks.value_or(1);
-            CHECK(choose_temporal(program, Target{}, grid, 0, pins).schedule == candidate.temporal);
+            CHECK(choose_temporal(program, Target{}, grid, pins).schedule == temporal);
             CHECK(candidate.seconds_per_cell > 0.0);
-            CHECK(steps_of(candidate) == candidate.temporal->steps);
-            steps.insert(candidate.temporal->steps);
-            warps.insert(candidate.temporal->warps);
-            ahead.insert(candidate.temporal->ahead);
-            unroll.insert(candidate.temporal->unroll);
-            blocks.insert(candidate.temporal->blocks);
+            CHECK(steps_of(candidate) == temporal.steps);
+            steps.insert(temporal.steps);
+            warps.insert(temporal.warps);
+            ahead.insert(temporal.ahead);
+            unroll.insert(temporal.unroll);
+            blocks.insert(temporal.blocks);
         }
         CHECK(std::min({steps.size(), warps.size(), ahead.size(), unroll.size(), blocks.size()}) > 1);
         CHECK(std::is_sorted(all.begin(), all.end(),
                              [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; }));
         Candidate twice = all.front(), single;
-        twice.temporal->steps *= 2;
+        std::get<TemporalSchedule>(std::get<Grouping>(twice.choice)).steps *= 2;
         CHECK(distance(place_of(all.front(), rank), place_of(twice, rank)) == 1);
         CHECK(distance(place_of(all.front(), rank), place_of(single, rank)) == INFINITY);
     }
@@ -152,10 +157,10 @@ TEST_CASE("what is pinned of several steps stays, and what is in the way is said
     const std::vector<Candidate> all = list_temporal_candidates(program, Target{}, grid, pins).found;
     REQUIRE(all.size() > 5);
     for (const Candidate& candidate : all) {
-        CHECK(candidate.temporal->steps == 3);
-        CHECK(candidate.temporal->warps == 2);
-        CHECK(candidate.temporal->cells == std::array<int, 2>{1, 1});
-        CHECK(candidate.temporal->ahead == 2);
+        CHECK(temporal_of(candidate).steps == 3);
+        CHECK(temporal_of(candidate).warps == 2);
+        CHECK(temporal_of(candidate).cells == std::array<int, 2>{1, 1});
+        CHECK(temporal_of(candidate).ahead == 2);
     }
     const TemporalCandidates none = list_temporal_candidates(program, Target{}, {16, 16, 1});
     CHECK(none.found.empty());

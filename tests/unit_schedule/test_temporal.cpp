@@ -96,7 +96,7 @@ TEST_CASE("in two dimensions parts of tiles are chosen, whatever a block's warps
         const Extent extent{width, width, 1};
         TemporalPins pins;
         pins.steps = 8;
-        const TemporalChoice choice = choose_temporal(program, Target{}, extent, 0, pins);
+        const TemporalChoice choice = choose_temporal(program, Target{}, extent, pins);
         REQUIRE(choice.schedule);
         const auto formed = form_pipeline(program, choice.schedule->steps);
         INFO(width << ": " << choice.schedule->blocks << " blocks");

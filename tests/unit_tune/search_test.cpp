@@ -48,6 +48,17 @@ double valley(const Schedule& schedule) {
     return (schedule.strategy == Strategy::tile ? 2 : 1) * (1 + 0.1 * (x * x + y * y + cells * cells));
 }
 
+// What a fake device is told of a candidate: of a grouping its steps and ahead, as planes and padding.
+Schedule seen(const Candidate& candidate) {
+    if (candidate.grouping() == nullptr) return candidate.schedule();
+    Schedule made;
+    if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(candidate.grouping())) {
+        made.planes = temporal->steps;
+        made.shared_padding = temporal->ahead;
+    }
+    return made;
+}
+
 bool is_floor(const Schedule& schedule) {
     return valley(schedule) == 1;
 }
@@ -64,20 +75,20 @@ public:
     Outcome measure(std::size_t candidate, double best) override {
         CHECK(asked.insert(candidate).second);  // nothing is measured twice
         if (!expected.empty()) CHECK(expected.front() == candidate);
-        const Outcome outcome = outcome_of(candidates_[candidate].schedule);
+        const Outcome outcome = outcome_of(seen(candidates_[candidate]));
         if (outcome.kind == Kind::measured && outcome.seconds > 1.3 * best)
             return {Kind::slower, outcome.seconds, ""};
         return outcome;
     }
     std::string verify(std::size_t candidate) override {
         verified.insert(candidate);
-        return is_wrong(candidates_[candidate].schedule) ? "cell 3 is 1 instead of 2" : "";
+        return is_wrong(seen(candidates_[candidate])) ? "cell 3 is 1 instead of 2" : "";
     }
     std::vector<double> compare(const std::vector<std::size_t>& candidates) override {
         compared = candidates;
         std::vector<double> seconds;
         for (const std::size_t i : candidates)
-            seconds.push_back(in_comparison(candidates_[i].schedule));
+            seconds.push_back(in_comparison(seen(candidates_[i])));
         return seconds;
     }
     bool time_is_up() override { return static_cast<int>(asked.size()) >= budget; }
@@ -109,9 +120,9 @@ TEST_CASE("the search finds the fastest of many by measuring some, from a model 
     FakeDevice device(candidates);
     const tune::SearchResult result = tune::search(candidates, 2, device);
     REQUIRE(result.winner);
-    CHECK(is_floor(candidates[*result.winner].schedule));
+    CHECK(is_floor(candidates[*result.winner].schedule()));
     CHECK(result.seconds == 1);
-    CHECK(result.first_seconds == valley(candidates[0].schedule));
+    CHECK(result.first_seconds == valley(candidates[0].schedule()));
     CHECK(result.stop == Stop::settled);
     CHECK(result.trials < static_cast<int>(candidates.size()) / 2);
     CHECK(device.verified.contains(*result.winner));
@@ -119,7 +130,7 @@ TEST_CASE("the search finds the fastest of many by measuring some, from a model 
     CHECK(device.last_best == result.winner);
     // The slow strategy was looked at, and given up.
     const auto tiles = std::count_if(device.asked.begin(), device.asked.end(), [&](std::size_t i) {
-        return candidates[i].schedule.strategy == Strategy::tile;
+        return candidates[i].schedule().strategy == Strategy::tile;
     });
     CHECK(tiles >= 1);
     CHECK(tiles <= 6);
@@ -135,7 +146,7 @@ TEST_CASE("a strategy that the model thinks little of wins where it is faster") 
     device.in_comparison = seconds;
     const tune::SearchResult result = tune::search(candidates, 2, device);
     REQUIRE(result.winner);
-    CHECK(candidates[*result.winner].schedule.strategy == Strategy::tile);
+    CHECK(candidates[*result.winner].schedule().strategy == Strategy::tile);
     CHECK(result.seconds == 0.5);
 }
 
@@ -150,7 +161,7 @@ TEST_CASE("what spills, fails or is wrong does not win, however fast") {
     device.is_wrong = [](const Schedule& s) { return s.threads[1] == 8; };
     const tune::SearchResult result = tune::search(candidates, 2, device);
     REQUIRE(result.winner);
-    const Schedule& winner = candidates[*result.winner].schedule;
+    const Schedule& winner = candidates[*result.winner].schedule();
     CHECK(winner.threads[0] == 32);
     CHECK(winner.threads[1] != 8);
     CHECK(result.seconds == Approx(1.1));
@@ -159,7 +170,7 @@ TEST_CASE("what spills, fails or is wrong does not win, however fast") {
     for (const auto& [i, outcome] : device.log) {
         if (outcome.kind != Kind::wrong) continue;
         ++wrong;
-        CHECK(candidates[i].schedule.threads[1] == 8);
+        CHECK(candidates[i].schedule().threads[1] == 8);
         CHECK(outcome.why == "cell 3 is 1 instead of 2");
     }
     CHECK(wrong >= 1);
@@ -180,18 +191,18 @@ TEST_CASE("the model's choice wins where others are no faster than noise, and lo
     FakeDevice device(candidates);
     // As it is measured, one candidate seems the best by far; timed in turns, it is not.
     device.outcome_of = [&](const Schedule& s) {
-        return Outcome{Kind::measured, s == candidates[0].schedule ? 1.03 : is_floor(s) ? 1.0 : 1.5, ""};
+        return Outcome{Kind::measured, s == candidates[0].schedule() ? 1.03 : is_floor(s) ? 1.0 : 1.5, ""};
     };
-    device.in_comparison = [&](const Schedule& s) { return s == candidates[0].schedule ? 1.0 : 0.998; };
+    device.in_comparison = [&](const Schedule& s) { return s == candidates[0].schedule() ? 1.0 : 0.998; };
     CHECK(tune::search(candidates, 2, device).winner == std::size_t{0});
     FakeDevice other(candidates);
     other.outcome_of = device.outcome_of;
-    other.in_comparison = [&](const Schedule& s) { return s == candidates[0].schedule ? 1.0 : 0.98; };
+    other.in_comparison = [&](const Schedule& s) { return s == candidates[0].schedule() ? 1.0 : 0.98; };
     tune::SearchOptions all;
     all.patience = 1000;
     const tune::SearchResult result = tune::search(candidates, 2, other, {}, all);
     REQUIRE(result.winner);
-    CHECK(is_floor(candidates[*result.winner].schedule));
+    CHECK(is_floor(candidates[*result.winner].schedule()));
     CHECK(other.compared.front() == 0);
     CHECK(result.stop == Stop::exhausted);
 }
@@ -205,7 +216,7 @@ TEST_CASE("a budget ends the search with the best so far") {
     CHECK(result.trials == 5);
     REQUIRE(result.winner);
     for (const std::size_t i : device.asked)
-        CHECK(valley(candidates[*result.winner].schedule) <= valley(candidates[i].schedule));
+        CHECK(valley(candidates[*result.winner].schedule()) <= valley(candidates[i].schedule()));
 }
 
 TEST_CASE("a search that was interrupted goes on where it was") {
@@ -223,7 +234,7 @@ TEST_CASE("a search that was interrupted goes on where it was") {
     FakeDevice second(candidates);
     const tune::SearchResult ended = tune::search(candidates, 2, second, begun.outcomes);
     REQUIRE(ended.winner);
-    CHECK(is_floor(candidates[*ended.winner].schedule));
+    CHECK(is_floor(candidates[*ended.winner].schedule()));
     for (const std::size_t i : first.asked)
         CHECK_FALSE(second.asked.contains(i));
     CHECK(second.verified.contains(*begun.winner));  // what an earlier run found is verified again
@@ -243,7 +254,7 @@ TEST_CASE("what was the best and has become wrong is dropped when a search goes 
     second.is_wrong = is_floor;
     const tune::SearchResult ended = tune::search(candidates, 2, second, begun.outcomes);
     REQUIRE(ended.winner);
-    CHECK_FALSE(is_floor(candidates[*ended.winner].schedule));
+    CHECK_FALSE(is_floor(candidates[*ended.winner].schedule()));
     CHECK(ended.outcomes[*begun.winner]->kind == Kind::wrong);
 }
 
@@ -252,15 +263,14 @@ namespace {
 // Single steps, then schedules for several; the fake device sees `planes` and `padding` in place of steps and
 // ahead.
 std::vector<Candidate> several_steps() {
-    std::vector<Candidate> all(1);
+    std::vector<Candidate> all{{schedule::Grouping(schedule::SingleSteps{})}};
     for (int steps = 1; steps <= 16; ++steps) {
         for (int ahead = 2; ahead <= 6; ++ahead) {
-            Candidate candidate;
-            candidate.rank = 1 + std::abs(std::log2(steps / 8.0)) + 0.01 * std::abs(ahead - 4);
-            candidate.temporal = schedule::TemporalSchedule{};
-            candidate.temporal->steps = candidate.schedule.planes = steps;
-            candidate.temporal->ahead = candidate.schedule.shared_padding = ahead;
-            all.push_back(candidate);
+            schedule::TemporalSchedule temporal;
+            temporal.steps = steps;
+            temporal.ahead = ahead;
+            all.push_back({schedule::Grouping(temporal),
+                           1 + std::abs(std::log2(steps / 8.0)) + 0.01 * std::abs(ahead - 4)});
         }
     }
     schedule::sort_by_rank(all, 1);
@@ -281,8 +291,8 @@ TEST_CASE("the best of several steps at once is found from single steps on") {
     device.budget = 50;
     const tune::SearchResult result = tune::search(candidates, 2, device);
     REQUIRE(result.winner);
-    REQUIRE(candidates[*result.winner].temporal);
-    CHECK(candidates[*result.winner].temporal->steps == 5);
+    CHECK(schedule::steps_of(candidates[*result.winner]) == 5);
+    CHECK(candidates[*result.winner].grouping()->index() == 1);
     CHECK(result.first_seconds == 1.0);
 }
 

@@ -1,0 +1,56 @@
+// The table of ways to group time steps. A new one supplies a GroupingKind from its own files, joins the
+// variant Grouping (plan.h) and is listed in groupings.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/schedule/plan.h"
+#include "compiler/schedule/space.h"
+
+namespace halo::schedule {
+
+struct GroupingRequest {
+    const ir::Program& program;  // after the passes
+    const Target& target;
+    Extent extent{1, 1, 1};
+    std::optional<std::string> pinned;  // settings, as text without mistakes; none: all is chosen
+    std::vector<std::string> watched;   // reductions that the run looks at after every step
+};
+
+struct GroupingChoice {
+    std::optional<Grouping> grouping;  // none: the program cannot run so on this grid
+    std::string reason;                // a sentence: why it is so, or what is in the way
+    double seconds_per_step = 0;       // by the model, launches included
+};
+
+struct GroupingCandidates {
+    std::vector<Candidate> found;  // by rank, without repetition; first what choose() gives
+    std::string why_none;          // where there are none
+};
+
+struct GroupingKind {
+    std::string_view name;       // the first word of its text
+    std::string_view title;      // of its part of `haloc explain`
+    double compile_seconds = 0;  // that its kernel takes, on the average
+    // All blocks must be on the device at once, and wait for each other: for some grids alone.
+    bool needs_whole_grid = false;
+    std::vector<Mistake> (*mistakes)(std::string_view text, int rank);
+    std::string (*example)(int rank);
+    // What keeps a run from it that looks at these reductions after every step, unless it is pinned; else
+    // empty.
+    std::string (*why_not_watched)(const ir::Program& program, const std::vector<std::string>& watched);
+    GroupingChoice (*choose)(const GroupingRequest& request);
+    GroupingCandidates (*list)(const GroupingRequest& request);
+};
+
+// In the order in which they are explained.
+const std::vector<GroupingKind>& grouping_kinds();
+// By the first word; null: the text is a schedule of a stage.
+const GroupingKind* find_grouping(std::string_view text);
+// That of the value; null: single steps.
+const GroupingKind* kind_of(const Grouping& grouping);
+
+}  // namespace halo::schedule
