@@ -77,9 +77,9 @@ private:
         const std::string& compiler = options_.tuned->device().compiler;
         noted_ = kind;
         if (known->compiler != compiler) {
-            note_ = fmt::format(
-                "; what was tuned with {} is not used, as this is {}: `haloc tune` measures anew",
-                known->compiler, compiler);
+            note_ =
+                fmt::format("; what was tuned with {} is not used, as this is {}: `haloc tune` measures anew",
+                            known->compiler, compiler);
             return false;
         }
         const std::string among = fmt::format("of {} schedules that `haloc tune` measured with {}",
@@ -94,8 +94,7 @@ private:
         if (kind != nullptr && !kind->why_not_watched(program_, options_.watched).empty()) return false;
         schedule::GroupingChoice choice = tuned_choice(kind, known->schedule);
         if (!choice.grouping) {
-            note_ =
-                fmt::format("; the tuned schedule `{}` is not used: {}", known->schedule, choice.reason);
+            note_ = fmt::format("; the tuned schedule `{}` is not used: {}", known->schedule, choice.reason);
             return false;
         }
         reject_all("`haloc tune` found another way to be faster");
@@ -116,8 +115,9 @@ private:
         if (!options_.steps) return "";
         const double seconds = static_cast<double>(*options_.steps) * plan_.single.total();
         if (seconds >= kind.compile_seconds) return "";
-        return fmt::format("the run is too short: single steps take about {}, and such a kernel {} to compile",
-                           format_seconds(seconds), format_seconds(kind.compile_seconds));
+        return fmt::format(
+            "the run is too short: single steps take about {}, and such a kernel {} to compile",
+            format_seconds(seconds), format_seconds(kind.compile_seconds));
     }
     // A run that waits for the kernel has to win more than that.
     bool is_worth_waiting(const schedule::GroupingKind& kind, double seconds_per_step) const {
@@ -153,8 +153,9 @@ private:
             if (has_taken || seconds >= best_seconds) {
                 reason = "it would take " + times;
             } else if (!is_worth_waiting(*each.kind, seconds)) {
-                reason = fmt::format("it would take {}; the run wins less than the {} that it takes to compile",
-                                     times, format_seconds(each.kind->compile_seconds));
+                reason =
+                    fmt::format("it would take {}; the run wins less than the {} that it takes to compile",
+                                times, format_seconds(each.kind->compile_seconds));
             } else {
                 has_taken = true;
                 best = each.kind->title;
@@ -185,8 +186,8 @@ void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, co
 }  // namespace
 
 const GroupingVerdict* PlanChoice::taken() const {
-    const auto found =
-        std::ranges::find_if(groupings, [](const GroupingVerdict& each) { return each.grouping.has_value(); });
+    const auto found = std::ranges::find_if(
+        groupings, [](const GroupingVerdict& each) { return each.grouping.has_value(); });
     return found == groupings.end() ? nullptr : &*found;
 }
 
@@ -206,8 +207,9 @@ schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, cons
                                     const schedule::Extent& extent) {
     schedule::StepCost cost;
     for (const StageChoice& stage : stages) {
-        cost.cells += schedule::estimate_cost(stage.footprint, stage.schedule, target, extent).seconds_per_cell *
-                      schedule::cells_of(extent);
+        cost.cells +=
+            schedule::estimate_cost(stage.footprint, stage.schedule, target, extent).seconds_per_cell *
+            schedule::cells_of(extent);
         cost.launches += target.graph_launch_seconds;
     }
     return cost;

@@ -49,7 +49,7 @@ struct CodeOptions {
     // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
     // what pieces of a grid add up is then what the whole grid does, in the same order.
     bool reductions_by_plane = false;
-    // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::is_of_pieces).
+    // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::OfPieces).
     bool blocks_of_pieces = false;
     bool blocks_give_ghosts = false;  // and store them at the neighbours
 };

@@ -17,12 +17,14 @@ Extent awkward_grid(int rank) {
 Extent grid_of_checks(const Code& code, Extent extent) {
     if (!code.lowered.plan.time_block) return extent;
     const rt::TimeBlock& block = *code.lowered.plan.time_block;
+    const rt::TimeBlock::Resident any;
+    const rt::TimeBlock::Resident& fits = block.resident() != nullptr ? *block.resident() : any;
     for (int axis = 0; axis < code.lowered.plan.rank; ++axis) {
         const auto at = static_cast<std::size_t>(axis);
-        const std::int64_t least = block.least_extent[at], divisor = block.divisors[at];
+        const std::int64_t least = block.least_extent[at], divisor = fits.divisors[at];
         std::int64_t cells = std::max(extent[at], (least + least / 2) | 1);
-        cells += (block.remainders[at] + divisor - cells % divisor) % divisor;
-        while (cells > block.most_extent[at])
+        cells += (fits.remainders[at] + divisor - cells % divisor) % divisor;
+        while (cells > fits.most_extent[at])
             cells -= divisor;
         extent[at] = cells;
     }

@@ -150,10 +150,10 @@ private:
                      std::to_string(block.least_extent[static_cast<std::size_t>(axis)]);
         out_.line("//");
         out_.line("// In place of {}{} steps, on grids of {} cells and more:",
-                  block.is_resident ? "at least " : "", block.steps, least);
+                  block.resident() != nullptr ? "at least " : "", block.steps, least);
         out_.line("//");
         write_launch(block.kernel);
-        if (block.is_resident)
+        if (block.resident() != nullptr)
             explain(block.kernel.name +
                     ": its blocks wait for each other; launch it by cudaLaunchCooperativeKernel alone.");
         explain(fmt::format("It leaves halos as they were: set them before single steps that follow{}.",

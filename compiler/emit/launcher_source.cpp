@@ -357,7 +357,7 @@ private:
 
 std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text,
                                   const std::string& introduction) {
-    if (model.plan.time_block && model.plan.time_block->is_resident)
+    if (model.plan.time_block && model.plan.time_block->resident() != nullptr)
         throw UnsupportedError(
             "a kernel whose blocks wait for each other is not built yet in emitted launchers");
     if (model.plan.time_block && !model.plan.time_block->reductions.empty())

@@ -225,8 +225,7 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     block.steps = schedule.steps;
     block.levels = levels;
     block.is_whole = split.is_whole;
-    block.is_of_pieces = schedule.of_pieces;
-    block.walks = schedule.of_pieces ? schedule.walks : 0;
+    if (schedule.of_pieces) block.kind = rt::TimeBlock::OfPieces{schedule.walks};
     block.reductions = plan_reductions(whole, lowered.plan);
     block.least_extent = result.least_extent;
     block.kernel.name = function.name;
@@ -282,15 +281,16 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     function.threads = schedule.all_threads();
     function.min_blocks = 1;
     function.parameters = context.parameters();
-    block.is_resident = true;
-    block.exchanges = result.exchanges;
-    block.divisors[0] = schedule.cells[0];
-    block.remainders[0] = schedule.row_rest;
+    rt::TimeBlock::Resident resident;
+    resident.exchanges = result.exchanges;
+    resident.divisors[0] = schedule.cells[0];
+    resident.remainders[0] = schedule.row_rest;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const int tile = schedule.tile(static_cast<int>(axis));
-        if (schedule.is_whole[axis]) block.divisors[axis] = tile;
-        if (schedule.is_alone[axis]) block.most_extent[axis] = tile;
+        if (schedule.is_whole[axis]) resident.divisors[axis] = tile;
+        if (schedule.is_alone[axis]) resident.most_extent[axis] = tile;
     }
+    block.kind = std::move(resident);
     block.is_whole = core.statements.size() == program.statements.size();
     block.least_extent = shape.least_extent;
     block.kernel.name = function.name;

@@ -29,7 +29,7 @@ int steps_at_once(const Grouping& grouping);  // that one launch computes, whate
 Grouping fitted(Grouping grouping, const Extent& extent);
 
 struct Plan {
-    std::vector<Schedule> stages;     // one for each of ir::form_stages()
+    std::vector<Schedule> stages;       // one for each of ir::form_stages()
     Grouping grouping = SingleSteps{};  // beside these
     friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -72,7 +72,7 @@ constexpr int kBlocksOfRest = 2;
 // Into how many equal parts each tile is cut, one for a worker, which are walked side by side; 0: workers are
 // too few, or they have equal shares of all tiles.
 std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles);
-// rt::TimeBlock::walks of a schedule that can be built.
+// rt::TimeBlock::OfPieces::walks of a schedule that can be built.
 int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
                     const Extent& extent);
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "runtime/core/grid_rules.h"
@@ -251,31 +252,38 @@ struct KernelPlan {
 // A kernel that does several time steps at once, in place of that many times the plan's list. It reads levels
 // of the states at t and before, writes level `levels` (which is then t) and those before it down to 1, and
 // leaves their halo images alone.
-//
-// A resident one does as many steps as a launch asks for, and `steps` is the least. Its blocks wait for each
-// other, so it may only run where all are on the device at once. They hand cells to each other through
-// exchanges: two arrays, taken in turn, of 64-bit words that start as 0.
-//
-// One of pieces of a grid gives the planes along the last axis that a launch asks for, and stores those that
-// the pieces beside its own have as ghosts into their arrays, too.
 struct TimeBlock {
     static constexpr std::int64_t kAnyExtent = std::numeric_limits<std::int64_t>::max();
+    // A launch does all of the grid.
+    struct WholeGrid {};
+    // A launch does the planes along the last axis that it asks for, and stores those that the pieces beside
+    // its own have as ghosts into their arrays, too.
+    struct OfPieces {
+        // All blocks, in two dimensions their warps, walk equal parts of columns, so many of each: a launch
+        // of a multiple of blocks / walks, rounded up, does as well. 0: they share the planes out otherwise,
+        // or few walks all begin together.
+        int walks = 0;
+    };
+    // A launch does as many steps as it asks for, `steps` at least. Its blocks wait for each other, so it may
+    // only run where all are on the device at once. They hand cells to each other through exchanges: two
+    // arrays, taken in turn, of 64-bit words that start as 0.
+    struct Resident {
+        std::vector<int> exchanges;  // words of a block of threads, of each
+        std::array<std::int64_t, kMaxRank> most_extent{kAnyExtent, kAnyExtent, kAnyExtent};
+        // Only for grids whose extents, divided by these, leave these.
+        std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};
+    };
+
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
-    bool is_resident = false;
-    bool is_of_pieces = false;
-    // All blocks, in two dimensions their warps, walk equal parts of columns, so many of each: a launch of a
-    // multiple of blocks / walks, rounded up, does as well. 0: they share the planes out otherwise, or few
-    // walks all begin together.
-    int walks = 0;
-    // Only for grids whose extents, divided by these, leave these.
-    std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};
-    std::vector<int> exchanges;   // words of a block of threads, of each
     std::vector<int> reductions;  // that it gives, at each of its steps; indices into the plan's
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
-    std::array<std::int64_t, kMaxRank> most_extent{kAnyExtent, kAnyExtent, kAnyExtent};
     KernelPlan kernel;
+    std::variant<WholeGrid, OfPieces, Resident> kind;
+
+    const OfPieces* of_pieces() const { return std::get_if<OfPieces>(&kind); }  // null: it is another
+    const Resident* resident() const { return std::get_if<Resident>(&kind); }
 };
 
 struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block order

@@ -136,27 +136,38 @@ int parts_of_pieces(const Argument& argument) {
                                                       : static_cast<int>(PlanesPart::above_begin) + 1;
 }
 
-void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
-    require(block.steps >= 1 && block.levels >= 1 && (block.is_resident || block.levels <= block.steps),
-            "its time block does {} steps and leaves {} levels", block.steps, block.levels);
-    check_kernel(plan, block.kernel);
-    for (const int words : block.exchanges)
-        require(block.is_resident && words >= 1, "an exchange of its time block has {} words", words);
-    for (std::size_t axis = 0; axis < block.divisors.size(); ++axis) {
-        const std::int64_t divisor = block.divisors[axis], remainder = block.remainders[axis];
+void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::WholeGrid&) {
+    require(block.levels <= block.steps, "its time block does {} steps and leaves {} levels", block.steps,
+            block.levels);
+}
+
+void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock::OfPieces& pieces) {
+    check_kind(plan, block, TimeBlock::WholeGrid());
+    require(block.reductions.empty(), "its time block is of pieces, and gives reductions");
+    const auto make_walks = [&] {
+        if (plan.rank == 2) return pieces.walks <= block.kernel.blocks * block.kernel.threads[1];
+        return block.kernel.blocks % pieces.walks == 0;
+    };
+    require(pieces.walks == 0 || (pieces.walks > 0 && make_walks()),
+            "{} blocks of its time block make {} walks of each column", block.kernel.blocks, pieces.walks);
+}
+
+void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::Resident& resident) {
+    require(block.reductions.empty(), "its time block is resident, and gives reductions");
+    for (const int words : resident.exchanges)
+        require(words >= 1, "an exchange of its time block has {} words", words);
+    for (std::size_t axis = 0; axis < resident.divisors.size(); ++axis) {
+        const std::int64_t divisor = resident.divisors[axis], remainder = resident.remainders[axis];
         require(divisor >= 1 && remainder >= 0 && remainder < divisor,
                 "its time block is for grids that leave {} when divided by {}", remainder, divisor);
-        require(block.is_resident || divisor == 1,
-                "its time block is for multiples of {} cells, and is not resident", divisor);
     }
-    require(block.reductions.empty() || !(block.is_resident || block.is_of_pieces),
-            "its time block is resident or of pieces, and gives reductions");
-    const auto make_walks = [&] {
-        if (plan.rank == 2) return block.walks <= block.kernel.blocks * block.kernel.threads[1];
-        return block.kernel.blocks % block.walks == 0;
-    };
-    require(block.walks == 0 || (block.walks > 0 && block.is_of_pieces && make_walks()),
-            "{} blocks of its time block make {} walks of each column", block.kernel.blocks, block.walks);
+}
+
+void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
+    require(block.steps >= 1 && block.levels >= 1, "its time block does {} steps and leaves {} levels",
+            block.steps, block.levels);
+    check_kernel(plan, block.kernel);
+    std::visit([&](const auto& kind) { check_kind(plan, block, kind); }, block.kind);
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
     for (const Argument& argument : block.kernel.arguments) {
@@ -167,13 +178,15 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
                 "kernel '{}' takes the partial results of reduction {}, which it does not give",
                 block.kernel.name, argument.index);
         if (is_of_pieces(argument))
-            require(block.is_of_pieces && argument.part >= 0 && argument.part < parts_of_pieces(argument),
+            require(block.of_pieces() != nullptr && argument.part >= 0 &&
+                        argument.part < parts_of_pieces(argument),
                     "kernel '{}' takes part {} of what pieces of a grid give each other", block.kernel.name,
                     argument.part);
         if (!is_of_resident(argument)) continue;
-        require(block.is_resident, "its time block is not resident, and takes part in an exchange");
+        require(block.resident() != nullptr, "its time block is not resident, and takes part in an exchange");
         if (argument.kind == Argument::Kind::exchange)
-            require(in_range(argument.index, block.exchanges) && (argument.part == 0 || argument.part == 1),
+            require(in_range(argument.index, block.resident()->exchanges) &&
+                        (argument.part == 0 || argument.part == 1),
                     "kernel '{}' takes half {} of exchange {}", block.kernel.name, argument.part,
                     argument.index);
     }

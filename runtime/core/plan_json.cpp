@@ -234,14 +234,16 @@ Json time_block_json(const TimeBlock& block) {
                  {"least_extent", block.least_extent},
                  {"kernel", kernel_json(block.kernel)}};
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
-    if (block.is_of_pieces) json["is_of_pieces"] = true;
-    if (block.walks != 0) json["walks"] = block.walks;
-    if (block.is_resident) {
+    if (const TimeBlock::OfPieces* const pieces = block.of_pieces()) {
+        json["is_of_pieces"] = true;
+        if (pieces->walks != 0) json["walks"] = pieces->walks;
+    }
+    if (const TimeBlock::Resident* const resident = block.resident()) {
         json["is_resident"] = true;
-        json["exchanges"] = block.exchanges;
-        json["most_extent"] = block.most_extent;
-        json["divisors"] = block.divisors;
-        json["remainders"] = block.remainders;
+        json["exchanges"] = resident->exchanges;
+        json["most_extent"] = resident->most_extent;
+        json["divisors"] = resident->divisors;
+        json["remainders"] = resident->remainders;
     }
     return json;
 }
@@ -254,14 +256,14 @@ TimeBlock time_block_from(const Json& json) {
     block.least_extent = json.at("least_extent");
     block.kernel = kernel_from(json.at("kernel"));
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
-    if (json.contains("is_of_pieces")) block.is_of_pieces = json.at("is_of_pieces");
-    if (json.contains("walks")) block.walks = json.at("walks");
-    if (json.contains("is_resident")) {
-        block.is_resident = json.at("is_resident");
-        block.exchanges = json.at("exchanges").get<std::vector<int>>();
-        block.most_extent = json.at("most_extent");
-        block.divisors = json.at("divisors");
-        block.remainders = json.at("remainders");
+    if (json.value("is_of_pieces", false)) block.kind = TimeBlock::OfPieces{json.value("walks", 0)};
+    if (json.value("is_resident", false)) {
+        TimeBlock::Resident resident;
+        resident.exchanges = json.at("exchanges").get<std::vector<int>>();
+        resident.most_extent = json.at("most_extent");
+        resident.divisors = json.at("divisors");
+        resident.remainders = json.at("remainders");
+        block.kind = std::move(resident);
     }
     return block;
 }

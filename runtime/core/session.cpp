@@ -167,7 +167,8 @@ int Session::steps_at_once() const {
 
 std::int64_t Session::whole_steps(std::int64_t steps) const {
     const State& s = *state_;
-    if (s.block_kernel == nullptr || s.plan.time_block->is_resident || steps < s.plan.time_block->steps)
+    if (s.block_kernel == nullptr || s.plan.time_block->resident() != nullptr ||
+        steps < s.plan.time_block->steps)
         return steps;
     const std::int64_t at_once = s.plan.time_block->steps;
     return steps / at_once * at_once + (s.plan.time_block->is_whole ? 0 : 1);

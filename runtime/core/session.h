@@ -76,7 +76,7 @@ struct PartialResults {
 };
 
 // Planes of a launch, begin to end - 1, and in how many walks it goes through each column of cells
-// (TimeBlock::walks); 0: in the plan's.
+// (TimeBlock::OfPieces::walks); 0: in the plan's.
 struct PlaneRange {
     std::int64_t begin = 0, end = 0;
     int walks = 0;
@@ -212,7 +212,7 @@ public:
     bool reads_reductions() const;  // whether a step does
 
     // Of pieces of a grid that is cut along its last axis, one by one: how the plan's time block
-    // (TimeBlock::is_of_pieces) does its steps. Whether there is such a kernel here, and it fits:
+    // (TimeBlock::OfPieces) does its steps. Whether there is such a kernel here, and it fits:
     bool gives_planes() const;
     bool stores_ghosts() const;  // and whether it can at the neighbours
     // The piece below (side 0) or above: its arrays lie as these do, this device's kernels can write to them,

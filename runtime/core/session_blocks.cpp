@@ -25,8 +25,8 @@ void Session::State::find_time_block() {
     for (auto module = modules.rbegin(); module != modules.rend() && block_kernel == nullptr; ++module)
         block_kernel = (*module)->find_kernel(plan.time_block->kernel);
     if (block_kernel == nullptr) block_kernel = find_kernel(plan.time_block->kernel);  // throws
-    if (plan.time_block->is_resident) {
-        if (!make_resident()) block_kernel = nullptr;
+    if (const TimeBlock::Resident* const resident = plan.time_block->resident()) {
+        if (!make_resident(*resident)) block_kernel = nullptr;
         return;
     }
     const std::int64_t turn = std::lcm(cycle, std::int64_t{plan.time_block->levels});
@@ -38,11 +38,10 @@ void Session::State::find_time_block() {
                                     8 * rounds * plan.time_block->steps * plan.time_block->kernel.blocks);
 }
 
-bool Session::State::make_resident() {
-    const TimeBlock& block = *plan.time_block;
+bool Session::State::make_resident(const TimeBlock::Resident& block) {
     std::int64_t needed = 1;
     for (int axis = 0; axis < kMaxRank; ++axis) {
-        const std::int64_t tile = block.kernel.tile[static_cast<std::size_t>(axis)];
+        const std::int64_t tile = plan.time_block->kernel.tile[static_cast<std::size_t>(axis)];
         const auto index = static_cast<std::size_t>(axis);
         if (geometry.extent[axis] > block.most_extent[index]) return false;
         if (geometry.extent[axis] % block.divisors[index] != block.remainders[index]) return false;
@@ -64,7 +63,7 @@ bool Session::State::make_resident() {
 }
 
 PreparedLaunch::Value Session::State::exchange_value(int index, int part) const {
-    const auto words = std::int64_t{plan.time_block->exchanges[static_cast<std::size_t>(index)]};
+    const auto words = std::int64_t{plan.time_block->resident()->exchanges[static_cast<std::size_t>(index)]};
     PreparedLaunch::Value value{};
     if (part == 1) {
         value.i64 = words * std::accumulate(resident_blocks.begin(), resident_blocks.end(), std::int64_t{1},
@@ -120,7 +119,7 @@ const void* Session::State::block_partials_of_step(int place) const {
 }
 
 void Session::State::launch_block(std::int64_t phase, std::int64_t number) {
-    if (plan.time_block->is_of_pieces)  // which give no reductions
+    if (plan.time_block->of_pieces() != nullptr)  // which give no reductions
         return launch_planes(phase, {0, geometry.extent[plan.rank - 1]}, false);
     const KernelPlan& kernel = plan.time_block->kernel;
     PreparedLaunch& launch = block_launches[static_cast<std::size_t>(modulo(phase, cycle))];
@@ -142,7 +141,7 @@ void Session::State::count_blocks(std::int64_t rounds) {
 std::int64_t Session::State::step_in_blocks(std::int64_t count, bool with_results) {
     if (block_kernel == nullptr) return count;
     const TimeBlock& block = *plan.time_block;
-    if (block.is_resident) return step_resident(count, with_results);
+    if (block.resident() != nullptr) return step_resident(count, with_results);
     const std::int64_t singles = block.is_whole || !with_results ? 0 : 1;
     const std::int64_t before = steps_done, last = before + count - singles;
     const bool replayable = options.record && device->can_record();

@@ -1,4 +1,4 @@
-// Stepping by time blocks of pieces of a grid (TimeBlock::is_of_pieces).
+// Stepping by time blocks of pieces of a grid (TimeBlock::OfPieces).
 #include <algorithm>
 #include <limits>
 
@@ -28,14 +28,14 @@ void Session::State::launch_planes(std::int64_t phase, const PlaneRange& planes,
         if (kernel.arguments[i].kind == Argument::Kind::planes)
             launch.values[i].i32 =
                 static_cast<std::int32_t>(values[static_cast<std::size_t>(kernel.arguments[i].part)]);
-    const int usual = plan.time_block->walks;
+    const int usual = plan.time_block->of_pieces()->walks;
     const std::int64_t count =
         planes.walks == 0 || usual == 0 ? kernel.blocks : (kernel.blocks * planes.walks + usual - 1) / usual;
     device->launch(*block_kernel, {count, 1, 1}, launch.pointers.data());
 }
 
 bool Session::gives_planes() const {
-    return state_->block_kernel != nullptr && state_->plan.time_block->is_of_pieces;
+    return state_->block_kernel != nullptr && state_->plan.time_block->of_pieces() != nullptr;
 }
 
 bool Session::stores_ghosts() const {

@@ -197,7 +197,8 @@ struct Session::State {
     const void* block_partials_of_step(int place) const;  // of the last one
     // As many as it can; returns how many are left.
     std::int64_t step_in_blocks(std::int64_t count, bool with_results);
-    bool make_resident();  // false where its blocks are not all on the device at once
+    bool make_resident(
+        const TimeBlock::Resident& block);  // false where its blocks are not all on the device at once
     PreparedLaunch::Value exchange_value(int index, int part) const;
     std::int64_t step_resident(std::int64_t count, bool with_results);
     void leave_images_due();

@@ -12,7 +12,7 @@
 namespace halo::rt {
 
 bool Session::State::can_watch_blocks(const HostScalar& until) const {
-    if (block_kernel == nullptr || plan.time_block->is_resident) return false;
+    if (block_kernel == nullptr || plan.time_block->resident() != nullptr) return false;
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)
         if (reads_reduction(until, i) && place_in_block(static_cast<int>(i)) < 0) return false;
     return true;

@@ -51,7 +51,7 @@ struct PiecesOptions {
     std::int64_t interval = 1;         // steps from one exchange to the next
     std::vector<std::string> carried;  // fields that a step reads of the one before
     // The last of these that can be (Pieces::scheme()), up to this one. All but the first need a kernel for
-    // several steps (TimeBlock::is_of_pieces), of which the interval is a multiple, and a grid that is cut
+    // several steps (TimeBlock::OfPieces), of which the interval is a multiple, and a grid that is cut
     // along its last axis alone; direct exchange needs one for as many steps as the interval has.
     ExchangeScheme scheme = ExchangeScheme::direct;
     // Planes below and above that states need of the step before. Fewer ghosts are computed where it is

@@ -1,4 +1,4 @@
-// Steps by kernels that do several at once, and take part in the exchange (TimeBlock::is_of_pieces).
+// Steps by kernels that do several at once, and take part in the exchange (TimeBlock::OfPieces).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -168,7 +168,7 @@ void Pieces::launch_interiors_first(std::int64_t steps_after) {
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const auto now = ghosts_for(i, plan().time_block->steps), later = ghosts_for(i, steps_after);
         parts.push_back(interior_first(planes_for(i, steps_after), {now[0] + later[0], now[1] + later[1]},
-                                       plan().time_block->walks));
+                                       plan().time_block->of_pieces()->walks));
     }
     {
         const InLane urgent(Device::Lane::urgent, sessions_);

@@ -103,7 +103,8 @@ TEST_CASE("a kernel for rows that end alike does single steps on others") {
     drawn.grid = {19, 11, 1};  // one box along x, whose last thread has three cells of a row
     const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
     REQUIRE(lowered.has_value());
-    const rt::TimeBlock& block = *lowered->plan.time_block;
+    REQUIRE(lowered->plan.time_block->resident() != nullptr);
+    const rt::TimeBlock::Resident& block = *lowered->plan.time_block->resident();
     CHECK(block.divisors == std::array<std::int64_t, 3>{4, 1, 1});
     CHECK(block.remainders == std::array<std::int64_t, 3>{3, 0, 0});
     CHECK(block.most_extent[0] == 20);

@@ -43,11 +43,12 @@ LaunchPlan full_plan() {
     plan.kernels.push_back(plan.kernels[0]);
     plan.kernels.back().domain.kind = Domain::Kind::cells;
     TimeBlock block;
-    block.is_resident = true;
-    block.most_extent = {64, 12, TimeBlock::kAnyExtent};
-    block.divisors = {4, 8, 1};
-    block.remainders = {3, 0, 0};
-    block.exchanges = {1, 2};
+    TimeBlock::Resident on_chip;
+    on_chip.most_extent = {64, 12, TimeBlock::kAnyExtent};
+    on_chip.divisors = {4, 8, 1};
+    on_chip.remainders = {3, 0, 0};
+    on_chip.exchanges = {1, 2};
+    block.kind = on_chip;
     block.least_extent = {3, 2, 1};
     block.kernel.name = "resident";
     Argument resident;
@@ -69,8 +70,7 @@ LaunchPlan plan_of_pieces() {
     LaunchPlan plan = full_plan();
     const Argument array = plan.kernels[0].arguments[0];
     plan.time_block = TimeBlock{};
-    plan.time_block->is_of_pieces = true;
-    plan.time_block->walks = 3;
+    plan.time_block->kind = TimeBlock::OfPieces{3};
     plan.time_block->kernel.blocks = 12;
     plan.time_block->kernel.name = "several_steps";
     Argument given;
@@ -102,17 +102,18 @@ TEST_CASE("a plan survives the way through JSON") {
     const LaunchPlan copied = plan_from_json(plan_to_json(of_pieces));
     CHECK(plan_to_json(copied) == plan_to_json(of_pieces));
     REQUIRE(copied.time_block);
-    CHECK(copied.time_block->is_of_pieces);
-    CHECK(copied.time_block->walks == 3);
+    REQUIRE(copied.time_block->of_pieces() != nullptr);
+    CHECK(copied.time_block->of_pieces()->walks == 3);
     CHECK(copied.time_block->kernel.arguments[0].part == static_cast<int>(PlanesPart::above_begin));
     CHECK(copied.time_block->kernel.arguments[1].kind == Argument::Kind::neighbour);
 
     REQUIRE(copy.time_block);
-    CHECK(copy.time_block->is_resident);
-    CHECK(copy.time_block->most_extent[1] == 12);
-    CHECK(copy.time_block->divisors == std::array<std::int64_t, 3>{4, 8, 1});
-    CHECK(copy.time_block->remainders == std::array<std::int64_t, 3>{3, 0, 0});
-    CHECK(copy.time_block->exchanges == std::vector<int>{1, 2});
+    const TimeBlock::Resident* const resident = copy.time_block->resident();
+    REQUIRE(resident != nullptr);
+    CHECK(resident->most_extent[1] == 12);
+    CHECK(resident->divisors == std::array<std::int64_t, 3>{4, 8, 1});
+    CHECK(resident->remainders == std::array<std::int64_t, 3>{3, 0, 0});
+    CHECK(resident->exchanges == std::vector<int>{1, 2});
     CHECK(copy.time_block->kernel.arguments[0].kind == Argument::Kind::exchange);
     CHECK(copy.time_block->kernel.arguments[0].part == 1);
     CHECK(copy.time_block->kernel.arguments[2].kind == Argument::Kind::sent);
@@ -174,9 +175,9 @@ TEST_CASE("a time block takes no more of neighbours than pieces have") {
         return false;
     };
     CHECK_FALSE(is_refused([](TimeBlock&) {}));
-    CHECK(is_refused([](TimeBlock& block) { block.is_of_pieces = false; }));
-    CHECK(is_refused([](TimeBlock& block) { block.walks = 5; }));  // of 12 blocks
-    CHECK(is_refused([](TimeBlock& block) { block.walks = -1; }));
+    CHECK(is_refused([](TimeBlock& block) { block.kind = TimeBlock::WholeGrid{}; }));
+    CHECK(is_refused([](TimeBlock& block) { block.kind = TimeBlock::OfPieces{5}; }));  // of 12 blocks
+    CHECK(is_refused([](TimeBlock& block) { block.kind = TimeBlock::OfPieces{-1}; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[0].part = 4; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[0].part = -1; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[1].part = 2; }));
@@ -221,7 +222,7 @@ TEST_CASE("what takes part in an exchange is a resident block") {
     plan.time_block->kernel.arguments[0].index = 2;
     CHECK(why(plan).find("takes half 1 of exchange 2") != std::string::npos);
     plan = full_plan();
-    plan.time_block->exchanges[0] = 0;
+    std::get<TimeBlock::Resident>(plan.time_block->kind).exchanges[0] = 0;
     CHECK(why(plan).find("an exchange of its time block has 0 words") != std::string::npos);
     plan = full_plan();
     plan.kernels[0].arguments.push_back(plan.time_block->kernel.arguments[1]);
