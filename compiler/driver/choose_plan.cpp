@@ -220,6 +220,7 @@ PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options) {
     PlanChoice plan;
     plan.stages = choose_schedules(program, options);
     plan.single = single_step_cost(plan.stages, options.target, extent);
+    if (!options.watched.empty()) plan.single.looks = options.target.look_seconds;
     GroupingChooser(program, options, extent, plan).run();
     for (GroupingVerdict& each : plan.groupings)
         if (each.grouping) give_to_pieces(*each.grouping, program, options);

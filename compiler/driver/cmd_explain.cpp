@@ -337,12 +337,14 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
 
 std::string explain_single_steps(const Explanation& all, int width) {
     const schedule::StepCost& cost = all.choice.single;
-    return "single steps\n" + entry("predicted",
-                                    fmt::format("{} a step: {} for the cells and {} for {} launch{}",
-                                                format_step_time(cost.total()), format_step_time(cost.cells),
-                                                format_step_time(cost.launches), all.choice.stages.size(),
-                                                all.choice.stages.size() == 1 ? "" : "es"),
-                                    width);
+    std::string text =
+        fmt::format("{} a step: {} for the cells, {} for {} launch{}", format_step_time(cost.total()),
+                    format_step_time(cost.cells), format_step_time(cost.launches), all.choice.stages.size(),
+                    all.choice.stages.size() == 1 ? "" : "es");
+    if (cost.looks > 0)
+        text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.looks),
+                            all.options.watched.front());
+    return "single steps\n" + entry("predicted", text, width);
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {

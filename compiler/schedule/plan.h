@@ -37,10 +37,11 @@ struct Plan {
 // As --schedule takes them: the stages' in order, then the grouping where it is not single steps.
 std::vector<std::string> texts_of(const Plan& plan, int rank);
 
-// Seconds of a time step in single steps: all stages' cells by the model, and their launches.
+// Seconds of a time step in single steps, by the model: of all stages' cells, of their launches, and of the
+// host that looks at reductions after it.
 struct StepCost {
-    double cells = 0, launches = 0;
-    double total() const { return cells + launches; }
+    double cells = 0, launches = 0, looks = 0;
+    double total() const { return cells + launches + looks; }
 };
 
 }  // namespace halo::schedule

@@ -54,7 +54,8 @@ struct Target {
 
     // What the memories deliver, in bytes a second: copies of large arrays, copies within the L2 cache, and
     // what loads of all SMs get from L1 or shared memory; and what it takes from one kernel to the next,
-    // launched one by one or replayed as a graph, and for all blocks to wait for each other. These are of an
+    // launched one by one or replayed as a graph, for all blocks to wait for each other, and for the host to
+    // look at a reduction of a single step. These are of an
     // H200; `haloc doctor --measure` puts a device's own in their place. For choosing and explaining; no
     // limit.
     double dram_bandwidth = 4.29e12;
@@ -64,6 +65,7 @@ struct Target {
     double launch_seconds = 2.9e-6;
     double graph_launch_seconds = 0.72e-6;
     double barrier_seconds = 1.0e-6;
+    double look_seconds = 17e-6;
 };
 
 }  // namespace halo::schedule
