@@ -6,6 +6,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/emit/prelude.h"
+#include "compiler/kernel/helpers.h"
 #include "compiler/kernel/print.h"
 #include "compiler/kernel/walk.h"
 
@@ -64,7 +65,7 @@ protected:
     }
     // The helpers are few and the same words as in prelude.cuh.
     std::string prelude(const Program& program) const override {
-        std::set<std::string> used;
+        std::set<std::string> used;  // what others need comes before them in this order, too
         std::string text;
         for (const Type type : {Type::f16, Type::bf16}) {
             const bool is_used =
@@ -76,16 +77,15 @@ protected:
         }
         for (const KernelFunction& function : program.functions) {
             for_each_expr(function.body, [&](const Expr& expr) {
-                if (const auto* call = std::get_if<CallHelper>(&expr->kind)) used.insert(call->function);
+                const auto* call = std::get_if<CallHelper>(&expr->kind);
+                if (call == nullptr) return;
+                const HelperShape& shape = shape_of(call->helper);
+                used.insert(shape.name + (shape.has_cpu_form ? " cpu" : ""));
+                used.insert(shape.needs.begin(), shape.needs.end());
             });
         }
-        if (needs_philox(used)) used.insert("philox");  // before those that call it
-        for (const std::string& helper : used) {
-            if (helper.find("f16") != std::string::npos) {  // conversions are the machine's own business
-                text += prelude_section(helper + " cpu");
-                continue;
-            }
-            std::string section = prelude_section(helper);
+        for (const std::string& name : used) {
+            std::string section = prelude_section(name);
             for (const std::string device : {"__device__ __forceinline__", "__device__ inline"}) {
                 const std::size_t at = section.find(device);
                 if (at != std::string::npos) section.replace(at, device.size(), "static inline");

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
 
 #include "compiler/emit/emit.h"
 #include "compiler/emit/prelude.h"
+#include "compiler/kernel/helpers.h"
 #include "compiler/kernel/part.h"
 #include "compiler/kernel/print.h"
 #include "compiler/kernel/walk.h"
@@ -224,6 +224,11 @@ constexpr const char* kSections[] = {"f16",
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;
+    const auto use = [&](Helper helper) {
+        const HelperShape& shape = shape_of(helper);
+        used.insert(shape.name);
+        used.insert(shape.needs.begin(), shape.needs.end());
+    };
     for (const KernelFunction& function : program.functions) {
         for (const Parameter& parameter : function.parameters) {
             if (parameter.type == Type::f16 || parameter.type == Type::bf16)
@@ -235,8 +240,8 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 const bool widens = from == Type::f32 && load->to.type() == Type::f64;
                 const std::string to = widens ? " double" : "";
                 used.insert(fmt::format("load{} {}{}", load->width, type_name(from), to));
-                if (from == Type::f16) used.insert("f16_to_float");
-                if (from == Type::bf16) used.insert("bf16_to_float");
+                if (from == Type::f16) use(Helper::f16_to_float);
+                if (from == Type::bf16) use(Helper::bf16_to_float);
                 // Four long ones are two pairs.
                 if (from == Type::i64) used.insert("load2 long long");
             }
@@ -248,11 +253,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
                 used.insert("shared_address");
             }
-            if (const auto* call = std::get_if<CallStatement>(&statement.kind)) {
-                used.insert(call->function);
-                if (call->function.starts_with("send")) used.insert({"word_of", "send_pair"});
-                if (call->function == "await_words") used.insert({"look_at_word", "look_at_pair"});
-            }
+            if (const auto* call = std::get_if<RunHelper>(&statement.kind)) use(call->helper);
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
@@ -262,17 +263,12 @@ std::string CudaPrinter::prelude(const Program& program) const {
             }
         });
         for_each_expr(function.body, [&](const Expr& expr) {
-            if (const auto* call = std::get_if<CallHelper>(&expr->kind)) {
-                used.insert(call->function);
-            }
+            if (const auto* call = std::get_if<CallHelper>(&expr->kind)) use(call->helper);
             const auto* function_call = std::get_if<Call>(&expr->kind);
             if (function_call && function_call->fast && function_call->function == Function::rsqrt)
                 used.insert("fast_rsqrt");
         });
     }
-    if (needs_philox(used)) used.insert("philox");
-    if (used.count("block_min")) used.insert("keep_min");
-    if (used.count("block_max")) used.insert("keep_max");
     std::string text;
     for (const char* section : kSections) {
         if (!used.count(section)) continue;
@@ -282,11 +278,6 @@ std::string CudaPrinter::prelude(const Program& program) const {
 }
 
 }  // namespace
-
-bool needs_philox(const std::set<std::string>& helpers) {
-    return std::any_of(helpers.begin(), helpers.end(),
-                       [](const std::string& name) { return name.starts_with("random_"); });
-}
 
 std::string prelude_section(const std::string& name) {
     const std::string text = kPrelude;

@@ -1,7 +1,6 @@
 // The small device prelude: helpers that kernels call, each printed only where it is used.
 #pragma once
 
-#include <set>
 #include <string>
 
 namespace halo::emit {
@@ -9,9 +8,6 @@ namespace halo::emit {
 // The text of prelude.cuh, prelude_vectors.cuh and prelude_exchange.cuh: sections, each headed by a line `//
 // [name]`.
 extern const char* const kPrelude;
-
-// Whether one of the helpers draws random words.
-bool needs_philox(const std::set<std::string>& helpers);
 
 // One section's text without its heading.
 std::string prelude_section(const std::string& name);

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "compiler/kernel/helpers.h"
 #include "compiler/support/error.h"
 
 namespace halo::kernel {
@@ -134,8 +135,10 @@ Expr call(Function function, std::vector<Expr> arguments, bool fast) {
     const Type type = arguments.front().type();
     return make(type, Call{function, std::move(arguments), fast});
 }
-Expr call_helper(std::string function, std::vector<Expr> arguments, Type type) {
-    return make(type, CallHelper{std::move(function), std::move(arguments)});
+Expr call_helper(Helper helper, std::vector<Expr> arguments) {
+    const auto& result = shape_of(helper).result;
+    if (!result) throw InternalError("helper " + shape_of(helper).name + " has no value");
+    return make(*result, CallHelper{helper, std::move(arguments)});
 }
 Expr logical_not(Expr operand) {
     return make(Type::boolean, Not{std::move(operand)});

@@ -21,7 +21,7 @@ Expr address_of(std::string array, Expr index, Type type);
 Expr convert(Expr operand, Type type);  // the operand itself where it has the type
 Expr select(Expr condition, Expr then, Expr otherwise);
 Expr call(Function function, std::vector<Expr> arguments, bool fast = false);
-Expr call_helper(std::string function, std::vector<Expr> arguments, Type type);
+Expr call_helper(Helper helper, std::vector<Expr> arguments);  // one that has a value
 Expr logical_not(Expr operand);
 // The operator as it stands: nothing is folded or written in another order. Arithmetic of one type.
 Expr operation(Operator op, Expr left, Expr right);

@@ -1,7 +1,6 @@
-// The functions of compiler/emit/prelude.cuh that kernels call by name.
+// The functions of the prelude (compiler/emit/prelude*.cuh) that kernels call: all that is known of them.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +10,17 @@
 namespace halo::kernel {
 
 struct HelperShape {
+    Helper helper;
+    std::string name;  // as it is printed, and of its section of the prelude
     std::vector<Type> arguments;
-    std::optional<Type> result;  // none where it is called as a statement
-    bool has_barrier = false;
+    std::optional<Type> result = std::nullopt;  // none where it is run as a statement
+    bool has_barrier = false;                   // all threads of the block must call it
+    std::vector<std::string> needs = {};        // other sections of the prelude
+    bool has_cpu_form = false;                  // CPUs have a section of their own: `NAME cpu`
 };
 
-const std::map<std::string, HelperShape>& prelude_helpers();
+const std::vector<HelperShape>& helpers();  // in the order of Helper
+const HelperShape& shape_of(Helper helper);
+bool is_helper(const std::string& name);
 
 }  // namespace halo::kernel

@@ -13,10 +13,7 @@ namespace {
 
 void add_calls(const Block& body, std::set<std::string>& called) {
     for_each_statement(body, [&](const Statement& statement) {
-        if (const auto* call = std::get_if<CallStatement>(&statement.kind)) called.insert(call->function);
-    });
-    for_each_expr(body, [&](const Expr& expr) {
-        if (const auto* call = std::get_if<CallHelper>(&expr->kind)) called.insert(call->function);
+        if (const auto* call = std::get_if<CallFunction>(&statement.kind)) called.insert(call->function);
     });
 }
 

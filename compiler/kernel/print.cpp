@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compiler/kernel/build.h"
+#include "compiler/kernel/helpers.h"
 #include "compiler/kernel/wrap.h"
 
 namespace halo::kernel {
@@ -243,7 +244,7 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                 return name + "(" + arguments(call.arguments) + ")";
             },
             [&](const CallHelper& call) -> std::string {
-                return call.function + "(" + arguments(call.arguments) + ")";
+                return shape_of(call.helper).name + "(" + arguments(call.arguments) + ")";
             },
         },
         expr->kind);
@@ -373,7 +374,10 @@ void Printer::statement(const Statement& statement, int depth) {
             },
             [&](const Barrier&) { line(depth, barrier()); },
             [&](const Return&) { line(depth, "return;"); },
-            [&](const CallStatement& call) {
+            [&](const RunHelper& call) {
+                line(depth, fmt::format("{}({});", shape_of(call.helper).name, arguments(call.arguments)));
+            },
+            [&](const CallFunction& call) {
                 line(depth, fmt::format("{}({});", call.function, arguments(call.arguments)));
             },
             [&](const Comment& comment) { text_ += wrap_comment(comment.text, depth * 4); },

@@ -109,6 +109,62 @@ enum class Function : std::uint8_t {
     min,
     max
 };
+// The functions of the prelude that kernels call; helpers.h says what each takes and gives.
+enum class Helper : std::uint8_t {
+    random_f32,
+    random_f64,
+    random_radius_f32,
+    random_radius_f64,
+    random_turn_f32,
+    random_turn_f64,
+    first_image,
+    face_source,
+    keep_min,
+    keep_max,
+    keep_min_f32,
+    keep_max_f32,
+    block_sum,
+    block_min,
+    block_max,
+    same_in_warp,
+    meet_in_warp,
+    with_bit,
+    has_bit,
+    send_f32,
+    send2_f32,
+    send3_f32,
+    send_f64,
+    await_words,
+    low_f32,
+    high_f32,
+    value_f64,
+    lane_before_f32,
+    lane_after_f32,
+    of_lane_f32,
+    of_lane_f64,
+    lane_before_f64,
+    lane_after_f64,
+    f16_to_float,
+    bf16_to_float,
+    float_to_f16,
+    float_to_bf16,
+    int_to_u8,
+    long_to_int,
+    float_to_int,
+    float_to_long,
+    double_to_int,
+    double_to_long,
+    wrap_add,
+    wrap_sub,
+    wrap_mul,
+    floor_div,
+    floor_mod,
+    wrap_add_long,
+    wrap_sub_long,
+    wrap_mul_long,
+    floor_div_long,
+    floor_mod_long
+};
 enum class Builtin : std::uint8_t {
     thread_x,
     thread_y,
@@ -161,8 +217,8 @@ struct Call {
     std::vector<Expr> arguments;
     bool fast = false;  // f32: the hardware's approximation where there is one
 };
-struct CallHelper {  // a function of the prelude or of this program, for its value
-    std::string function;
+struct CallHelper {  // for its value
+    Helper helper;
     std::vector<Expr> arguments;
 };
 
@@ -256,7 +312,11 @@ struct Scope {  // a block of its own, for its names
 };
 struct Barrier {};  // __syncthreads
 struct Return {};
-struct CallStatement {  // a function of the prelude or of this program
+struct RunHelper {  // a helper without a value
+    Helper helper;
+    std::vector<Expr> arguments;
+};
+struct CallFunction {  // a function of this program
     std::string function;
     std::vector<Expr> arguments;
 };
@@ -267,8 +327,8 @@ struct BlankLine {};
 
 struct Statement {
     std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, CopyVector, CopyAsync,
-                 CommitCopies, AwaitCopies, StoreVector, For, If, Scope, Barrier, Return, CallStatement,
-                 Comment, BlankLine>
+                 CommitCopies, AwaitCopies, StoreVector, For, If, Scope, Barrier, Return, RunHelper,
+                 CallFunction, Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

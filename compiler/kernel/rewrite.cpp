@@ -80,7 +80,7 @@ Statement with_exprs(const Statement& statement, const Change& change) {
                 node.step = change(node.step);
             }
             if constexpr (std::is_same_v<Kind, If>) node.condition = change(node.condition);
-            if constexpr (std::is_same_v<Kind, CallStatement>)
+            if constexpr (std::is_same_v<Kind, RunHelper> || std::is_same_v<Kind, CallFunction>)
                 for (Expr& argument : node.arguments)
                     argument = change(argument);
             return Statement(std::move(node));
@@ -125,7 +125,7 @@ bool same_kind(const Kind& a, const Kind& b) {
     if constexpr (std::is_same_v<Kind, Call>)
         return a.function == b.function && a.fast == b.fast && same_all(a.arguments, b.arguments);
     if constexpr (std::is_same_v<Kind, CallHelper>)
-        return a.function == b.function && same_all(a.arguments, b.arguments);
+        return a.helper == b.helper && same_all(a.arguments, b.arguments);
     return false;
 }
 

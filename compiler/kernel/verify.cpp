@@ -27,6 +27,11 @@ struct Entity {
     bool constant = false;  // known when the text is printed
 };
 
+struct FunctionShape {
+    std::vector<Type> arguments;
+    bool has_barrier = false;
+};
+
 const char* word(Type type) {
     switch (type) {
         case Type::boolean:
@@ -96,7 +101,6 @@ public:
         where_ = "program";
         for (const char* face : {"kFixed", "kFree", "kClamp", "kMirror"})
             scopes_.back()[face].constant = true;
-        helpers_ = prelude_helpers();
         for (const NamedConstant& constant : program_.constants)
             declare(constant.name, {Entity::Kind::scalar, constant.type, false, 1, false, false, true});
         for (const ConstantArray& array : program_.constant_arrays) {
@@ -140,8 +144,7 @@ private:
 
     void check(const KernelFunction& function) {
         where_ = function.name;
-        if (!functions_.insert(function.name).second || find(function.name) ||
-            prelude_helpers().count(function.name)) {
+        if (!functions_.insert(function.name).second || find(function.name) || is_helper(function.name)) {
             fault("the name is given twice");
         }
         if (function.kind == KernelFunction::Kind::kernel && function.parameters.empty())
@@ -149,7 +152,7 @@ private:
         scopes_.emplace_back();
         left_ = false;
         varying_ = 0;
-        HelperShape shape;
+        FunctionShape shape;
         for (const Parameter& parameter : function.parameters) {
             const bool scalar = parameter.kind == Parameter::Kind::scalar;
             declare(parameter.name, {scalar ? Entity::Kind::scalar : Entity::Kind::pointer, parameter.type,
@@ -169,7 +172,7 @@ private:
         for_each_statement(function.body, [&](const Statement& statement) {
             shape.has_barrier = shape.has_barrier || std::holds_alternative<Barrier>(statement.kind);
         });
-        if (function.kind == KernelFunction::Kind::helper) helpers_[function.name] = shape;
+        if (function.kind == KernelFunction::Kind::helper) callable_[function.name] = shape;
     }
 
     void check(const Block& block) {
@@ -289,9 +292,15 @@ private:
     void check(const Comment&) {}
     void check(const BlankLine&) {}
 
-    void check(const CallStatement& node) {
-        const HelperShape* helper = check_call(node.function, node.arguments);
-        if (helper && helper->result) fault("the value of `{}` is not used", node.function);
+    void check(const RunHelper& node) {
+        const HelperShape& helper = check_helper(node.helper, node.arguments);
+        if (helper.result) fault("the value of `{}` is not used", helper.name);
+    }
+    void check(const CallFunction& node) {
+        const auto known = callable_.find(node.function);
+        if (known == callable_.end() || find(node.function))
+            return fault("function `{}` is not defined above", node.function);
+        check_call(node.function, known->second, node.arguments);
     }
 
     // Where all threads of the block must meet.
@@ -332,28 +341,25 @@ private:
         if (stores && !entity->writable) fault("`{}` is stored to, but not declared for it", address->array);
     }
 
-    const HelperShape* check_call(const std::string& name, const std::vector<Expr>& arguments) {
-        const auto helper = helpers_.find(name);
-        if (helper == helpers_.end() || find(name)) {
-            fault("helper `{}` is not defined above", name);
-            return nullptr;
-        }
-        const HelperShape& shape = helper->second;
-        if (shape.arguments.size() != arguments.size()) {
-            fault("`{}` takes {} arguments, not {}", name, shape.arguments.size(), arguments.size());
-            return &shape;
-        }
+    const HelperShape& check_helper(Helper helper, const std::vector<Expr>& arguments) {
+        const HelperShape& shape = shape_of(helper);
+        if (find(shape.name)) fault("helper `{}` is hidden by another name", shape.name);
+        check_call(shape.name, {shape.arguments, shape.has_barrier}, arguments);
+        return shape;
+    }
+
+    void check_call(const std::string& name, const FunctionShape& shape, const std::vector<Expr>& arguments) {
+        if (shape.arguments.size() != arguments.size())
+            return fault("`{}` takes {} arguments, not {}", name, shape.arguments.size(), arguments.size());
         for (std::size_t a = 0; a < arguments.size(); ++a) {
             const bool address =
                 arguments[a].has_value() && std::holds_alternative<AddressOf>(arguments[a]->kind);
-            if (address) {
+            if (address)
                 check_address(arguments[a], shape.arguments[a], false, true);
-            } else {
+            else
                 expect(arguments[a], shape.arguments[a], "an argument of `" + name + "`");
-            }
         }
         if (shape.has_barrier) meet("`" + name + "`");
-        return &shape;
     }
 
     // Checks an expression all through.
@@ -435,10 +441,9 @@ private:
             expect(argument, type, "a function's argument");
     }
     void check(const CallHelper& node, Type type) {
-        const HelperShape* helper = check_call(node.function, node.arguments);
-        if (!helper) return;
-        if (!helper->result) return fault("`{}` has no value", node.function);
-        if (*helper->result != type) fault("`{}` is read as {}", node.function, word(type));
+        const HelperShape& helper = check_helper(node.helper, node.arguments);
+        if (!helper.result) return fault("`{}` has no value", helper.name);
+        if (*helper.result != type) fault("`{}` is read as {}", helper.name, word(type));
     }
 
     // Whether the value may differ between a block's threads.
@@ -475,7 +480,7 @@ private:
     std::string where_;
     std::vector<std::string> faults_;
     std::vector<std::map<std::string, Entity>> scopes_;
-    std::map<std::string, HelperShape> helpers_;
+    std::map<std::string, FunctionShape> callable_;  // the functions above that are no kernels
     std::set<std::string> functions_;
     int varying_ = 0;    // conditions and loops around that may differ between threads
     bool left_ = false;  // some threads may have returned

@@ -86,7 +86,11 @@ void roots(const If& node, const Visit& visit) {
 void roots(const Scope&, const Visit&) {}
 void roots(const Barrier&, const Visit&) {}
 void roots(const Return&, const Visit&) {}
-void roots(const CallStatement& node, const Visit& visit) {
+void roots(const RunHelper& node, const Visit& visit) {
+    for (const Expr& argument : node.arguments)
+        visit(argument);
+}
+void roots(const CallFunction& node, const Visit& visit) {
     for (const Expr& argument : node.arguments)
         visit(argument);
 }

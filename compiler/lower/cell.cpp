@@ -342,19 +342,19 @@ private:
         throw InternalError("a table's column is read outside of its row");
     }
     Expr make(const ir::Expr& expr, const ir::Noise& noise, const std::string&) {
+        using kernel::Helper;
         const Type type = kernel_type(expr.type);
-        const auto draw = [&](const char* what) {
+        const auto draw = [&](kernel::Helper of_floats, kernel::Helper of_doubles) {
             std::vector<Expr> arguments;
             for (int axis = 0; axis < ir::kMaxRank; ++axis)
                 arguments.push_back(axis < program_.rank() ? grid_index(axis) : Expr(0));
             arguments.insert(arguments.end(), {Expr(noise.stream), context_.step(), context_.seed()});
-            const char* suffix = type == Type::f32 ? "_f32" : "_f64";
-            return kernel::call_helper(std::string(what) + suffix, std::move(arguments), type);
+            return kernel::call_helper(type == Type::f32 ? of_floats : of_doubles, std::move(arguments));
         };
-        if (noise.kind == ir::NoiseKind::uniform) return draw("random");
+        if (noise.kind == ir::NoiseKind::uniform) return draw(Helper::random_f32, Helper::random_f64);
         // Box and Muller's method; both draws are of the same four words.
-        const Expr drawn = declare(draw("random_radius"), "drawn");
-        const Expr turn = declare(draw("random_turn"), "turn");
+        const Expr drawn = declare(draw(Helper::random_radius_f32, Helper::random_radius_f64), "drawn");
+        const Expr turn = declare(draw(Helper::random_turn_f32, Helper::random_turn_f64), "turn");
         const Expr logarithm = kernel::call(kernel::Function::log, {drawn});
         const Expr radius =
             kernel::call(kernel::Function::sqrt, {kernel::real_literal(-2, type) * logarithm});

@@ -174,7 +174,7 @@ private:
         std::vector<bool> is_same(helper.parameters.size(), true);
         for (const KernelFunction& function : program_.functions) {
             kernel::for_each_statement(function.body, [&](const kernel::Statement& statement) {
-                const auto* call = std::get_if<kernel::CallStatement>(&statement.kind);
+                const auto* call = std::get_if<kernel::CallFunction>(&statement.kind);
                 if (call == nullptr || call->function != helper.name) return;
                 for (std::size_t i = 0; i < given.size(); ++i) {
                     const bool fits = is_constant(call->arguments[i]);
@@ -206,7 +206,7 @@ private:
         kernel::Block result;
         for (const kernel::Statement& each : body) {
             kernel::Statement kept = each;
-            if (auto* call = std::get_if<kernel::CallStatement>(&kept.kind);
+            if (auto* call = std::get_if<kernel::CallFunction>(&kept.kind);
                 call && call->function == helper) {
                 std::size_t i = 0;
                 std::erase_if(call->arguments, [&](const kernel::Expr&) { return gone[i++]; });

@@ -149,9 +149,8 @@ private:
         };
         const auto& faces = field_.boundary[axis_];
         const Expr source = kernel::call_helper(
-            "face_source",
-            {ghost_index(side, distance), extent(), constant(faces[0].kind), constant(faces[1].kind)},
-            Type::i32);
+            kernel::Helper::face_source,
+            {ghost_index(side, distance), extent(), constant(faces[0].kind), constant(faces[1].kind)});
         Block scope;
         scope.push_back(kernel::Declare{Type::i32, "source", source});
         const Expr shown = kernel::variable("source", Type::i32);

@@ -81,7 +81,7 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
                  Block inner) {
     const Expr image = kernel::variable(var, Type::i32);
     if (axis.low == BoundaryKind::periodic) {
-        const Expr first = kernel::call_helper("first_image", {own, n, axis.halo_low}, Type::i32);
+        const Expr first = kernel::call_helper(kernel::Helper::first_image, {own, n, axis.halo_low});
         return {kernel::For{var, first, n + axis.halo_high, n, kernel::Unroll::leave, std::move(inner)}};
     }
     if (!axis.mirrors()) {
@@ -95,10 +95,9 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
     const Expr at = kernel::variable(number, Type::i32);
     const Expr place = kernel::select(at < axis.halo_low, at - axis.halo_low,
                                       kernel::select(at == axis.halo_low, own, n + at - (axis.halo_low + 1)));
-    const Expr source = kernel::call_helper("face_source",
+    const Expr source = kernel::call_helper(kernel::Helper::face_source,
                                             {image, n, kernel::variable(constant_of(axis.low), Type::i32),
-                                             kernel::variable(constant_of(axis.high), Type::i32)},
-                                            Type::i32);
+                                             kernel::variable(constant_of(axis.high), Type::i32)});
     Block body;
     body.push_back(kernel::Declare{Type::i32, var, place});
     body.push_back(kernel::If{source == own, std::move(inner), {}});
@@ -257,7 +256,7 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
             arguments.push_back(context.extent(axis));
         if (rank > 1) arguments.push_back(context.pitch());
         if (rank > 2) arguments.push_back(context.slice());
-        Block store{kernel::CallStatement{function, std::move(arguments)}};
+        Block store{kernel::CallFunction{function, std::move(arguments)}};
         if (inside.has_value()) store = {kernel::If{inside, std::move(store), {}}};
         for (int axis = 1; axis < rank; ++axis) {
             if (cells[axis] == 1) continue;

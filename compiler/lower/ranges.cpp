@@ -38,9 +38,16 @@ Range product(const Range& a, const Range& b) {
     return {low, high};
 }
 
-std::string helper(const char* name, ir::Scalar type) {
-    return type == ir::Scalar::i64 ? std::string(name) + "_long" : name;
-}
+// One that exists for both widths of integers.
+struct OfWidth {
+    kernel::Helper of_int, of_long;
+    kernel::Helper operator()(ir::Scalar type) const { return type == ir::Scalar::i64 ? of_long : of_int; }
+};
+constexpr OfWidth kWrapAdd{kernel::Helper::wrap_add, kernel::Helper::wrap_add_long};
+constexpr OfWidth kWrapSub{kernel::Helper::wrap_sub, kernel::Helper::wrap_sub_long};
+constexpr OfWidth kWrapMul{kernel::Helper::wrap_mul, kernel::Helper::wrap_mul_long};
+constexpr OfWidth kFloorDiv{kernel::Helper::floor_div, kernel::Helper::floor_div_long};
+constexpr OfWidth kFloorMod{kernel::Helper::floor_mod, kernel::Helper::floor_mod_long};
 
 }  // namespace
 
@@ -132,29 +139,28 @@ Integers::Exact Integers::exact(ir::ExprId id) {
 Expr Integers::binary(ir::ExprId id, Expr left, Expr right) {
     const ir::Expr& expr = program_[id];
     const auto& node = std::get<ir::Binary>(expr.node);
-    const Type type = left.type();
     const bool is_plain = exact(id).fits;
-    const auto operation = [&](kernel::Operator op, const char* name) {
+    const auto operation = [&](kernel::Operator op, const OfWidth& helper) {
         if (is_plain) return kernel::operation(op, std::move(left), std::move(right));
-        return kernel::call_helper(helper(name, expr.type), {std::move(left), std::move(right)}, type);
+        return kernel::call_helper(helper(expr.type), {std::move(left), std::move(right)});
     };
     // C++ rounds towards zero: the same where nothing is negative.
     const bool same = range(node.left).low >= 0 && range(node.right).low >= 1;
-    const auto floored = [&](kernel::Operator op, const char* name) {
+    const auto floored = [&](kernel::Operator op, const OfWidth& helper) {
         if (same) return kernel::operation(op, std::move(left), std::move(right));
-        return kernel::call_helper(helper(name, expr.type), {std::move(left), std::move(right)}, type);
+        return kernel::call_helper(helper(expr.type), {std::move(left), std::move(right)});
     };
     switch (node.op) {
         case ir::BinaryOp::add:
-            return operation(kernel::Operator::add, "wrap_add");
+            return operation(kernel::Operator::add, kWrapAdd);
         case ir::BinaryOp::sub:
-            return operation(kernel::Operator::sub, "wrap_sub");
+            return operation(kernel::Operator::sub, kWrapSub);
         case ir::BinaryOp::mul:
-            return operation(kernel::Operator::mul, "wrap_mul");
+            return operation(kernel::Operator::mul, kWrapMul);
         case ir::BinaryOp::floor_div:
-            return floored(kernel::Operator::div, "floor_div");
+            return floored(kernel::Operator::div, kFloorDiv);
         case ir::BinaryOp::floor_mod:
-            return floored(kernel::Operator::mod, "floor_mod");
+            return floored(kernel::Operator::mod, kFloorMod);
         default:
             throw InternalError("no arithmetic of integers");
     }
@@ -163,15 +169,15 @@ Expr Integers::binary(ir::ExprId id, Expr left, Expr right) {
 Expr Integers::negate(ir::ExprId id, Expr operand) {
     if (exact(id).fits) return -std::move(operand);
     const Type type = operand.type();
-    return kernel::call_helper(helper("wrap_sub", program_[id].type),
-                               {kernel::int_literal(0, type), std::move(operand)}, type);
+    return kernel::call_helper(kWrapSub(program_[id].type),
+                               {kernel::int_literal(0, type), std::move(operand)});
 }
 
 Expr Integers::absolute(ir::ExprId id, Expr operand) {
     const Type type = operand.type();
     const Expr negative = exact(id).fits ? -operand
-                                         : kernel::call_helper(helper("wrap_sub", program_[id].type),
-                                                               {kernel::int_literal(0, type), operand}, type);
+                                         : kernel::call_helper(kWrapSub(program_[id].type),
+                                                               {kernel::int_literal(0, type), operand});
     return kernel::select(operand < kernel::int_literal(0, type), negative, operand);
 }
 

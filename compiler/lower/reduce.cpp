@@ -30,12 +30,16 @@ Expr combined(ir::ReduceOp op, const Expr& so_far, const Expr& value) {
     if (op == ir::ReduceOp::sum) return so_far + next;
     const bool is_least = op == ir::ReduceOp::min;
     if (type == Type::f32)
-        return kernel::call_helper(is_least ? "keep_min_f32" : "keep_max_f32", {so_far, next}, type);
-    return kernel::call_helper(is_least ? "keep_min" : "keep_max", {so_far, next}, type);
+        return kernel::call_helper(is_least ? kernel::Helper::keep_min_f32 : kernel::Helper::keep_max_f32,
+                                   {so_far, next});
+    return kernel::call_helper(is_least ? kernel::Helper::keep_min : kernel::Helper::keep_max,
+                               {so_far, next});
 }
 
-const char* block_helper(ir::ReduceOp op) {
-    return op == ir::ReduceOp::sum ? "block_sum" : op == ir::ReduceOp::min ? "block_min" : "block_max";
+kernel::Helper block_helper(ir::ReduceOp op) {
+    return op == ir::ReduceOp::sum   ? kernel::Helper::block_sum
+           : op == ir::ReduceOp::min ? kernel::Helper::block_min
+                                     : kernel::Helper::block_max;
 }
 
 void begin_reductions(Context& context, kernel::Block& body) {
@@ -81,8 +85,7 @@ void finish_reductions(Context& context, kernel::Block& body) {
     for (std::size_t r = 0; r < reductions.size(); ++r) {
         const std::string name = context.local(reductions[r]->name + "_of_block");
         body.push_back(kernel::Declare{
-            Type::f64, name,
-            kernel::call_helper(block_helper(reductions[r]->op), {result(context, r)}, Type::f64)});
+            Type::f64, name, kernel::call_helper(block_helper(reductions[r]->op), {result(context, r)})});
         kernel::Block store{
             kernel::Assign{kernel::element(context.partials(static_cast<int>(r)), {place}, Type::f64),
                            kernel::variable(name, Type::f64)}};

@@ -16,7 +16,7 @@ void reduce_cell(Context& context, const CellValues& values, const kernel::Expr&
 // of a block's threads.
 double identity(ir::ReduceOp op);
 kernel::Expr combined(ir::ReduceOp op, const kernel::Expr& so_far, const kernel::Expr& value);
-const char* block_helper(ir::ReduceOp op);
+kernel::Helper block_helper(ir::ReduceOp op);
 
 // The block's result into its place of the partials.
 void finish_reductions(Context& context, kernel::Block& body);

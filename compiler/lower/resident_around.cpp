@@ -249,8 +249,8 @@ void ResidentBlock::receive(const ResidentBox& box, Block& step) {
     step.push_back(kernel::BlankLine{});
     const std::string looks = declare_looks(box, list, step);
     step.push_back(kernel::DeclareArray{Type::i64, seen, {2 * list.pairs + list.singles}});
-    step.push_back(kernel::CallStatement{
-        "await_words",
+    step.push_back(kernel::RunHelper{
+        kernel::Helper::await_words,
         {kernel::address_of(seen, 0, Type::i64), kernel::address_of(looks, 0, Type::i32), list.pairs,
          list.singles, kernel::address_of(kept.exchange, half(box), Type::i64), variable("tag")}});
     for (const Slab& slab : list.all)
@@ -293,11 +293,11 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
         return kernel::element(words, {first + number}, Type::i64);
     };
     const auto value = [&](int cell) {
-        if (type == Type::f64) return kernel::call_helper("value_f64", {seen(cell, 0)}, type);
+        if (type == Type::f64) return kernel::call_helper(kernel::Helper::value_f64, {seen(cell, 0)});
         const int of_piece = units.has_threes ? 3 : 2;
         const int within = cell % of_piece;
-        return kernel::call_helper(within == 1 ? "high_f32" : "low_f32", {seen(cell / of_piece, within / 2)},
-                                   type);
+        return kernel::call_helper(within == 1 ? kernel::Helper::high_f32 : kernel::Helper::low_f32,
+                                   {seen(cell / of_piece, within / 2)});
     };
     Block takes;
     if (slab.is_beside && units.cells > 1 && type == Type::f32) {

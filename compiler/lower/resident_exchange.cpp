@@ -107,7 +107,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
     const Units rows = units_of(box, false), sides = units_of(box, true);
     const auto add_bit = [&](const std::string& bits, const Expr& bit) {
         return kernel::Assign{variable(bits),
-                              kernel::call_helper("with_bit", {variable(bits), bit}, Type::i32)};
+                              kernel::call_helper(kernel::Helper::with_bit, {variable(bits), bit})};
     };
     const auto of_face = [&](int axis, int side) {
         const Expr at = in_box(axis);
@@ -192,10 +192,11 @@ ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Unit
             arguments.push_back(cell(next++));
         arguments.push_back(variable("tag"));
         arguments.push_back(is_asked);
-        const std::string name = is_wide      ? "send_f64"
-                                 : count == 1 ? "send_f32"
-                                              : "send" + std::to_string(count) + "_f32";
-        send.push_back(kernel::CallStatement{name, std::move(arguments)});
+        const auto helper = is_wide      ? kernel::Helper::send_f64
+                            : count == 1 ? kernel::Helper::send_f32
+                            : count == 2 ? kernel::Helper::send2_f32
+                                         : kernel::Helper::send3_f32;
+        send.push_back(kernel::RunHelper{helper, std::move(arguments)});
     }
     return send;
 }
@@ -206,7 +207,7 @@ void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
     const Units units = units_of(box, false);
     const Expr after = (loop(2) * box.own[1] + loop(1)) * units.in_row;
     const Expr bit = loop(2) * cells(1) + loop(1);
-    const Expr is_asked = kernel::call_helper("has_bit", {variable(kept.sends), bit}, Type::boolean);
+    const Expr is_asked = kernel::call_helper(kernel::Helper::has_bit, {variable(kept.sends), bit});
     append(row, send_unit(box, units, kept.unit, after, is_asked,
                           [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
 }
@@ -218,7 +219,7 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     const Units units = units_of(box, true);
     const auto send_column = [&](int side, int x, Block& column) {
         const Expr is_asked =
-            kernel::call_helper("has_bit", {variable(kept.side_sends), x + side * cells(0)}, Type::boolean);
+            kernel::call_helper(kernel::Helper::has_bit, {variable(kept.side_sends), x + side * cells(0)});
         for (int y = 0; y < cells(1); y += units.cells) {
             const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * units.in_row + y / units.cells;
             append(column, send_unit(box, units, kept.side_units[side], after, is_asked, [&](int cell) {

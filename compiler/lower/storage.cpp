@@ -75,9 +75,9 @@ bool is_narrow(const ir::Field& field) {
 Expr loaded(Expr element, const ir::Field& field) {
     switch (field.storage) {
         case ir::Storage::f16:
-            return kernel::call_helper("f16_to_float", {std::move(element)}, Type::f32);
+            return kernel::call_helper(kernel::Helper::f16_to_float, {std::move(element)});
         case ir::Storage::bf16:
-            return kernel::call_helper("bf16_to_float", {std::move(element)}, Type::f32);
+            return kernel::call_helper(kernel::Helper::bf16_to_float, {std::move(element)});
         default:
             return kernel::convert(std::move(element), kernel_type(field.type));
     }
@@ -86,11 +86,11 @@ Expr loaded(Expr element, const ir::Field& field) {
 Expr stored(Expr value, const ir::Field& field) {
     switch (field.storage) {
         case ir::Storage::f16:
-            return kernel::call_helper("float_to_f16", {std::move(value)}, Type::f16);
+            return kernel::call_helper(kernel::Helper::float_to_f16, {std::move(value)});
         case ir::Storage::bf16:
-            return kernel::call_helper("float_to_bf16", {std::move(value)}, Type::bf16);
+            return kernel::call_helper(kernel::Helper::float_to_bf16, {std::move(value)});
         case ir::Storage::u8:
-            return kernel::call_helper("int_to_u8", {std::move(value)}, Type::u8);
+            return kernel::call_helper(kernel::Helper::int_to_u8, {std::move(value)});
         default:
             return kernel::convert(std::move(value), storage_type(field.storage));
     }
@@ -105,11 +105,13 @@ Expr converted(Expr value, Type type) {
         return value != zero;
     }
     if (type == Type::i32 && from == Type::i64)
-        return kernel::call_helper("long_to_int", {std::move(value)}, Type::i32);
+        return kernel::call_helper(kernel::Helper::long_to_int, {std::move(value)});
     if (kernel::is_integer(type) && kernel::is_real(from)) {
-        const char* helper = type == Type::i32 ? (from == Type::f32 ? "float_to_int" : "double_to_int")
-                                               : (from == Type::f32 ? "float_to_long" : "double_to_long");
-        return kernel::call_helper(helper, {kernel::call(kernel::Function::round, {std::move(value)})}, type);
+        using kernel::Helper;
+        const Helper helper = type == Type::i32
+                                  ? (from == Type::f32 ? Helper::float_to_int : Helper::double_to_int)
+                                  : (from == Type::f32 ? Helper::float_to_long : Helper::double_to_long);
+        return kernel::call_helper(helper, {kernel::call(kernel::Function::round, {std::move(value)})});
     }
     return kernel::convert(std::move(value), type);
 }

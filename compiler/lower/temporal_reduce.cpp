@@ -94,8 +94,7 @@ void TemporalStages::finish_reductions(Block& body) {
         const std::string name = context.local(reductions[r]->name + "_of_block");
         const Expr of_thread_here = kernel::convert(of_thread(*reductions[r]).at({step()}), Type::f64);
         of_step.push_back(kernel::Declare{
-            Type::f64, name,
-            kernel::call_helper(block_helper(reductions[r]->op), {of_thread_here}, Type::f64)});
+            Type::f64, name, kernel::call_helper(block_helper(reductions[r]->op), {of_thread_here})});
         of_step.push_back(kernel::If{
             frame_.warp + frame_.lane == 0,
             {kernel::Assign{kernel::element(context.step_partials(static_cast<int>(r)), {place}, Type::f64),

@@ -27,7 +27,7 @@ private:
         frame_.lane = variable("lane");
         frame_.warp = 0;
         if (frame_.warps > 1) {
-            declare("warp", kernel::call_helper("same_in_warp", {kernel::thread_index(1)}, Type::i32));
+            declare("warp", kernel::call_helper(kernel::Helper::same_in_warp, {kernel::thread_index(1)}));
             frame_.warp = variable("warp");
         }
         frame_.row = frame_.warp * frame_.k_cells_y;

@@ -13,11 +13,11 @@ using kernel::Type;
 
 namespace {
 
-const char* helper_before(Type type) {
-    return type == Type::f32 ? "lane_before_f32" : "lane_before_f64";
+kernel::Helper helper_before(Type type) {
+    return type == Type::f32 ? kernel::Helper::lane_before_f32 : kernel::Helper::lane_before_f64;
 }
-const char* helper_after(Type type) {
-    return type == Type::f32 ? "lane_after_f32" : "lane_after_f64";
+kernel::Helper helper_after(Type type) {
+    return type == Type::f32 ? kernel::Helper::lane_after_f32 : kernel::Helper::lane_after_f64;
 }
 
 }  // namespace
@@ -162,10 +162,10 @@ void TemporalStages::gather_columns(const Queue& queue, const Window& window, Bl
     Block row;
     for (int x = 0; x < left; ++x)
         row.push_back(kernel::Assign{
-            window(y, x), kernel::call_helper(helper_before(type), {window(y, x + frame_.cells_x)}, type)});
+            window(y, x), kernel::call_helper(helper_before(type), {window(y, x + frame_.cells_x)})});
     for (int x = 0; x < right; ++x)
         row.push_back(kernel::Assign{window(y, left + frame_.cells_x + x),
-                                     kernel::call_helper(helper_after(type), {window(y, left + x)}, type)});
+                                     kernel::call_helper(helper_after(type), {window(y, left + x)})});
     if (!row.empty()) append(body, loop_over("y", count, std::move(row)));
 }
 

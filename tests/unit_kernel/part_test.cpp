@@ -29,18 +29,16 @@ std::vector<std::string> names(const Program& program) {
 
 TEST_CASE("a part has the wanted kernels, the helpers that they call, and what all share") {
     using Kind = KernelFunction::Kind;
-    const auto value_of = [](const std::string& helper) {
-        return Block{Declare{Type::f32, "v", call_helper(helper, {f32("a")}, Type::f32)}};
-    };
+    const auto calls = [](const std::string& function) { return Block{CallFunction{function, {f32("a")}}}; };
     Program program;
     program.header = {"a line"};
     program.constant_arrays = {{Type::f32, "weights", 3, ""}};
     program.functions = {
         function(Kind::helper, "inner", {Return{}}),
-        function(Kind::helper, "outer", value_of("inner")),
+        function(Kind::helper, "outer", calls("inner")),
         function(Kind::helper, "other", {Return{}}),
-        function(Kind::kernel, "first", value_of("outer")),
-        function(Kind::kernel, "second", {If{i32("n") < 2, {CallStatement{"other", {}}}, {}}}),
+        function(Kind::kernel, "first", calls("outer")),
+        function(Kind::kernel, "second", {If{i32("n") < 2, {CallFunction{"other", {}}}, {}}}),
     };
     const auto part = [&](const std::string& kernel) {
         return part_of(program, [&](const KernelFunction& each) { return each.name == kernel; });

@@ -154,21 +154,22 @@ TEST_CASE("only what is declared for it is stored to") {
 
 TEST_CASE("helpers are the prelude's, or defined above") {
     const Expr d = real_literal(1, Type::f64);
-    CHECK(faults({Declare{Type::f64, "a", call_helper("keep_min", {d, d}, Type::f64)}}) == "");
-    CHECK(faults({Declare{Type::f64, "a", call_helper("keep_min", {d}, Type::f64)}}) ==
+    CHECK(faults({Declare{Type::f64, "a", call_helper(Helper::keep_min, {d, d})}}) == "");
+    CHECK(faults({Declare{Type::f64, "a", call_helper(Helper::keep_min, {d})}}) ==
           "k: `keep_min` takes 2 arguments, not 1");
-    CHECK(faults({Declare{Type::f64, "a", call_helper("keep_best", {d, d}, Type::f64)}}) ==
-          "k: helper `keep_best` is not defined above");
-    CHECK(faults({CallStatement{"keep_min", {d, d}}}) == "k: the value of `keep_min` is not used");
+    CHECK(faults({Declare{Type::f64, "keep_min", d},
+                  Declare{Type::f64, "a", call_helper(Helper::keep_min, {d, d})}}) ==
+          "k: helper `keep_min` is hidden by another name");
+    CHECK(faults({RunHelper{Helper::keep_min, {d, d}}}) == "k: the value of `keep_min` is not used");
 
-    Program program = kernel_of({CallStatement{"store", {address_of("u", 0, Type::f32), i32("n")}}});
-    CHECK(all(verify(program)) == "k: helper `store` is not defined above");
+    Program program = kernel_of({CallFunction{"store", {address_of("u", 0, Type::f32), i32("n")}}});
+    CHECK(all(verify(program)) == "k: function `store` is not defined above");
     KernelFunction helper = program.functions[0];
     helper.kind = KernelFunction::Kind::helper;
     helper.name = "store";
     helper.body = {Assign{u(i32("n")), kOne}};
     program.functions.push_back(helper);
-    CHECK(all(verify(program)) == "k: helper `store` is not defined above");
+    CHECK(all(verify(program)) == "k: function `store` is not defined above");
     std::swap(program.functions[0], program.functions[1]);
     CHECK(all(verify(program)) == "");
 }
@@ -187,8 +188,7 @@ TEST_CASE("all threads of a block come to its barriers") {
     CHECK(faults({If{thread() < 4, {Return{}}, {}}, Barrier{}}) ==
           "k: a barrier comes after some threads may have returned");
     CHECK(faults({If{i32("n") < 4, {Return{}}, {}}, Barrier{}}) == "");
-    CHECK(faults(
-              {If{thread() == 0, {Declare{Type::f64, "s", call_helper("block_sum", {d}, Type::f64)}}, {}}}) ==
+    CHECK(faults({If{thread() == 0, {Declare{Type::f64, "s", call_helper(Helper::block_sum, {d})}}, {}}}) ==
           "k: `block_sum` " + divided);
 }
 

@@ -27,12 +27,12 @@ TEST_CASE("every variable of a body is visited") {
         Declare{Type::f32, "new", select(v("a") < v("b"), -v("c"), call(Function::sqrt, {v("d")}))},
         DeclarePointer{Type::f32, "row", to("e")},
         DeclareArray{Type::f32, "array", {i32("f")}},
-        Assign{at("g"), call_helper("keep_min", {convert(v("h"), Type::f64), v("i")}, Type::f64)},
+        Assign{at("g"), call_helper(Helper::keep_min, {convert(v("h"), Type::f64), v("i")})},
         LoadVector{at("j"), to("k")},
         CopyVector{at("l"), to("m")},
         StoreVector{to("n"), at("o")},
         For{"x", i32("p"), i32("q"), i32("r"), Unroll::leave, {If{logical_not(v("s") < v("t")), {}, {}}}},
-        CallStatement{"helper", {i32("u")}},
+        CallFunction{"helper", {i32("u")}},
     };
     std::string names;
     for_each_expr(body, [&](const Expr& expr) {
