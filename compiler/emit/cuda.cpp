@@ -28,7 +28,16 @@ protected:
         const std::string name = function_name(function, Type::f32);
         return function == Function::rsqrt ? "fast_rsqrt" : "__" + name;
     }
-    std::string barrier() const override { return "__syncthreads();"; }
+    std::string barrier(Barrier::Of of) const override {
+        return of == Barrier::Of::warp ? "__syncwarp();" : "__syncthreads();";
+    }
+    std::string shuffle(Shuffle::From from, const std::string& operand,
+                        const std::string& index) const override {
+        const char* direction = from == Shuffle::From::before  ? "_up"
+                                : from == Shuffle::From::after ? "_down"
+                                                               : "";
+        return fmt::format("__shfl{}_sync(0xffffffff, {}, {})", direction, operand, index);
+    }
     std::string shared_qualifier() const override { return "__shared__ "; }
     std::string unroll_pragma(const For& loop) const override {
         switch (loop.unroll) {
@@ -182,14 +191,6 @@ constexpr const char* kSections[] = {"f16",
                                      "copy2_async long long",
                                      "commit_copies",
                                      "await_copies",
-                                     "meet_in_warp",
-                                     "same_in_warp",
-                                     "lane_before_f32",
-                                     "lane_after_f32",
-                                     "lane_before_f64",
-                                     "lane_after_f64",
-                                     "of_lane_f32",
-                                     "of_lane_f64",
                                      "with_bit",
                                      "has_bit",
                                      "word_of",

@@ -22,6 +22,7 @@ Expr convert(Expr operand, Type type);  // the operand itself where it has the t
 Expr select(Expr condition, Expr then, Expr otherwise);
 Expr call(Function function, std::vector<Expr> arguments, bool fast = false);
 Expr call_helper(Helper helper, std::vector<Expr> arguments);  // one that has a value
+Expr shuffle(Shuffle::From from, Expr operand, Expr index);
 Expr logical_not(Expr operand);
 // The operator as it stands: nothing is folded or written in another order. Arithmetic of one type.
 Expr operation(Operator op, Expr left, Expr right);

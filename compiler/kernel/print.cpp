@@ -109,6 +109,17 @@ std::string Printer::fast_function_name(Function function) const {
     return "fast_" + function_name(function, Type::f32);
 }
 
+std::string Printer::barrier(Barrier::Of of) const {
+    return of == Barrier::Of::warp ? "warp_barrier();" : "barrier();";
+}
+
+std::string Printer::shuffle(Shuffle::From from, const std::string& operand, const std::string& index) const {
+    const char* word = from == Shuffle::From::before  ? "before"
+                       : from == Shuffle::From::after ? "after"
+                                                      : "of";
+    return fmt::format("lane_{}({}, {})", word, operand, index);
+}
+
 std::string Printer::unroll_pragma(const For& loop) const {
     return loop.unroll == Unroll::full        ? "unroll"
            : loop.unroll == Unroll::none      ? "no unroll"
@@ -246,6 +257,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             [&](const CallHelper& call) -> std::string {
                 return shape_of(call.helper).name + "(" + arguments(call.arguments) + ")";
             },
+            [&](const Shuffle& node) -> std::string {
+                return shuffle(node.from, expression(node.operand), expression(node.index));
+            },
         },
         expr->kind);
 }
@@ -372,7 +386,7 @@ void Printer::statement(const Statement& statement, int depth) {
                 block(scope.body, depth + 1);
                 line(depth, "}");
             },
-            [&](const Barrier&) { line(depth, barrier()); },
+            [&](const Barrier& barrier_of) { line(depth, barrier(barrier_of.of)); },
             [&](const Return&) { line(depth, "return;"); },
             [&](const RunHelper& call) {
                 line(depth, fmt::format("{}({});", shape_of(call.helper).name, arguments(call.arguments)));

@@ -22,7 +22,9 @@ protected:
     virtual std::string builtin_name(Builtin builtin) const;
     virtual std::string function_name(Function function, Type type) const;
     virtual std::string fast_function_name(Function function) const;  // f32
-    virtual std::string barrier() const { return "barrier();"; }
+    virtual std::string barrier(Barrier::Of of) const;
+    virtual std::string shuffle(Shuffle::From from, const std::string& operand,
+                                const std::string& index) const;
     virtual std::string shared_qualifier() const { return "shared "; }
     virtual std::string unroll_pragma(const For& loop) const;
     virtual std::string constant_array(const ConstantArray& array) const;

@@ -126,8 +126,6 @@ enum class Helper : std::uint8_t {
     block_sum,
     block_min,
     block_max,
-    same_in_warp,
-    meet_in_warp,
     with_bit,
     has_bit,
     send_f32,
@@ -138,12 +136,6 @@ enum class Helper : std::uint8_t {
     low_f32,
     high_f32,
     value_f64,
-    lane_before_f32,
-    lane_after_f32,
-    of_lane_f32,
-    of_lane_f64,
-    lane_before_f64,
-    lane_after_f64,
     f16_to_float,
     bf16_to_float,
     float_to_f16,
@@ -222,10 +214,19 @@ struct CallHelper {  // for its value
     std::vector<Expr> arguments;
 };
 
+// What another lane of the warp has of the operand: the one `index` lanes before this one or after it (its
+// own where there is none), or lane number `index`. All lanes of the warp must come.
+struct Shuffle {
+    enum class From : std::uint8_t { before, after, lane };
+    From from;
+    Expr operand;
+    Expr index;
+};
+
 struct Node {
     Type type = Type::i32;
     std::variant<IntLiteral, RealLiteral, Variable, BuiltinIndex, Element, AddressOf, Negate, Not, Convert,
-                 Binary, Select, Call, CallHelper>
+                 Binary, Select, Call, CallHelper, Shuffle>
         kind;
 };
 
@@ -310,7 +311,11 @@ struct If {
 struct Scope {  // a block of its own, for its names
     Block body;
 };
-struct Barrier {};  // __syncthreads
+// All of these threads come here before one goes on; what they wrote to shared memory is seen after it.
+struct Barrier {
+    enum class Of : std::uint8_t { block, warp };
+    Of of = Of::block;
+};
 struct Return {};
 struct RunHelper {  // a helper without a value
     Helper helper;

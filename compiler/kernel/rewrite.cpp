@@ -126,6 +126,8 @@ bool same_kind(const Kind& a, const Kind& b) {
         return a.function == b.function && a.fast == b.fast && same_all(a.arguments, b.arguments);
     if constexpr (std::is_same_v<Kind, CallHelper>)
         return a.helper == b.helper && same_all(a.arguments, b.arguments);
+    if constexpr (std::is_same_v<Kind, Shuffle>)
+        return a.from == b.from && same(a.operand, b.operand) && same(a.index, b.index);
     return false;
 }
 

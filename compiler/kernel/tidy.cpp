@@ -102,7 +102,8 @@ private:
         for_each_expr(first.condition, [&](const Expr& expr) {
             const auto* variable = std::get_if<Variable>(&expr->kind);
             if (variable != nullptr && mutable_.count(variable->name) != 0) is_lasting = false;
-            if (std::holds_alternative<Element>(expr->kind) || std::holds_alternative<CallHelper>(expr->kind))
+            if (std::holds_alternative<Element>(expr->kind) ||
+                std::holds_alternative<CallHelper>(expr->kind) || std::holds_alternative<Shuffle>(expr->kind))
                 is_lasting = false;
         });
         const bool leaves = std::ranges::any_of(

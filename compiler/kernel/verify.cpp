@@ -9,6 +9,7 @@
 
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/helpers.h"
+#include "compiler/kernel/type_word.h"
 #include "compiler/kernel/walk.h"
 #include "compiler/support/error.h"
 
@@ -31,28 +32,6 @@ struct FunctionShape {
     std::vector<Type> arguments;
     bool has_barrier = false;
 };
-
-const char* word(Type type) {
-    switch (type) {
-        case Type::boolean:
-            return "boolean";
-        case Type::i32:
-            return "i32";
-        case Type::i64:
-            return "i64";
-        case Type::f32:
-            return "f32";
-        case Type::f64:
-            return "f64";
-        case Type::u8:
-            return "u8";
-        case Type::f16:
-            return "f16";
-        case Type::bf16:
-            return "bf16";
-    }
-    return "";
-}
 
 // A value of `from` may be stored where a `to` is.
 bool fits_in(Type from, Type to) {
@@ -170,7 +149,8 @@ private:
         check(function.body);
         scopes_.pop_back();
         for_each_statement(function.body, [&](const Statement& statement) {
-            shape.has_barrier = shape.has_barrier || std::holds_alternative<Barrier>(statement.kind);
+            const auto* barrier = std::get_if<Barrier>(&statement.kind);
+            shape.has_barrier = shape.has_barrier || (barrier && barrier->of == Barrier::Of::block);
         });
         if (function.kind == KernelFunction::Kind::helper) callable_[function.name] = shape;
     }
@@ -287,7 +267,9 @@ private:
     }
 
     void check(const Scope& node) { check_scope(node.body, false); }
-    void check(const Barrier&) { meet("a barrier"); }
+    void check(const Barrier& node) {
+        if (node.of == Barrier::Of::block) meet("a barrier");
+    }
     void check(const Return&) { left_ = left_ || varying_ > 0; }
     void check(const Comment&) {}
     void check(const BlankLine&) {}
@@ -445,6 +427,11 @@ private:
         if (!helper.result) return fault("`{}` has no value", helper.name);
         if (*helper.result != type) fault("`{}` is read as {}", helper.name, word(type));
     }
+    void check(const Shuffle& node, Type type) {
+        expect(node.operand, type, "what a shuffle moves");
+        if (size_of(type) < 4) fault("a shuffle moves {}", word(type));
+        expect(node.index, Type::i32, "a shuffle's lane");
+    }
 
     // Whether the value may differ between a block's threads.
     bool varies(const Expr& expr) const {
@@ -457,7 +444,8 @@ private:
                 found = found || (entity && entity->varies);
             }
             found = found || std::holds_alternative<Element>(part->kind) ||
-                    std::holds_alternative<CallHelper>(part->kind);
+                    std::holds_alternative<CallHelper>(part->kind) ||
+                    std::holds_alternative<Shuffle>(part->kind);
         });
         return found;
     }

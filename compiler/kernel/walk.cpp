@@ -42,6 +42,10 @@ void operands(const CallHelper& node, const Visit& visit) {
     for (const Expr& argument : node.arguments)
         visit(argument);
 }
+void operands(const Shuffle& node, const Visit& visit) {
+    visit(node.operand);
+    visit(node.index);
+}
 
 void roots(const Declare& node, const Visit& visit) {
     visit(node.value);

@@ -183,6 +183,10 @@ std::vector<int> plan_reductions(const StageView& view, const rt::LaunchPlan& pl
     return indices;
 }
 
+std::string schedule_line(const std::string& words) {
+    return "Schedule: " + words + ".";
+}
+
 void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowered& lowered) {
     for (rt::FieldPlan& field : lowered.plan.fields)
         if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
@@ -217,7 +221,8 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     context.enter(whole);
     function.comment = {fmt::format("{} time step{} in one pass over memory. ", schedule.steps,
                                     schedule.steps == 1 ? "" : "s") +
-                        level_words(context)};
+                            level_words(context),
+                        schedule_line(schedule::print(schedule, program.rank()))};
     function.threads = 32 * schedule.warps;
     function.min_blocks = schedule.min_blocks;
     function.parameters = context.parameters();
@@ -277,6 +282,7 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     function.name = kernel_names.take(whole.name);
     context.enter(whole);
     function.comment = {"All time steps of a launch, with the grid on the chip. " + level_words(context),
+                        schedule_line(schedule::print(schedule, program.rank())),
                         "Blocks wait for each other: launched so that all are there at once."};
     function.threads = schedule.all_threads();
     function.min_blocks = 1;

@@ -9,12 +9,6 @@ namespace halo::lower {
 namespace {
 
 // A value of the lane that `lane_beside` says.
-struct OfType {
-    kernel::Helper of_float, of_double;
-};
-constexpr OfType kLaneBefore{kernel::Helper::lane_before_f32, kernel::Helper::lane_before_f64};
-constexpr OfType kLaneAfter{kernel::Helper::lane_after_f32, kernel::Helper::lane_after_f64};
-constexpr OfType kOfLane{kernel::Helper::of_lane_f32, kernel::Helper::of_lane_f64};
 
 // A loop over [begin, end) where that is more than one, else the body as it is.
 kernel::Block loop_between(const char* var, const std::array<int, 2>& range, kernel::Block body) {
@@ -149,7 +143,6 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
     const Sides& beside = windows_.at(level).beside;
     const Expr at_y = in_loop("y", rows.y);
     const Expr at = slot(box, level.time);
-    const bool is_wide = type_of(box.field) == Type::f64;
     const bool by_lanes = has_lanes();
     Block loads, first, last;
     load_past_end(box, level, z, rows, {rest(), std::min(cells(0), rest() + rows.right)}, loads);
@@ -160,19 +153,18 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
     const auto vector_from_box = [&](int x) {
         return kernel::LoadVector{cell(x), address(box, at, place_near(box, {x, at_y, z})), cells(0)};
     };
-    const auto from_lane = [&](int x, const OfType& helper, int of_lane) {
-        std::vector<Expr> arguments{cell(of_lane)};
-        if (&helper == &kOfLane) arguments.push_back(variable("lane_beside"));
-        return kernel::Assign{
-            cell(x), kernel::call_helper(is_wide ? helper.of_double : helper.of_float, std::move(arguments))};
+    using From = kernel::Shuffle::From;
+    const auto from_lane = [&](int x, From from, int of_lane) {
+        const Expr lane = from == From::lane ? variable("lane_beside") : Expr(1);
+        return kernel::Assign{cell(x), kernel::shuffle(from, cell(of_lane), lane)};
     };
-    const OfType& after = has_whole_warps() ? kLaneAfter : kOfLane;
+    const From after = has_whole_warps() ? From::after : From::lane;
     for (int x = beside.left_vectors ? cells(0) : 1; rows.left > 0 && x <= beside.left;
          x += beside.left_vectors ? cells(0) : 1) {
         if (beside.left_vectors) {
             loads.push_back(vector_from_box(-x));
         } else if (by_lanes && x <= rows.left) {
-            loads.push_back(from_lane(-x, kLaneBefore, cells(0) - x));
+            loads.push_back(from_lane(-x, From::before, cells(0) - x));
             first.push_back(from_box(-x));
         } else if (x <= rows.left) {
             loads.push_back(from_box(-x));

@@ -321,7 +321,7 @@ private:
         if (shares_ring_) {
             tile.push_back(kernel::Barrier{});
         } else {
-            tile.push_back(kernel::RunHelper{kernel::Helper::meet_in_warp, {}});
+            tile.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         }
         Block fill;
         const Expr ahead = variable("plane");

@@ -27,7 +27,9 @@ private:
         frame_.lane = variable("lane");
         frame_.warp = 0;
         if (frame_.warps > 1) {
-            declare("warp", kernel::call_helper(kernel::Helper::same_in_warp, {kernel::thread_index(1)}));
+            body_.push_back(
+                kernel::Comment{"The same in all lanes: read from lane 0, so that the compiler knows."});
+            declare("warp", kernel::shuffle(kernel::Shuffle::From::lane, kernel::thread_index(1), 0));
             frame_.warp = variable("warp");
         }
         frame_.row = frame_.warp * frame_.k_cells_y;

@@ -11,17 +11,6 @@ using kernel::Block;
 using kernel::Expr;
 using kernel::Type;
 
-namespace {
-
-kernel::Helper helper_before(Type type) {
-    return type == Type::f32 ? kernel::Helper::lane_before_f32 : kernel::Helper::lane_before_f64;
-}
-kernel::Helper helper_after(Type type) {
-    return type == Type::f32 ? kernel::Helper::lane_after_f32 : kernel::Helper::lane_after_f64;
-}
-
-}  // namespace
-
 // The first stage of a step that reads a window gathers it.
 bool TemporalStages::gathers(const Use& use, const Queue& queue, int stage) const {
     if (!queue.has_window || use.time != queue.window_time) return false;
@@ -154,7 +143,6 @@ void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& bo
 }
 
 void TemporalStages::gather_columns(const Queue& queue, const Window& window, Block& body) {
-    const Type type = frame_.type_of(queue.field);
     const int left = queue.reach[0][0], right = queue.reach[0][1], above = queue.reach[1][0];
     const int first = queue.has_corners ? 0 : above;
     const int count = queue.has_corners ? frame_.cells_y + queue.lines() : frame_.cells_y;
@@ -162,10 +150,10 @@ void TemporalStages::gather_columns(const Queue& queue, const Window& window, Bl
     Block row;
     for (int x = 0; x < left; ++x)
         row.push_back(kernel::Assign{
-            window(y, x), kernel::call_helper(helper_before(type), {window(y, x + frame_.cells_x)})});
+            window(y, x), kernel::shuffle(kernel::Shuffle::From::before, window(y, x + frame_.cells_x), 1)});
     for (int x = 0; x < right; ++x)
         row.push_back(kernel::Assign{window(y, left + frame_.cells_x + x),
-                                     kernel::call_helper(helper_after(type), {window(y, left + x)})});
+                                     kernel::shuffle(kernel::Shuffle::From::after, window(y, left + x), 1)});
     if (!row.empty()) append(body, loop_over("y", count, std::move(row)));
 }
 

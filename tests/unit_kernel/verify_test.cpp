@@ -174,6 +174,22 @@ TEST_CASE("helpers are the prelude's, or defined above") {
     CHECK(all(verify(program)) == "");
 }
 
+TEST_CASE("a shuffle moves a value of 4 or 8 bytes between lanes") {
+    using From = Shuffle::From;
+    const auto moved = [](const Expr& value, const Expr& lane) {
+        return faults({Declare{value.type(), "a", shuffle(From::before, value, lane)}});
+    };
+    CHECK(moved(kOne, 1) == "");
+    CHECK(moved(real_literal(1, Type::f64), i32("n")) == "");
+    CHECK(moved(i32("n") < 4, 1) == "k: a shuffle moves boolean");
+    CHECK(moved(kOne, kOne) == "k: a shuffle's lane is f32, not i32");
+    CHECK(moved(kOne, Expr()) == "k: a shuffle's lane is missing");
+    // Its value may differ between threads, so no barrier may depend on it.
+    CHECK(faults({If{shuffle(From::lane, i32("n"), 0) < 4, {Barrier{}}, {}}}) ==
+          "k: a barrier stands where not all threads come");
+    CHECK(faults({If{thread() < 32, {Barrier{Barrier::Of::warp}}, {}}}) == "");
+}
+
 TEST_CASE("all threads of a block come to its barriers") {
     const Expr d = real_literal(1, Type::f64);
     const std::string divided = "stands where not all threads come";

@@ -67,25 +67,6 @@ __device__ __forceinline__ void await_copies() {
 #endif
 }
 
-// What the warp's lanes have read and written in shared memory is done.
-__device__ __forceinline__ void meet_in_warp() {
-    __syncwarp();
-}
-
-// A value that all lanes have alike, so that the compiler knows.
-__device__ __forceinline__ int same_in_warp(int value) {
-    return __shfl_sync(~0u, value, 0);
-}
-
-// The value that the lane before this one has.
-__device__ __forceinline__ float lane_before_f32(float value) {
-    return __shfl_up_sync(~0u, value, 1);
-}
-
-__device__ __forceinline__ float lane_after_f32(float value) {
-    return __shfl_down_sync(~0u, value, 1);
-}
-
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) {
     while (index - n >= -low)
@@ -198,6 +179,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 }
 
 // 4 time steps in one pass over memory. Reads c, writes c_next.
+// Schedule: temporal steps=4 warps=4 cells=4 ahead=4 unroll=3 min_blocks=4 blocks=528.
 extern "C" __global__ void __launch_bounds__(128, 4)
     cahn_hilliard_4_steps(const float* __restrict__ c, float* __restrict__ c_next, int nx, int ny, int pitch,
                           float minus_gamma, float dt_M) {
@@ -211,7 +193,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     constexpr int kRing = 5;       // planes in shared memory
 
     const int lane = threadIdx.x;
-    const int warp = same_in_warp(threadIdx.y);
+    // The same in all lanes: read from lane 0, so that the compiler knows.
+    const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
 
     // All rows of all tiles are shared out evenly over the warps.
     const int place = blockIdx.x * kWarps + warp;
@@ -248,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const int inner_end = max(inner_begin, min(ny - out_begin + 4, turns));
         const int plain_begin = nx % kCellsX == 0 ? inner_begin : inner_end;
 
-        meet_in_warp();
+        __syncwarp();
 #pragma unroll 1
         for (int plane = 1; plane < 5; ++plane) {
             const long long source = static_cast<long long>(out_begin + plane - 9 < 0 ?
@@ -315,8 +298,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                     for (int x = 0; x < kCellsX; ++x) {
                         c_near[x + 1] = c_planes[s][1][x];
                     }
-                    c_near[0] = lane_before_f32(c_near[4]);
-                    c_near[5] = lane_after_f32(c_near[1]);
+                    c_near[0] = __shfl_up_sync(0xffffffff, c_near[4], 1);
+                    c_near[5] = __shfl_down_sync(0xffffffff, c_near[1], 1);
                     float mu_fresh[4];
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
@@ -339,8 +322,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                     for (int x = 0; x < kCellsX; ++x) {
                         mu_near[x + 1] = mu_planes[s][1][x];
                     }
-                    mu_near[0] = lane_before_f32(mu_near[4]);
-                    mu_near[5] = lane_after_f32(mu_near[1]);
+                    mu_near[0] = __shfl_up_sync(0xffffffff, mu_near[4], 1);
+                    mu_near[5] = __shfl_down_sync(0xffffffff, mu_near[1], 1);
                     float c_fresh[4];
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {

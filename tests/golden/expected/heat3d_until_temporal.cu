@@ -71,25 +71,6 @@ __device__ __forceinline__ void await_copies() {
 #endif
 }
 
-// What the warp's lanes have read and written in shared memory is done.
-__device__ __forceinline__ void meet_in_warp() {
-    __syncwarp();
-}
-
-// A value that all lanes have alike, so that the compiler knows.
-__device__ __forceinline__ int same_in_warp(int value) {
-    return __shfl_sync(~0u, value, 0);
-}
-
-// The value that the lane before this one has.
-__device__ __forceinline__ float lane_before_f32(float value) {
-    return __shfl_up_sync(~0u, value, 1);
-}
-
-__device__ __forceinline__ float lane_after_f32(float value) {
-    return __shfl_down_sync(~0u, value, 1);
-}
-
 // The greater of two; NaN where either is.
 __device__ __forceinline__ double keep_max(double a, double b) {
     return a > b || a != a ? a : b;
@@ -194,6 +175,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 }
 
 // 3 time steps in one pass over memory. Reads u, writes u_next, reduces to change.
+// Schedule: temporal steps=3 warps=8 cells=4x2 ahead=4 unroll=1 min_blocks=1 blocks=132.
 extern "C" __global__ void __launch_bounds__(256, 1)
     heat3d_until_3_steps(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                          int pitch, long long slice, float lambda_dt, double* __restrict__ change_partials) {
@@ -209,7 +191,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kRing = 5;       // planes in shared memory
 
     const int lane = threadIdx.x;
-    const int warp = same_in_warp(threadIdx.y);
+    // The same in all lanes: read from lane 0, so that the compiler knows.
+    const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
 
     // All planes of all tiles are shared out evenly over the blocks.
     const int place = blockIdx.x;
@@ -268,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int plain_begin = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
 
-        meet_in_warp();
+        __syncwarp();
 #pragma unroll 1
         for (int plane = 1; plane < 5; ++plane) {
             const long long source = min(max(out_begin + plane - 4, 0), nz - 1) * slice;
@@ -365,8 +348,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     }
 #pragma unroll
                     for (int y = 0; y < 2; ++y) {
-                        u_near[y + 1][0] = lane_before_f32(u_near[y + 1][4]);
-                        u_near[y + 1][5] = lane_after_f32(u_near[y + 1][1]);
+                        u_near[y + 1][0] = __shfl_up_sync(0xffffffff, u_near[y + 1][4], 1);
+                        u_near[y + 1][5] = __shfl_down_sync(0xffffffff, u_near[y + 1][1], 1);
                     }
                     if (near_side && at_first_column) {
 #pragma unroll
