@@ -1,5 +1,6 @@
 #include "compiler/kernel/helpers.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "compiler/support/error.h"
@@ -206,9 +207,9 @@ const HelperShape& shape_of(Helper helper) {
     return helpers()[row];
 }
 
-bool is_helper(const std::string& name) {
+bool is_prelude_name(const std::string& name) {
     for (const HelperShape& shape : helpers())
-        if (shape.name == name) return true;
+        if (shape.name == name || std::ranges::find(shape.needs, name) != shape.needs.end()) return true;
     return false;
 }
 

@@ -21,6 +21,6 @@ struct HelperShape {
 
 const std::vector<HelperShape>& helpers();  // in the order of Helper
 const HelperShape& shape_of(Helper helper);
-bool is_helper(const std::string& name);
+bool is_prelude_name(const std::string& name);  // of a helper, or of a section that one needs
 
 }  // namespace halo::kernel

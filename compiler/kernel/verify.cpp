@@ -123,7 +123,8 @@ private:
 
     void check(const KernelFunction& function) {
         where_ = function.name;
-        if (!functions_.insert(function.name).second || find(function.name) || is_helper(function.name)) {
+        if (!functions_.insert(function.name).second || find(function.name) ||
+            is_prelude_name(function.name)) {
             fault("the name is given twice");
         }
         if (function.kind == KernelFunction::Kind::kernel && function.parameters.empty())

@@ -3,6 +3,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "compiler/kernel/helpers.h"
+
 namespace halo::lower {
 namespace {
 
@@ -34,13 +36,15 @@ constexpr std::string_view kReserved[] = {
     "double_to_long", "wrap_add", "wrap_sub", "wrap_mul", "floor_div", "floor_mod", "wrap_add_long",
     "wrap_sub_long", "wrap_mul_long", "floor_div_long", "floor_mod_long", "uchar2", "uchar4", "ushort2",
     "ushort4", "longlong2", "make_uchar2", "make_uchar4", "make_ushort2", "make_ushort4", "make_int2",
-    "make_int4", "make_longlong2", "rint", "rintf", "trunc", "truncf", "erf", "erff"};
+    "commit_copies", "await_copies", "shared_address", "copy_async", "copy2_async", "copy4_async",
+    "share2", "share4", "make_int4", "make_longlong2", "rint", "rintf", "trunc", "truncf", "erf", "erff"};
 // clang-format on
 
 bool is_reserved(std::string_view name) {
     for (std::string_view word : kReserved) {
         if (word == name) return true;
     }
+    if (kernel::is_prelude_name(std::string(name))) return true;
     // Names that start with an underscore or hold two in a row belong to the implementation.
     return name.starts_with("_") || name.find("__") != std::string_view::npos;
 }

@@ -41,3 +41,9 @@ TEST_CASE("names are valid identifiers that C++ leaves to programs") {
     CHECK(names.take("") == "value_");
     CHECK(names.take("_") != "_");
 }
+
+TEST_CASE("names of the prelude are taken, those that only some kernels need, too") {
+    Names names;
+    for (const char* word : {"keep_max_f32", "await_words", "word_of", "commit_copies"})
+        CHECK(names.take(word) != word);
+}
