@@ -105,23 +105,42 @@ std::string number_text(double value) {
     return fmt::format("{}", value);
 }
 
-Json manifest_json(const Manifest& manifest) {
-    Json json;
-    json["program"] = manifest.identity.program;
-    json["meaning"] = manifest.identity.meaning;
-    json["grid"] = manifest.identity.grid;
-    json["params"] = Json::array();
-    for (const auto& [name, value] : manifest.identity.params)
-        json["params"].push_back({name, number_text(value)});
-    json["data"] = manifest.identity.data;
-    json["steps"] = manifest.steps;
-    json["reductions"] = Json::array();
-    for (const auto& [name, value] : manifest.reductions)
-        json["reductions"].push_back({name, number_text(value)});
-    json["files"] = Json::array();
+// As the library of JSON writes it, of which values that are half built are no values: an allocation that
+// fails then ends the process.
+std::string json_string(std::string_view text) {
+    constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+    std::string all = "\"";
+    for (const char each : text) {
+        const std::size_t known = kEscaped.find(each);
+        if (known != std::string_view::npos)
+            all += {'\\', kLetters[known]};
+        else if (static_cast<unsigned char>(each) < 0x20)
+            all += fmt::format("\\u{:04x}", static_cast<unsigned>(each));
+        else
+            all += each;
+    }
+    return all + '"';
+}
+
+template <class Pairs>
+std::string pairs_text(const Pairs& pairs) {
+    std::string all;
+    for (const auto& [name, value] : pairs)
+        all += fmt::format("{}[{},{}]", all.empty() ? "" : ",", json_string(name),
+                           json_string(number_text(value)));
+    return "[" + all + "]";
+}
+
+std::string content_text(const Manifest& manifest) {
+    std::string files;
     for (const Manifest::File& file : manifest.files)
-        json["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.digest}});
-    return json;
+        files += fmt::format(R"({}{{"name":{},"bytes":{},"sha256":{}}})", files.empty() ? "" : ",",
+                             json_string(file.name), file.bytes, json_string(file.digest));
+    return fmt::format(
+        R"({{"program":{},"meaning":{},"grid":[{}],"params":{},"data":{},"steps":{},"reductions":{},"files":[{}]}})",
+        json_string(manifest.identity.program), json_string(manifest.identity.meaning),
+        fmt::join(manifest.identity.grid, ","), pairs_text(manifest.identity.params),
+        json_string(manifest.identity.data), manifest.steps, pairs_text(manifest.reductions), files);
 }
 
 double number_from(const Json& json) {
@@ -145,13 +164,11 @@ Manifest from_json(const Json& json) {
 }
 
 std::string manifest_text(const Manifest& manifest) {
-    const Json content = manifest_json(manifest);
-    Json json;
-    json["format"] = Manifest::kFormat;
-    json["haloc"] = HALO_VERSION;
-    json["sha256"] = rt::hash_key({content.dump()});
-    json["content"] = content;
-    return json.dump(1) + '\n';
+    const std::string content = content_text(manifest);
+    // The digest is of the content alone, without spaces (read_manifest()).
+    return fmt::format("{{\n \"format\": {},\n \"haloc\": {},\n \"sha256\": {},\n \"content\": {}\n}}\n",
+                       Manifest::kFormat, json_string(HALO_VERSION), json_string(rt::hash_key({content})),
+                       content);
 }
 
 Manifest read_manifest(const std::string& text, const std::string& path) {

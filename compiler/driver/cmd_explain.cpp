@@ -179,6 +179,9 @@ struct Explanation {
     const PlanChoice& choice;
     const Code& code;
     const std::optional<CompiledCode>& compiled;
+    double cells() const {
+        return schedule::cells_of(options.extent.value_or(schedule::typical_extent(program.rank())));
+    }
 };
 
 std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
@@ -188,12 +191,7 @@ std::string explain_kernel(const Explanation& all, std::size_t index, int width)
            entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
 }
 
-double cells_of(const Explanation& all) {
-    return schedule::cells_of(all.options.extent.value_or(schedule::typical_extent(all.program.rank())));
-}
-
 constexpr std::size_t kRunnersUp = 3;
-
 // Seconds of a step of the stage, by the model; nullopt where it knows none, or the grid is not known.
 std::optional<double> predicted_seconds(const Explanation& all, const StageChoice& stage) {
     if (!all.options.extent || stage.footprint.table_sums > 0) return std::nullopt;
@@ -348,7 +346,7 @@ std::string explain_single_steps(const Explanation& all, int width) {
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {
-    std::string text = fmt::format("{}\n", verdict.kind->title);
+    std::string text = std::string(verdict.kind->title) + "\n";
     if (!verdict.grouping) return text + entry("schedule", "none: " + verdict.reason, width);
     text += entry("schedule", schedule::print(*verdict.grouping, all.program.rank()), width);
     text += entry("why", verdict.reason, width);
@@ -356,7 +354,7 @@ std::string explain_grouping(const Explanation& all, const GroupingVerdict& verd
         text += explain_reductions(all, *temporal, width);
     text += entry("predicted",
                   fmt::format("{} a step, {}", format_step_time(verdict.seconds_per_step),
-                              format_rate(cells_of(all) / verdict.seconds_per_step)),
+                              format_rate(all.cells() / verdict.seconds_per_step)),
                   width);
     return text + explain_time_block(all, width);
 }
@@ -369,7 +367,7 @@ nlohmann::ordered_json grouping_json(const Explanation& all, const GroupingVerdi
     if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
         json["reductions"] = temporal->reductions;
     json["predicted_seconds_per_step"] = verdict.seconds_per_step;
-    json["predicted_gstencil_per_s"] = cells_of(all) / verdict.seconds_per_step / 1e9;
+    json["predicted_gstencil_per_s"] = all.cells() / verdict.seconds_per_step / 1e9;
     return json;
 }
 
@@ -413,10 +411,6 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     }
     return json;
 }
-
-}  // namespace
-
-namespace {
 
 std::shared_ptr<const TunedSchedules> tuned_for_target(const ExplainOptions& options, const TargetHere& here,
                                                        const Console& console) {
@@ -463,8 +457,8 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
     ir::Program program = optimize(stencil.program, code_options);
     const PlanChoice choice = choose_plan(program, code_options);
-    Code code = cuda_code(program, choice.plan());
-    std::optional<CompiledCode> compiled = compile_here(code, code_options.target.name);
+    const Code code = cuda_code(program, choice.plan());
+    const std::optional<CompiledCode> compiled = compile_here(code, code_options.target.name);
     Explanation all{program, here, code_options, choice, code, compiled};
     const std::optional<PiecesPlan> pieces = plan_for(options, stencil.program, code_options);
 
@@ -474,8 +468,8 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
         json["target"] = code_options.target.name;
         for (std::size_t i = 0; i < choice.stages.size(); ++i)
             json["stages"].push_back(stage_json(all, i));
-        json["single_steps"] = {{"predicted_seconds_per_step", choice.single.total()},
-                                {"predicted_launch_seconds", choice.single.launches}};
+        json["single_steps"]["predicted_seconds_per_step"] = choice.single.total();
+        json["single_steps"]["predicted_launch_seconds"] = choice.single.launches;
         for (const GroupingVerdict& verdict : choice.groupings)
             json[std::string(verdict.kind->name)] = grouping_json(all, verdict);
         if (pieces) json["devices"] = pieces_json(*pieces);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include "compiler/support/error.h"
@@ -95,6 +97,18 @@ ExitCode end_all(rt::Failure failure, rt::Ranks& ranks, Console& console) {
         if (!told.text.empty()) console.error(told.text, told.hint);
     });
     return static_cast<ExitCode>(failure.exit_code);
+}
+
+void end_without_memory() {
+    try {
+        if (std::current_exception()) std::rethrow_exception(std::current_exception());
+    } catch (const std::bad_alloc&) {
+        std::fputs(kNoMemory, stderr);
+        std::_Exit(static_cast<int>(ExitCode::device));
+    } catch (...) {
+        std::abort();
+    }
+    std::abort();
 }
 
 }  // namespace halo::driver

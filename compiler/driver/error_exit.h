@@ -21,4 +21,10 @@ rt::Failure failure_of(const std::exception_ptr& trouble);
 // first does; what one finds by itself has its name before it.
 ExitCode end_all(rt::Failure failure, rt::Ranks& ranks, Console& console);
 
+// Where there may be too little memory for anything longer.
+inline constexpr const char* kNoMemory = "error: this machine has not enough memory for that\n";
+// For std::set_terminate(): some libraries need memory where nothing may be thrown, in destructors, say.
+// Files are renamed once they are complete, so that nothing is lost.
+[[noreturn]] void end_without_memory();
+
 }  // namespace halo::driver

@@ -484,13 +484,16 @@ ExitCode guarded_main(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
     // A file that may not grow further (ulimit -f) is an error of the write that finds it, with a message.
     std::signal(SIGXFSZ, SIG_IGN);
+    std::set_terminate(halo::driver::end_without_memory);
     int code = static_cast<int>(halo::driver::ExitCode::device);
+    bool is_busy = true;
     try {
         code = static_cast<int>(halo::driver::guarded_main(argc, argv));
+        is_busy = halo::rt::background_is_busy();
     } catch (const std::exception&) {  // before there was anything that could say more
-        std::fputs("error: this machine has not enough memory for that\n", stderr);
+        if (code != 0) std::fputs(halo::driver::kNoMemory, stderr);
     }
-    if (!halo::rt::background_is_busy()) return code;
+    if (!is_busy) return code;
     // A kernel is still being compiled that nobody needs any more, and NVRTC cannot be stopped.
     std::fflush(nullptr);
     std::_Exit(code);

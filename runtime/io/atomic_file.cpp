@@ -102,14 +102,15 @@ std::pair<std::string, int> make_temporary(const std::string& target) {
     const std::string start =
         folder_of(target) + "/" + temporary_head(target) + std::to_string(::getpid()) + ".";
     while (true) {
-        const std::string path = start + std::to_string(counter++) + std::string(kEnding);
+        std::string path = start + std::to_string(counter++) + std::string(kEnding);
         const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         // Left by a process of the same number, perhaps on another machine.
         if (file < 0 && errno == EEXIST) continue;
-        if (file < 0) return {path, file};
+        // Once the file is there nothing may fail for want of memory: nobody would remove it.
+        if (file < 0) return {std::move(path), file};
         struct stat status{};
         const bool is_locked = ::flock(file, LOCK_EX) == 0;
-        if (!is_locked || ::fstat(file, &status) != 0 || status.st_nlink > 0) return {path, file};
+        if (!is_locked || ::fstat(file, &status) != 0 || status.st_nlink > 0) return {std::move(path), file};
         ::close(file);  // another process took it for one that was left, before it was locked
     }
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <new>
+#include <string_view>
 
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
@@ -114,8 +116,10 @@ void Canvas::write_png(const std::string& path) const {
     image.flags = PNG_IMAGE_FLAG_FAST;
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
     std::vector<std::uint8_t> bytes(size);
-    if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels_.data(), 0, nullptr))
+    if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels_.data(), 0, nullptr)) {
+        if (std::string_view(image.message).find("memory") != std::string_view::npos) throw std::bad_alloc();
         throw Error(ErrorCode::internal, "cannot make the picture \"" + path + "\": " + image.message);
+    }
     file.write(bytes.data(), size);
     file.commit();
 }
