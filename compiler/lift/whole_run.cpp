@@ -29,7 +29,12 @@ using c::Number;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCalls = 3, kEnoughDraws = 6, kMostDraws = 400;
-constexpr double kMostSeconds = 20, kSecondsOfRun = 1, kSecondsOfLongRun = 10;
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kSlower = 10;  // code with sanitizers
+#else
+constexpr double kSlower = 1;
+#endif
+constexpr double kMostSeconds = 20 * kSlower, kSecondsOfRun = 1 * kSlower, kSecondsOfLongRun = 10 * kSlower;
 
 std::unique_ptr<rt::JitModule> load(const std::string& bytes, unsigned char* seen) {
     rt::CompiledObject object;
