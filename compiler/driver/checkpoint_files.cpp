@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "compiler/driver/exit_code.h"
@@ -21,6 +20,7 @@
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
 #include "runtime/core/folder.h"
+#include "runtime/core/json_value.h"
 #include "runtime/host/processors.h"
 #include "runtime/host/thread_pool.h"
 #include "runtime/ranks/together.h"
@@ -30,7 +30,7 @@ namespace halo::driver {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using rt::json::Value;
 
 constexpr const char* kManifest = "manifest.json";
 constexpr std::string_view kPrefix = "step-";
@@ -105,86 +105,71 @@ std::string number_text(double value) {
     return fmt::format("{}", value);
 }
 
-// As the library of JSON writes it, of which values that are half built are no values: an allocation that
-// fails then ends the process.
-std::string json_string(std::string_view text) {
-    constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
-    std::string all = "\"";
-    for (const char each : text) {
-        const std::size_t known = kEscaped.find(each);
-        if (known != std::string_view::npos)
-            all += {'\\', kLetters[known]};
-        else if (static_cast<unsigned char>(each) < 0x20)
-            all += fmt::format("\\u{:04x}", static_cast<unsigned>(each));
-        else
-            all += each;
-    }
-    return all + '"';
-}
-
 template <class Pairs>
-std::string pairs_text(const Pairs& pairs) {
-    std::string all;
+Value pairs_json(const Pairs& pairs) {
+    Value all = Value::list({});
     for (const auto& [name, value] : pairs)
-        all += fmt::format("{}[{},{}]", all.empty() ? "" : ",", json_string(name),
-                           json_string(number_text(value)));
-    return "[" + all + "]";
+        all.push_back(Value::list({name, number_text(value)}));
+    return all;
 }
 
-std::string content_text(const Manifest& manifest) {
-    std::string files;
+Value content_json(const Manifest& manifest) {
+    Value files = Value::list({});
     for (const Manifest::File& file : manifest.files)
-        files += fmt::format(R"({}{{"name":{},"bytes":{},"sha256":{}}})", files.empty() ? "" : ",",
-                             json_string(file.name), file.bytes, json_string(file.digest));
-    return fmt::format(
-        R"({{"program":{},"meaning":{},"grid":[{}],"params":{},"data":{},"steps":{},"reductions":{},"files":[{}]}})",
-        json_string(manifest.identity.program), json_string(manifest.identity.meaning),
-        fmt::join(manifest.identity.grid, ","), pairs_text(manifest.identity.params),
-        json_string(manifest.identity.data), manifest.steps, pairs_text(manifest.reductions), files);
+        files.push_back(Value::object({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.digest}}));
+    return Value::object({{"program", manifest.identity.program},
+                          {"meaning", manifest.identity.meaning},
+                          {"grid", manifest.identity.grid},
+                          {"params", pairs_json(manifest.identity.params)},
+                          {"data", manifest.identity.data},
+                          {"steps", manifest.steps},
+                          {"reductions", pairs_json(manifest.reductions)},
+                          {"files", std::move(files)}});
 }
 
-double number_from(const Json& json) {
-    return std::strtod(json.get_ref<const std::string&>().c_str(), nullptr);
+double number_from(const Value& json) {
+    return std::strtod(json.text().c_str(), nullptr);
 }
 
-Manifest from_json(const Json& json) {
+Manifest from_json(const Value& json) {
     Manifest manifest;
     manifest.identity.program = json.at("program");
     manifest.identity.meaning = json.at("meaning");
     manifest.identity.grid = json.at("grid").get<std::vector<std::int64_t>>();
-    for (const Json& param : json.at("params"))
+    for (const Value& param : json.at("params").items())
         manifest.identity.params.emplace_back(param.at(0), number_from(param.at(1)));
     manifest.identity.data = json.at("data");
     manifest.steps = json.at("steps");
-    for (const Json& reduction : json.at("reductions"))
-        manifest.reductions[reduction.at(0)] = number_from(reduction.at(1));
-    for (const Json& file : json.at("files"))
+    for (const Value& reduction : json.at("reductions").items())
+        manifest.reductions[reduction.at(0).text()] = number_from(reduction.at(1));
+    for (const Value& file : json.at("files").items())
         manifest.files.push_back({file.at("name"), file.at("bytes"), file.at("sha256")});
     return manifest;
 }
 
 std::string manifest_text(const Manifest& manifest) {
-    const std::string content = content_text(manifest);
-    // The digest is of the content alone, without spaces (read_manifest()).
-    return fmt::format("{{\n \"format\": {},\n \"haloc\": {},\n \"sha256\": {},\n \"content\": {}\n}}\n",
-                       Manifest::kFormat, json_string(HALO_VERSION), json_string(rt::hash_key({content})),
-                       content);
+    const Value content = content_json(manifest);
+    return Value::object({{"format", Manifest::kFormat},
+                          {"haloc", HALO_VERSION},
+                          {"sha256", rt::hash_key({content.dump()})},
+                          {"content", content}})
+               .dump(1) +
+           '\n';
 }
 
 Manifest read_manifest(const std::string& text, const std::string& path) {
     const std::string damaged = fmt::format("the checkpoint is damaged: {} is no manifest", path);
-    const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
-        refuse_checkpoint(damaged);
-    if (json["format"] != Manifest::kFormat)
-        refuse_checkpoint(fmt::format("{} is of another format ({}) than this haloc reads ({})", path,
-                                      json["format"].get<int>(), Manifest::kFormat),
-                          "take the version of haloc that wrote it");
     try {
-        const Json& content = json.at("content");
-        if (json.at("sha256") != rt::hash_key({content.dump()})) refuse_checkpoint(damaged);
+        const Value json = Value::parse(text);
+        const auto format = json.at("format").get<std::int64_t>();
+        if (format != Manifest::kFormat)
+            refuse_checkpoint(fmt::format("{} is of another format ({}) than this haloc reads ({})", path,
+                                          format, Manifest::kFormat),
+                              "take the version of haloc that wrote it");
+        const Value& content = json.at("content");
+        if (json.at("sha256").text() != rt::hash_key({content.dump()})) refuse_checkpoint(damaged);
         return from_json(content);
-    } catch (const nlohmann::json::exception&) {
+    } catch (const rt::json::Mistake&) {
         refuse_checkpoint(damaged);
     }
 }

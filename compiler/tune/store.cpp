@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "compiler/support/json_text.h"
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
+#include "runtime/core/json_value.h"
 #include "runtime/io/atomic_file.h"
 
 namespace halo::tune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = rt::json::Value;
 
 struct NotAStore {};
 
@@ -45,8 +44,8 @@ void put_optional(Json& json, const char* name, const std::optional<double>& val
 }
 
 std::optional<double> get_optional(const Json& json, const char* name) {
-    const auto found = json.find(name);
-    return found == json.end() ? std::nullopt : std::optional<double>(found->get<double>());
+    const Json* const found = json.find(name);
+    return found == nullptr ? std::nullopt : std::optional<double>(found->get<double>());
 }
 
 double get_seconds(const Json& json) {
@@ -72,14 +71,14 @@ Json to_json(const StoredTrial& trial) {
 StoredTrial trial_from(const Json& json) {
     StoredTrial trial;
     trial.schedule = json.at("schedule");
-    const std::optional<Outcome::Kind> kind = kind_of(json.at("outcome"));
+    const std::optional<Outcome::Kind> kind = kind_of(json.at("outcome").text());
     if (!kind) throw NotAStore();
     trial.outcome.kind = *kind;
     if (trial.outcome.timed()) trial.outcome.seconds = get_seconds(json);
     trial.predicted = get_optional(json, "predicted");
     trial.outcome.registers = json.value("registers", 0);
     trial.outcome.shared_bytes = json.value("shared_bytes", std::int64_t{0});
-    trial.outcome.why = json.value("why", "");
+    trial.outcome.why = json.value("why", std::string());
     return trial;
 }
 
@@ -96,7 +95,7 @@ Json to_json(const StoredStage& stage) {
     json["seconds"] = stage.seconds;
     put_optional(json, "predicted", stage.predicted);
     put_optional(json, "model_seconds", stage.model_seconds);
-    json["trials"] = Json::array();
+    json["trials"] = Json::list({});
     for (const StoredTrial& trial : stage.trials)
         json["trials"].push_back(to_json(trial));
     return json;
@@ -115,7 +114,7 @@ StoredStage stage_from(const Json& json) {
     stage.seconds = get_seconds(json);
     stage.predicted = get_optional(json, "predicted");
     stage.model_seconds = get_optional(json, "model_seconds");
-    for (const Json& each : json.at("trials"))
+    for (const Json& each : json.at("trials").items())
         stage.trials.push_back(trial_from(each));
     return stage;
 }
@@ -137,10 +136,10 @@ Entries Store::read() const {
     Entries entries;
     try {
         const Json json = Json::parse(text);
-        if (json.at("format") != kFormat) throw NotAStore();
-        for (const auto& [key, each] : json.at("stages").items())
-            entries.emplace(key, stage_from(each));
-    } catch (const nlohmann::json::exception&) {
+        if (json.at("format").text() != kFormat) throw NotAStore();
+        for (const auto& [key, each] : json.at("stages").members())
+            entries.insert_or_assign(key, stage_from(each));
+    } catch (const rt::json::Mistake&) {
         return refuse();
     } catch (const NotAStore&) {
         return refuse();
@@ -158,12 +157,11 @@ std::optional<StoredStage> Store::find(const std::string& key) const {
 void Store::put(const std::string& key, const StoredStage& stage) const {
     Entries entries = read();
     entries.insert_or_assign(key, stage);
-    Json json;
-    json["format"] = kFormat;
-    json["stages"] = Json::object();
+    Json stages = Json::object();
     for (const auto& [each, value] : entries)
-        json["stages"][each] = to_json(value);
-    const std::string text = json_text(json, 1);
+        stages.append(each, to_json(value));
+    const std::string text =
+        Json::object({{"format", kFormat}, {"stages", std::move(stages)}}).dump(1) + '\n';
     rt::AtomicFile file(file_.string());
     file.write(text.data(), text.size());
     file.commit();

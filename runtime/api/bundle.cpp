@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
+#include "runtime/core/json_value.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/plan_json.h"
 #include "runtime/host/host_device.h"
@@ -17,7 +17,7 @@
 namespace halocline::detail {
 
 namespace rt = halo::rt;
-using nlohmann::json;
+using rt::json::Value;
 
 namespace {
 
@@ -37,7 +37,7 @@ std::string_view take_line(std::string_view& rest, const std::string& name) {
 }
 
 // The index; `rest` is the code after it.
-json read_index(std::string_view& rest, const std::string& name) {
+Value read_index(std::string_view& rest, const std::string& name) {
     const std::string_view magic = take_line(rest, name);
     if (!magic.starts_with(kMagic)) refuse(name, "this is no Halocline bundle");
     if (magic.substr(kMagic.size()) != kVersion)
@@ -51,7 +51,7 @@ json read_index(std::string_view& rest, const std::string& name) {
     std::size_t bytes = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
     if (bytes > rest.size()) refuse(name, "the bundle is damaged: its index is cut short");
-    json index = json::parse(rest.substr(0, bytes));
+    Value index = Value::parse(rest.substr(0, bytes));
     rest.remove_prefix(bytes);
     return index;
 }
@@ -146,21 +146,19 @@ int fitness(const std::string& target, const std::string& device) {
 }
 
 std::string bundle_text(const std::string& name, const std::vector<Variant>& variants) {
-    json index;
-    index["name"] = name;
-    index["variants"] = json::array();
+    Value index = Value::object({{"name", name}, {"variants", Value::list({})}});
     std::string code;
     for (const Variant& variant : variants) {
-        json entry;
-        entry["target"] = variant.target;
-        entry["grid"] = variant.grid.empty() ? json() : json(variant.grid);
-        entry["plan"] = json::parse(rt::plan_to_json(variant.plan));
-        entry["code"] = json::array();
+        Value sizes = Value::list({});
         for (const std::string& module : variant.code) {
-            entry["code"].push_back(module.size());
+            sizes.push_back(module.size());
             code += module;
         }
-        index["variants"].push_back(std::move(entry));
+        index["variants"].push_back(
+            Value::object({{"target", variant.target},
+                           {"grid", variant.grid.empty() ? Value() : Value(variant.grid)},
+                           {"plan", Value::parse(rt::plan_to_json(variant.plan))},
+                           {"code", std::move(sizes)}}));
     }
     const std::string text = index.dump();
     const std::string body = fmt::format("{}\n{}{}", text.size(), text, code);
@@ -171,14 +169,14 @@ std::vector<Variant> parse_bundle(std::string_view bundle, const std::string& na
     std::string_view rest = bundle;
     std::vector<Variant> variants;
     try {
-        const json index = read_index(rest, name);
-        for (const json& entry : index.at("variants")) {
+        const Value index = read_index(rest, name);
+        for (const Value& entry : index.at("variants").items()) {
             Variant variant;
             variant.target = entry.at("target").get<std::string>();
             if (!entry.at("grid").is_null()) variant.grid = entry.at("grid").get<std::vector<std::int64_t>>();
             variant.plan = rt::plan_from_json(entry.at("plan").dump());
             rt::check_plan(variant.plan);
-            for (const json& size : entry.at("code")) {
+            for (const Value& size : entry.at("code").items()) {
                 const auto bytes = size.get<std::size_t>();
                 if (bytes > rest.size()) refuse(name, "the bundle is damaged: its code is cut short");
                 variant.code.emplace_back(rest.substr(0, bytes));
@@ -186,7 +184,7 @@ std::vector<Variant> parse_bundle(std::string_view bundle, const std::string& na
             }
             variants.push_back(std::move(variant));
         }
-    } catch (const json::exception& error) {
+    } catch (const rt::json::Mistake& error) {
         refuse(name, fmt::format("the bundle's index cannot be read: {}", error.what()));
     }
     if (variants.empty()) refuse(name, "the bundle has no code");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "runtime/core/error.h"
 #include "runtime/core/plan_check.h"
@@ -23,21 +22,21 @@ constexpr int kFormat = 1;
 // -------------------------------------------------------------------------------------------
 
 Json field_json(const FieldPlan& field) {
-    Json faces = Json::array();
+    Json faces = Json::list({});
     for (const auto& axis : field.boundary) {
         for (const FacePlan& face : axis) {
-            Json entry = {{"kind", name_of(face.kind, kBoundaries)}};
+            Json entry = Json::object({{"kind", name_of(face.kind, kBoundaries)}});
             if (face.kind == BoundaryKind::fixed) entry["value"] = scalar_json(face.value);
             if (face.reach != 0) entry["reach"] = face.reach;
             faces.push_back(entry);
         }
     }
-    Json json = {{"name", field.name},
-                 {"type", name_of(field.type, kElementTypes)},
-                 {"role", name_of(field.role, kRoles)},
-                 {"history", field.history},
-                 {"halo", field.halo},
-                 {"faces", faces}};
+    Json json = Json::object({{"name", field.name},
+                              {"type", name_of(field.type, kElementTypes)},
+                              {"role", name_of(field.role, kRoles)},
+                              {"history", field.history},
+                              {"halo", field.halo},
+                              {"faces", faces}});
     if (field.spare_levels != 0) json["spare_levels"] = field.spare_levels;
     if (field.interleave != 1) {
         json["interleave"] = field.interleave;
@@ -67,15 +66,15 @@ FieldPlan field_from(const Json& json) {
 }
 
 Json argument_json(const Argument& argument) {
-    Json json = {{"kind", name_of(argument.kind, kArguments)}};
+    Json json = Json::object({{"kind", name_of(argument.kind, kArguments)}});
     switch (argument.kind) {
         case Argument::Kind::field:
             json["field"] = argument.field;
             json["time"] = argument.time;
             if (argument.use)
-                json["use"] = {{"read", argument.use->read},
-                               {"written", argument.use->written},
-                               {"reach", argument.use->reach}};
+                json["use"] = Json::object({{"read", argument.use->read},
+                                            {"written", argument.use->written},
+                                            {"reach", argument.use->reach}});
             break;
         case Argument::Kind::scalar:
             json["type"] = name_of(argument.type, kElementTypes);
@@ -163,20 +162,20 @@ Argument argument_from(const Json& json) {
 // A bound is a number, or ["high", number] where it counts from the cell past the last.
 Json bound_json(const Bound& bound) {
     if (!bound.from_high) return bound.offset;
-    return Json::array({"high", bound.offset});
+    return Json::list({"high", bound.offset});
 }
 
 Bound bound_from(const Json& json) {
-    if (!json.is_array()) return {false, json.get<int>()};
-    if (json.at(0) != "high") refuse(fmt::format("'{}' is no face", json.at(0).dump()));
+    if (!json.is_list()) return {false, json.get<int>()};
+    if (json.at(0).text() != "high") refuse(fmt::format("'{}' is no face", json.at(0).dump()));
     return {true, json.at(1).get<int>()};
 }
 
 Json domain_json(const Domain& domain) {
-    Json json = {{"kind", name_of(domain.kind, kDomains)}, {"index", domain.index}};
-    Json ranges = Json::array();
+    Json json = Json::object({{"kind", name_of(domain.kind, kDomains)}, {"index", domain.index}});
+    Json ranges = Json::list({});
     for (const Range& range : domain.ranges)
-        ranges.push_back(Json::array({bound_json(range.begin), bound_json(range.end)}));
+        ranges.push_back(Json::list({bound_json(range.begin), bound_json(range.end)}));
     json["ranges"] = ranges;
     return json;
 }
@@ -193,7 +192,7 @@ Domain domain_from(const Json& json) {
 }
 
 Json level_json(const KernelPlan::Written& level) {
-    return {{"field", level.field}, {"time", level.time}};
+    return Json::object({{"field", level.field}, {"time", level.time}});
 }
 
 KernelPlan::Written level_from(const Json& json) {
@@ -201,12 +200,12 @@ KernelPlan::Written level_from(const Json& json) {
 }
 
 Json kernel_json(const KernelPlan& kernel) {
-    Json json = {{"name", kernel.name},
-                 {"threads", kernel.threads},
-                 {"tile", kernel.tile},
-                 {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
-                 {"arguments", list_json(kernel.arguments, argument_json)},
-                 {"refresh_halos", list_json(kernel.refresh_halos, level_json)}};
+    Json json = Json::object({{"name", kernel.name},
+                              {"threads", kernel.threads},
+                              {"tile", kernel.tile},
+                              {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
+                              {"arguments", list_json(kernel.arguments, argument_json)},
+                              {"refresh_halos", list_json(kernel.refresh_halos, level_json)}});
     if (!is_whole_grid(kernel.domain)) json["domain"] = domain_json(kernel.domain);
     if (kernel.fills_halo) json["fills_halo"] = level_json(*kernel.fills_halo);
     if (kernel.blocks > 0) json["blocks"] = kernel.blocks;
@@ -228,11 +227,11 @@ KernelPlan kernel_from(const Json& json) {
 }
 
 Json time_block_json(const TimeBlock& block) {
-    Json json = {{"steps", block.steps},
-                 {"levels", block.levels},
-                 {"is_whole", block.is_whole},
-                 {"least_extent", block.least_extent},
-                 {"kernel", kernel_json(block.kernel)}};
+    Json json = Json::object({{"steps", block.steps},
+                              {"levels", block.levels},
+                              {"is_whole", block.is_whole},
+                              {"least_extent", block.least_extent},
+                              {"kernel", kernel_json(block.kernel)}});
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (const TimeBlock::OfPieces* const pieces = block.of_pieces()) {
         json["is_of_pieces"] = true;
@@ -269,7 +268,7 @@ TimeBlock time_block_from(const Json& json) {
 }
 
 Json param_json(const ParamPlan& param) {
-    Json json = {{"name", param.name}};
+    Json json = Json::object({{"name", param.name}});
     if (param.default_value) json["default"] = number_json(*param.default_value);
     return json;
 }
@@ -281,9 +280,12 @@ ParamPlan param_from(const Json& json) {
 }
 
 Json coef_json(const CoefPlan& coef) {
-    return {
-        {"name", coef.name}, {"symbol", coef.symbol}, {"type", name_of(coef.type, kElementTypes)},
-        {"low", coef.low},   {"high", coef.high},     {"defaults", list_json(coef.defaults, number_json)}};
+    return Json::object({{"name", coef.name},
+                         {"symbol", coef.symbol},
+                         {"type", name_of(coef.type, kElementTypes)},
+                         {"low", coef.low},
+                         {"high", coef.high},
+                         {"defaults", list_json(coef.defaults, number_json)}});
 }
 
 CoefPlan coef_from(const Json& json) {
@@ -298,9 +300,12 @@ CoefPlan coef_from(const Json& json) {
 }
 
 Json table_json(const TablePlan& table) {
-    return {{"name", table.name},       {"type", name_of(table.type, kElementTypes)},
-            {"columns", table.columns}, {"given", table.given},
-            {"width", table.width},     {"rows_multiple", table.rows_multiple}};
+    return Json::object({{"name", table.name},
+                         {"type", name_of(table.type, kElementTypes)},
+                         {"columns", table.columns},
+                         {"given", table.given},
+                         {"width", table.width},
+                         {"rows_multiple", table.rows_multiple}});
 }
 
 TablePlan table_from(const Json& json) {
@@ -316,7 +321,7 @@ TablePlan table_from(const Json& json) {
 
 Json window_json(const std::optional<WindowPlan>& along) {
     if (!along) return nullptr;
-    return {{"first", along->first}, {"length", along->length}, {"wraps", along->wraps}};
+    return Json::object({{"first", along->first}, {"length", along->length}, {"wraps", along->wraps}});
 }
 
 std::optional<WindowPlan> window_from(const Json& json) {
@@ -325,21 +330,21 @@ std::optional<WindowPlan> window_from(const Json& json) {
 }
 
 Json points_json(const PointsPlan& points) {
-    Json traces = Json::array();
+    Json traces = Json::list({});
     for (const PointsPlan::Trace& trace : points.traces)
-        traces.push_back({{"name", trace.name}, {"sampled", trace.sampled}});
-    return {{"name", points.name},
-            {"columns", points.columns},
-            {"traces", traces},
-            {"interpolation", name_of(points.interpolation, kInterpolations)},
-            {"radius", points.radius}};
+        traces.push_back(Json::object({{"name", trace.name}, {"sampled", trace.sampled}}));
+    return Json::object({{"name", points.name},
+                         {"columns", points.columns},
+                         {"traces", traces},
+                         {"interpolation", name_of(points.interpolation, kInterpolations)},
+                         {"radius", points.radius}});
 }
 
 PointsPlan points_from(const Json& json) {
     PointsPlan points;
     points.name = json.at("name");
     points.columns = json.at("columns").get<std::vector<std::string>>();
-    for (const Json& trace : json.at("traces"))
+    for (const Json& trace : json.at("traces").items())
         points.traces.push_back({trace.at("name"), trace.at("sampled")});
     points.interpolation =
         value_of<PointsPlan::Interpolation>(json.at("interpolation"), kInterpolations, "interpolation");
@@ -348,10 +353,10 @@ PointsPlan points_from(const Json& json) {
 }
 
 Json reduction_json(const ReductionPlan& reduction) {
-    Json json = {{"name", reduction.name},
-                 {"op", name_of(reduction.op, kReductions)},
-                 {"square_root", reduction.square_root},
-                 {"kernel", reduction.kernel}};
+    Json json = Json::object({{"name", reduction.name},
+                              {"op", name_of(reduction.op, kReductions)},
+                              {"square_root", reduction.square_root},
+                              {"kernel", reduction.kernel}});
     if (reduction.initial != 0) json["initial"] = number_json(reduction.initial);
     return json;
 }
@@ -367,7 +372,7 @@ ReductionPlan reduction_from(const Json& json) {
 }
 
 LaunchPlan plan_from(const Json& json) {
-    if (json.at("halocline_plan") != kFormat)
+    if (json.at("halocline_plan").get<int>() != kFormat)
         refuse(fmt::format("its format is {}, and this version reads {}", json.at("halocline_plan").dump(),
                            kFormat));
     LaunchPlan plan;
@@ -397,22 +402,22 @@ LaunchPlan plan_from(const Json& json) {
 }  // namespace
 
 std::string plan_to_json(const LaunchPlan& plan) {
-    Json json = {{"halocline_plan", kFormat},
-                 {"name", plan.name},
-                 {"rank", plan.rank},
-                 {"axes", plan.axes},
-                 {"halo", plan.halo},
-                 {"spacing", list_json(plan.spacing, scalar_json)},
-                 {"origin", list_json(plan.origin, scalar_json)},
-                 {"params", list_json(plan.params, param_json)},
-                 {"coefs", list_json(plan.coefs, coef_json)},
-                 {"fields", list_json(plan.fields, field_json)},
-                 {"kernels", list_json(plan.kernels, kernel_json)},
-                 {"reductions", list_json(plan.reductions, reduction_json)}};
+    Json json = Json::object({{"halocline_plan", kFormat},
+                              {"name", plan.name},
+                              {"rank", plan.rank},
+                              {"axes", plan.axes},
+                              {"halo", plan.halo},
+                              {"spacing", list_json(plan.spacing, scalar_json)},
+                              {"origin", list_json(plan.origin, scalar_json)},
+                              {"params", list_json(plan.params, param_json)},
+                              {"coefs", list_json(plan.coefs, coef_json)},
+                              {"fields", list_json(plan.fields, field_json)},
+                              {"kernels", list_json(plan.kernels, kernel_json)},
+                              {"reductions", list_json(plan.reductions, reduction_json)}});
     if (plan.fixed_grid)
-        json["fixed_grid"] = {{"extent", plan.fixed_grid->extent},
-                              {"pitch", plan.fixed_grid->pitch},
-                              {"slice", plan.fixed_grid->slice}};
+        json["fixed_grid"] = Json::object({{"extent", plan.fixed_grid->extent},
+                                           {"pitch", plan.fixed_grid->pitch},
+                                           {"slice", plan.fixed_grid->slice}});
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
@@ -428,7 +433,7 @@ LaunchPlan plan_from_json(std::string_view text) {
         LaunchPlan plan = plan_from(Json::parse(text));
         check_plan(plan);
         return plan;
-    } catch (const Json::exception& error) {
+    } catch (const Mistake& error) {
         refuse(error.what());
     }
 }

@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/core/error.h"
+#include "runtime/core/json_value.h"
 #include "runtime/core/launch_plan.h"
 
 namespace halo::rt::json {
 
-using Json = nlohmann::ordered_json;
+using Json = Value;
 
 // ---- enumerators by name
 
@@ -63,7 +63,7 @@ Enum value_of(const Json& json, const char* const (&names)[Count], const char* w
 inline Json number_json(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
+    return Json(value);
 }
 
 inline double number_from(const Json& json) {
@@ -81,13 +81,13 @@ inline bool has_index(HostScalar::Op op) {
 
 // A step is "add", ["constant", 0.5] or ["param", 1].
 inline Json scalar_json(const HostScalar& scalar) {
-    Json steps = Json::array();
+    Json steps = Json::list({});
     for (const HostScalar::Step& step : scalar.steps) {
         const char* name = name_of(step.op, kOps);
         if (step.op == HostScalar::Op::constant)
-            steps.push_back(Json::array({name, number_json(step.value)}));
+            steps.push_back(Json::list({name, number_json(step.value)}));
         else if (has_index(step.op))
-            steps.push_back(Json::array({name, step.index}));
+            steps.push_back(Json::list({name, step.index}));
         else
             steps.push_back(name);
     }
@@ -96,9 +96,9 @@ inline Json scalar_json(const HostScalar& scalar) {
 
 inline HostScalar scalar_from(const Json& json) {
     HostScalar scalar;
-    for (const Json& entry : json) {
+    for (const Json& entry : json.items()) {
         HostScalar::Step step;
-        step.op = value_of<HostScalar::Op>(entry.is_array() ? entry.at(0) : entry, kOps, "operation");
+        step.op = value_of<HostScalar::Op>(entry.is_list() ? entry.at(0) : entry, kOps, "operation");
         if (step.op == HostScalar::Op::constant)
             step.value = number_from(entry.at(1));
         else if (has_index(step.op))
@@ -110,7 +110,7 @@ inline HostScalar scalar_from(const Json& json) {
 
 template <class Item, class Convert>
 Json list_json(const std::vector<Item>& items, Convert&& convert) {
-    Json list = Json::array();
+    Json list = Json::list({});
     for (const Item& item : items)
         list.push_back(convert(item));
     return list;
@@ -119,7 +119,7 @@ Json list_json(const std::vector<Item>& items, Convert&& convert) {
 template <class Convert>
 auto list_from(const Json& json, Convert&& convert) {
     std::vector<decltype(convert(json))> items;
-    for (const Json& entry : json)
+    for (const Json& entry : json.items())
         items.push_back(convert(entry));
     return items;
 }

@@ -3,19 +3,19 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
+#include "runtime/core/json_value.h"
 #include "runtime/io/atomic_file.h"
 
 namespace halo::rt {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = json::Value;
 
 constexpr const char* kFormat = "halocline limits 1";
 
@@ -51,11 +51,11 @@ std::vector<Entry> read(const std::filesystem::path& folder) {
     std::vector<Entry> entries;
     try {
         constexpr std::int64_t kMostBytes = std::int64_t{1} << 24;
-        const Json json = Json::parse(FileRead(file_in(folder).string()).read_all(kMostBytes));
-        if (json.at("format") != kFormat) return {};
-        for (const Json& each : json.at("devices"))
+        const Json file = Json::parse(FileRead(file_in(folder).string()).read_all(kMostBytes));
+        if (file.at("format").text() != kFormat) return {};
+        for (const Json& each : file.at("devices").items())
             entries.push_back(entry_from(each));
-    } catch (const nlohmann::json::exception&) {
+    } catch (const json::Mistake&) {
         return {};
     } catch (const Error&) {
         return {};
@@ -79,7 +79,7 @@ void keep_limits(const std::filesystem::path& folder, const DeviceIdentity& iden
     entries.push_back({identity, limits});
     Json json;
     json["format"] = kFormat;
-    json["devices"] = Json::array();
+    json["devices"] = Json::list({});
     for (const Entry& entry : entries) {
         Json each;
         each["device"] = entry.identity.device;

@@ -231,7 +231,7 @@ TEST_CASE("checkpoints of other runs, and damaged ones, are refused", "[mistakes
     fs::remove(step + "u.npy");
     check_refused(restart({}), 4, "ck/step-4/u.npy is missing");
     put_back();
-    spoil(manifest, [](std::string& text) { text.replace(text.find("\"steps\":4"), 9, "\"steps\":5"); });
+    spoil(manifest, [](std::string& text) { text.replace(text.find("\"steps\": 4"), 10, "\"steps\": 5"); });
     check_refused(restart({}), 4, "damaged");
     put_back();
     spoil(manifest, [](std::string& text) { text.resize(text.size() / 2); });

@@ -1,0 +1,134 @@
+// A JSON value as plain data, for what runs inside other people's programs. nlohmann::json reads the text; but
+// its values take memory where they are destroyed, so where there is none they end the process. These do not:
+// std::bad_alloc is thrown, and arrives.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <cstddef>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace halo::rt::json {
+
+// What is not as the caller asked for it: no JSON, another type, no such member. The text says which.
+class Mistake : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class Value {
+public:
+    using Member = std::pair<std::string, Value>;
+    using List = std::vector<Value>;
+    using Object = std::vector<Member>;  // in the order of the text
+
+    Value() = default;  // null
+    Value(std::nullptr_t) {}
+    Value(bool value) : data_(value) {}
+    template <std::integral Number>
+        requires(!std::same_as<Number, bool>)
+    Value(Number value) : data_(static_cast<std::int64_t>(value)) {}
+    Value(double value) : data_(value) {}  // a finite one
+    Value(const char* text) : data_(std::string(text)) {}
+    Value(std::string_view text) : data_(std::string(text)) {}
+    Value(std::string text) : data_(std::move(text)) {}
+    Value(List items) : data_(std::move(items)) {}
+    Value(Object members) : data_(std::move(members)) {}
+    template <class Item>
+    Value(const std::vector<Item>& items) : Value(list_of(items)) {}
+    template <class Item, std::size_t Count>
+    Value(const std::array<Item, Count>& items) : Value(list_of(items)) {}
+
+    static Value list(std::initializer_list<Value> items) { return List(items); }
+    static Value object(std::initializer_list<Member> members = {}) { return Object(members); }
+    // Throws Mistake where the text is no JSON, is nested deeper than plain data is, or has whole numbers past
+    // 64 bits.
+    static Value parse(std::string_view text);
+
+    bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+    bool is_string() const { return std::holds_alternative<std::string>(data_); }
+    bool is_list() const { return std::holds_alternative<List>(data_); }
+    bool is_object() const { return std::holds_alternative<Object>(data_); }
+    bool is_integer() const { return std::holds_alternative<std::int64_t>(data_); }
+
+    // ---- reading; Mistake where the type is another
+
+    const std::string& text() const;
+    const List& items() const;
+    const Object& members() const;
+    const Value* find(std::string_view name) const;  // null: there is no such member
+    const Value& at(std::string_view name) const;
+    const Value& at(std::size_t index) const;
+    bool contains(std::string_view name) const { return find(name) != nullptr; }
+    template <class Type>
+    Type value(std::string_view name, Type otherwise) const {
+        const Value* const found = find(name);
+        return found == nullptr ? otherwise : found->get<Type>();
+    }
+    template <class Type>
+    Type get() const {
+        Type result{};
+        read(result);
+        return result;
+    }
+    void read(bool& result) const;
+    void read(double& result) const;
+    void read(std::string& result) const { result = text(); }
+    template <std::integral Number>
+    void read(Number& result) const {
+        const std::int64_t number = whole_number();
+        if (!std::in_range<Number>(number)) throw Mistake(std::to_string(number) + " is out of range");
+        result = static_cast<Number>(number);
+    }
+    template <class Item>
+    void read(std::vector<Item>& result) const {
+        for (const Value& item : items())
+            result.push_back(item.get<Item>());
+    }
+    template <class Item, std::size_t Count>
+    void read(std::array<Item, Count>& result) const {
+        for (std::size_t i = 0; i < Count; ++i)
+            result[i] = at(i).get<Item>();
+    }
+    template <class Type>
+        requires(!std::same_as<Type, char> && requires(const Value& value, Type& to) { value.read(to); })
+    operator Type() const {
+        return get<Type>();
+    }
+
+    // ---- making
+
+    Value& operator[](std::string_view name);  // null becomes an object; a member that is not there, null
+    void push_back(Value item);                // null becomes a list
+    // At the end of a list, or of an object by that name, of which there may be one: the last one counts.
+    Value& append(const std::string& name, Value item);
+
+    // On one line, or with so many spaces a level. Numbers are read again as they were.
+    std::string dump(int indent = -1) const;
+
+private:
+    template <class Items>
+    static List list_of(const Items& items) {
+        List list;
+        for (const auto& item : items)
+            list.emplace_back(item);
+        return list;
+    }
+
+    std::int64_t whole_number() const;
+    void write(std::string& to, int indent, int level) const;
+
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Object> data_;
+};
+
+// With its quotes and escapes.
+std::string json_string(std::string_view text);
+
+}  // namespace halo::rt::json
