@@ -174,7 +174,9 @@ halo_code halo_write_elements(halo_simulation* simulation, const char* field, co
 halo_code halo_read_elements(halo_simulation* simulation, const char* field, void* elements, size_t bytes,
                              int level);
 
-halo_code halo_step(halo_simulation* simulation, int64_t count); /* asynchronous on a GPU */
+/* Asynchronous on a GPU. Where it fails, some of the steps may have been done: halo_steps_done() says how
+ * many. */
+halo_code halo_step(halo_simulation* simulation, int64_t count);
 halo_code halo_wait(halo_simulation* simulation);
 halo_code halo_reduce(halo_simulation* simulation, const char* reduction, double* value); /* waits */
 halo_code halo_steps_done(const halo_simulation* simulation, int64_t* steps);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/api/arguments.h"
+#include "runtime/core/plan_check.h"
 
 namespace halocline::detail {
 
@@ -35,17 +36,17 @@ rt::Session& WholeSimulation::up_to_date() {
     return running;
 }
 
-void WholeSimulation::hand_on() {
+// Needs no memory: the steps are done, so what they did must arrive.
+void WholeSimulation::hand_on() noexcept {
     for (auto& [name, binding] : bindings) {
         const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(binding.index)];
         if (known.role == rt::Role::input) continue;
         FieldState& field = *binding.field;
-        const std::vector<void*> arrays = session->level_arrays(name);
         const std::int64_t origin = session->geometry().origin * rt::size_of(field.type);
-        for (std::size_t i = 0; i < arrays.size(); ++i) {
-            const std::size_t past = static_cast<std::size_t>(known.history);
-            const std::size_t place = i <= past ? i : i - past + static_cast<std::size_t>(field.past);
-            field.cells[place] = static_cast<char*>(arrays[i]) + origin;
+        for (int i = 0; i < rt::level_count(known); ++i) {
+            const int place = i <= known.history ? i : i - known.history + field.past;
+            field.cells[static_cast<std::size_t>(place)] =
+                static_cast<char*>(session->level_array(binding.index, i)) + origin;
         }
         binding.seen = ++field.version;
     }

@@ -132,7 +132,8 @@ void Value::read(bool& result) const {
 }
 
 void Value::read(double& result) const {
-    result = is_integer() ? static_cast<double>(std::get<std::int64_t>(data_)) : as<double>(data_, "a number");
+    result =
+        is_integer() ? static_cast<double>(std::get<std::int64_t>(data_)) : as<double>(data_, "a number");
 }
 
 std::int64_t Value::whole_number() const {

@@ -1,12 +1,12 @@
-// A JSON value as plain data, for what runs inside other people's programs. nlohmann::json reads the text; but
-// its values take memory where they are destroyed, so where there is none they end the process. These do not:
-// std::bad_alloc is thrown, and arrives.
+// A JSON value as plain data, for what runs inside other people's programs. nlohmann::json reads the text;
+// but its values take memory where they are destroyed, so where there is none they end the process. These do
+// not: std::bad_alloc is thrown, and arrives.
 #pragma once
 
 #include <array>
 #include <concepts>
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -48,11 +48,11 @@ public:
 
     static Value list(std::initializer_list<Value> items) { return List(items); }
     static Value object(std::initializer_list<Member> members = {}) { return Object(members); }
-    // Throws Mistake where the text is no JSON, is nested deeper than plain data is, or has whole numbers past
-    // 64 bits.
+    // Throws Mistake where the text is no JSON, is nested deeper than plain data is, or has whole numbers
+    // past 64 bits.
     static Value parse(std::string_view text);
 
-    bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+    bool is_null() const { return std::holds_alternative<Null>(data_); }
     bool is_string() const { return std::holds_alternative<std::string>(data_); }
     bool is_list() const { return std::holds_alternative<List>(data_); }
     bool is_object() const { return std::holds_alternative<Object>(data_); }
@@ -122,10 +122,19 @@ private:
         return list;
     }
 
+    // In place of std::monostate: a variant of nothing but plain data, texts and vectors is never without a
+    // value for libstdc++, which then crashes where copying one throws. Of another class it is not taken for
+    // granted.
+    struct Null {
+        Null() = default;
+        Null(const Null&) {}
+        Null& operator=(const Null&) { return *this; }
+    };
+
     std::int64_t whole_number() const;
     void write(std::string& to, int indent, int level) const;
 
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Object> data_;
+    std::variant<Null, bool, std::int64_t, double, std::string, List, Object> data_;
 };
 
 // With its quotes and escapes.

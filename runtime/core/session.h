@@ -177,6 +177,8 @@ public:
     // write next (of a state: one, and one more for each spare level of the plan). Each is the address of the
     // array's first element; cell (0,0,0) is geometry().origin elements on.
     std::vector<void*> level_arrays(const std::string& field) const;
+    // One of them, of the field that stands there in the plan; needs no memory.
+    void* level_array(int field, int place) const noexcept;
     // Puts the caller's arrays in their place, in the same order and as many. They lie as geometry() says,
     // and must stay until others are bound or the session ends. What is in their cells is taken as given:
     // halos are filled before the next step. To bind the same arrays in another order costs little. Arrays of

@@ -82,14 +82,16 @@ std::int64_t Session::State::age_of(const FieldPlan& field, int place) const {
     return place <= field.history || age < level_count(field) ? age : 0;
 }
 
-std::vector<void*> Session::State::level_arrays(int field) const {
-    const auto& slots = fields[static_cast<std::size_t>(field)].slots;
+void* Session::State::level_array(int field, int place) const noexcept {
     const FieldPlan& known = plan.fields[static_cast<std::size_t>(field)];
+    const std::int64_t slot = modulo(age_of(known, place) - phase(), level_count(known));
+    return fields[static_cast<std::size_t>(field)].slots[static_cast<std::size_t>(slot)].array;
+}
+
+std::vector<void*> Session::State::level_arrays(int field) const {
     std::vector<void*> arrays;
-    for (int place = 0; place < level_count(known); ++place) {
-        const std::int64_t slot = modulo(age_of(known, place) - phase(), level_count(known));
-        arrays.push_back(slots[static_cast<std::size_t>(slot)].array);
-    }
+    for (int place = 0; place < level_count(plan.fields[static_cast<std::size_t>(field)]); ++place)
+        arrays.push_back(level_array(field, place));
     return arrays;
 }
 
@@ -126,6 +128,10 @@ void Session::State::mark_written(int field) {
 
 std::vector<void*> Session::level_arrays(const std::string& field) const {
     return state_->level_arrays(state_->find_field(field, 0));
+}
+
+void* Session::level_array(int field, int place) const noexcept {
+    return state_->level_array(field, place);
 }
 
 void Session::bind_levels(const std::string& field, std::span<void* const> arrays) {

@@ -221,6 +221,7 @@ struct Session::State {
     // session_arrays.cpp: the arrays of a field's levels
     std::int64_t age_of(const FieldPlan& field,
                         int place) const;  // of a level, by its place in the caller's list
+    void* level_array(int field, int place) const noexcept;
     std::vector<void*> level_arrays(int field) const;
     void bind_levels(int field, std::span<void* const> arrays);
     void check_bindable(const FieldPlan& field, std::span<void* const> arrays) const;

@@ -299,7 +299,7 @@ TEST_CASE("faults: the C interface", "[c]") {
     REQUIRE(good.code == 0);
     for (const std::string& what : scenario.classes) {
         const Run counted = Place(scenario, {}).run(what + ":0:once");
-        for (const long n : chosen_calls(counted.calls, 200)) {
+        for (long n = 1; n <= counted.calls; ++n) {
             const Run run = Place(scenario, {}).run(what + ":" + std::to_string(n) + ":once");
             INFO(what << " " << n << " of " << counted.calls << "\n" << run.err);
             CHECK(run.code == 0);

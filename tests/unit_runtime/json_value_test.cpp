@@ -13,14 +13,16 @@ using halo::rt::json::Mistake;
 using halo::rt::json::Value;
 
 std::string nested(int lists) {
-    return std::string(static_cast<std::size_t>(lists), '[') + std::string(static_cast<std::size_t>(lists), ']');
+    return std::string(static_cast<std::size_t>(lists), '[') +
+           std::string(static_cast<std::size_t>(lists), ']');
 }
 
 }  // namespace
 
 TEST_CASE("JSON values are written as they were read", "[json]") {
-    const std::string text = R"({"a":[1,-2,9223372036854775807,-9223372036854775808],"b":{"c":null,"d":true},)"
-                             R"("e":[],"f":{},"g":"\"\\\n\t\u0001é","h":[0.1,1.0,-0.0,1e+300,5e-324]})";
+    const std::string text =
+        R"({"a":[1,-2,9223372036854775807,-9223372036854775808],"b":{"c":null,"d":true},)"
+        R"("e":[],"f":{},"g":"\"\\\n\t\u0001é","h":[0.1,1.0,-0.0,1e+300,5e-324]})";
     const Value value = Value::parse(text);
     CHECK(value.dump() == text);
     CHECK(Value::parse(value.dump(2)).dump() == text);
@@ -56,8 +58,8 @@ TEST_CASE("of members by one name the last one counts", "[json]") {
 
 TEST_CASE("what is no JSON, or another value, is a mistake", "[json]") {
     for (const std::string text :
-         {"", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "01", "1 2", "nan", "1e999", "\"a", "\"\x01\"", "\"\xff\"",
-          "'a'", "18446744073709551615", "-9223372036854775809000"}) {
+         {"", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "01", "1 2", "nan", "1e999", "\"a", "\"\x01\"",
+          "\"\xff\"", "'a'", "18446744073709551615", "-9223372036854775809000"}) {
         INFO(text);
         CHECK_THROWS_AS(Value::parse(text).get<std::int64_t>(), Mistake);
     }
