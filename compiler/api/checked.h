@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/api/compiled_source.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/spec/spec.h"
 #include "halocline/halocline.hpp"
 
 namespace halocline::detail {

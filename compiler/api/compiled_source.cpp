@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "compiler/api/errors.h"
-#include "compiler/driver/offline_target.h"
-#include "compiler/driver/pieces_plan.h"
-#include "compiler/driver/target_figures.h"
+#include "compiler/driver/planning/offline_target.h"
+#include "compiler/driver/planning/pieces_plan.h"
+#include "compiler/driver/planning/target_figures.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cpu/jit.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/compile.h"
+#include "compiler/driver/planning/compile.h"
 #include "runtime/api/bundle.h"
 #include "runtime/api/program_source.h"
 

@@ -1,6 +1,6 @@
 #include "compiler/api/errors.h"
 
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/exit_code.h"
 #include "compiler/support/error.h"
 #include "runtime/api/errors.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "compiler/driver/spec.h"
+#include "compiler/driver/spec/spec.h"
 #include "halocline/error.hpp"
 
 namespace halocline::detail {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/console.h"
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/console.h"
+#include "compiler/driver/console/exit_code.h"
 
 namespace halo::bench {
 

@@ -11,8 +11,8 @@
 #include "compiler/bench/page.h"
 #include "compiler/bench/page_words.h"
 #include "compiler/bench/pictures.h"
-#include "compiler/driver/files.h"
-#include "compiler/driver/progress.h"
+#include "compiler/driver/console/files.h"
+#include "compiler/driver/console/progress.h"
 
 namespace halo::bench {
 

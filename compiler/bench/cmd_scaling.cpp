@@ -8,8 +8,8 @@
 #include "compiler/bench/scaling.h"
 #include "compiler/bench/scaling_measure.h"
 #include "compiler/bench/scaling_page.h"
-#include "compiler/driver/arguments.h"
-#include "compiler/driver/files.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/files.h"
 
 namespace halo::bench {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/exit_code.h"
 #include "runtime/core/error.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"

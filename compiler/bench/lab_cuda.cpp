@@ -10,7 +10,7 @@
 #include "compiler/bench/lab.h"
 #include "compiler/bench/limit_kernels.h"
 #include "compiler/bench/variants.h"
-#include "compiler/driver/target_figures.h"
+#include "compiler/driver/planning/target_figures.h"
 #include "compiler/emit/emit.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"

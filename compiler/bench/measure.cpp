@@ -9,8 +9,8 @@
 #include <span>
 
 #include "compiler/bench/random_data.h"
-#include "compiler/driver/compile.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/spec/spec.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/schedule/footprint.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "compiler/bench/page_words.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/progress.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/console/progress.h"
 
 namespace halo::bench {
 

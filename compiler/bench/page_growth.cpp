@@ -2,7 +2,7 @@
 
 #include "compiler/bench/growth_programs.h"
 #include "compiler/bench/page.h"
-#include "compiler/driver/progress.h"
+#include "compiler/driver/console/progress.h"
 
 namespace halo::bench {
 

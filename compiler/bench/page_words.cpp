@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "compiler/bench/page.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/files.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/console/files.h"
 
 namespace halo::bench {
 

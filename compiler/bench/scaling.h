@@ -1,14 +1,15 @@
 // haloc bench --scaling: measures one grid on several devices, checked in the same run, and writes the page
-// about it. What is beyond the devices that are there is the model's (compiler/driver/pieces_model.h).
+// about it. What is beyond the devices that are there is the model's
+// (compiler/driver/planning/pieces_model.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "compiler/driver/console.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/pieces_model.h"
+#include "compiler/driver/console/console.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/planning/pieces_model.h"
 
 namespace halo::bench {
 

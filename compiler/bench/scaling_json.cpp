@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/bench/scaling_page.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/planning/pieces_plan.h"
 #include "compiler/support/json_text.h"
 
 namespace halo::bench {

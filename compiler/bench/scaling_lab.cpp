@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/pieces_machine.h"
-#include "compiler/driver/spec.h"
-#include "compiler/driver/target_figures.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/planning/target_figures.h"
+#include "compiler/driver/running/pieces_machine.h"
+#include "compiler/driver/spec/spec.h"
 #include "compiler/schedule/print.h"
 #include "compiler/support/error.h"
 #include "runtime/core/error.h"

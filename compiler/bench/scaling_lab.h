@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compiler/bench/scaling_results.h"
-#include "compiler/driver/engine.h"
-#include "compiler/driver/machine.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/planning/pieces_plan.h"
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/machine.h"
 #include "compiler/ir/program.h"
 #include "runtime/core/device.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/bench/lab.h"
-#include "compiler/driver/stopwatch.h"
+#include "compiler/driver/console/stopwatch.h"
 
 namespace halo::bench {
 

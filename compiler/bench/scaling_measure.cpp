@@ -8,8 +8,8 @@
 #include "compiler/bench/lab.h"
 #include "compiler/bench/random_data.h"
 #include "compiler/bench/scaling_link.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/progress.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/console/progress.h"
 #include "compiler/support/error.h"
 #include "runtime/core/error.h"
 

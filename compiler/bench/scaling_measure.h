@@ -9,7 +9,7 @@
 #include "compiler/bench/growth.h"
 #include "compiler/bench/scaling_lab.h"
 #include "compiler/bench/scaling_results.h"
-#include "compiler/driver/stopwatch.h"
+#include "compiler/driver/console/stopwatch.h"
 
 namespace halo::bench {
 

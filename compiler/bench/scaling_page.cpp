@@ -7,9 +7,9 @@
 #include <map>
 
 #include "compiler/bench/page_words.h"
-#include "compiler/driver/arguments.h"
-#include "compiler/driver/pieces_plan.h"
-#include "compiler/driver/progress.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/planning/pieces_plan.h"
 
 namespace halo::bench {
 

@@ -7,7 +7,7 @@
 
 #include "compiler/bench/chart.h"
 #include "compiler/bench/scaling_page.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/planning/pieces_plan.h"
 
 namespace halo::bench {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/bench/cases.h"
-#include "compiler/driver/pieces_model.h"
+#include "compiler/driver/planning/pieces_model.h"
 
 namespace halo::bench {
 

@@ -6,8 +6,8 @@
 
 #include "compiler/bench/page_words.h"
 #include "compiler/bench/scaling_page.h"
-#include "compiler/driver/arguments.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/planning/pieces_plan.h"
 
 namespace halo::bench {
 

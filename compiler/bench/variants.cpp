@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/driver/compile.h"
+#include "compiler/driver/planning/compile.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/legality.h"
@@ -95,7 +95,7 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
     for (const std::string& text : asked) {
         why.clear();
         const schedule::GroupingKind* const kind = schedule::find_grouping(text);
-        if (const auto mistakes = driver::schedule_mistakes(text, rank); !mistakes.empty())
+        if (const auto mistakes = schedule::mistakes_in(text, rank); !mistakes.empty())
             why = mistakes.front().message;
         else if (kind != nullptr)
             why = add_grouping(text, *kind, text);

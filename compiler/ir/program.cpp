@@ -254,4 +254,11 @@ ExprId ExprBuilder::call(Function function, std::vector<ExprId> arguments) {
     return add({type, Call{function, std::move(arguments)}, {}});
 }
 
+std::vector<std::string> axis_names(const Program& program) {
+    std::vector<std::string> names;
+    for (const Axis& axis : program.axes)
+        names.push_back(axis.name);
+    return names;
+}
+
 }  // namespace halo::ir

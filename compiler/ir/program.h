@@ -474,4 +474,6 @@ inline std::vector<ExprId> operands(const Expr& expr) {
     return all;
 }
 
+std::vector<std::string> axis_names(const Program& program);
+
 }  // namespace halo::ir

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/parse.h"
 #include "compiler/schedule/resident_grouping.h"
 #include "compiler/schedule/temporal_grouping.h"
 #include "compiler/schedule/words.h"
@@ -21,7 +22,12 @@ const GroupingKind* find_grouping(std::string_view text) {
 }
 
 const GroupingKind* kind_of(const Grouping& grouping) {
-    return std::holds_alternative<SingleSteps>(grouping) ? nullptr : find_grouping(print(grouping, 3));
+    return std::holds_alternative<SingleSteps>(grouping) ? nullptr : &grouping_kinds()[grouping.index() - 1];
+}
+
+std::vector<Mistake> mistakes_in(std::string_view text, int rank) {
+    const GroupingKind* const kind = find_grouping(text);
+    return kind != nullptr ? kind->mistakes(text, rank) : parse(text, rank).mistakes;
 }
 
 }  // namespace halo::schedule

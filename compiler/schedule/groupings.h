@@ -46,11 +46,13 @@ struct GroupingKind {
     GroupingCandidates (*list)(const GroupingRequest& request);
 };
 
-// In the order in which they are explained.
+// In the order of the variant, which is that in which they are explained.
 const std::vector<GroupingKind>& grouping_kinds();
 // By the first word; null: the text is a schedule of a stage.
 const GroupingKind* find_grouping(std::string_view text);
 // That of the value; null: single steps.
 const GroupingKind* kind_of(const Grouping& grouping);
+// Mistakes in the words of a schedule: of a stage, or of how steps are grouped.
+std::vector<Mistake> mistakes_in(std::string_view text, int rank);
 
 }  // namespace halo::schedule

@@ -14,6 +14,9 @@
 namespace halo::schedule {
 
 using Extent = std::array<std::int64_t, 3>;  // cells along each axis, >= 1; 1 past the rank
+inline std::int64_t cell_count(const Extent& extent) {
+    return extent[0] * extent[1] * extent[2];
+}
 
 struct Reason {
     bool limit = true;                    // false: a note; the schedule runs, but not as well as it might

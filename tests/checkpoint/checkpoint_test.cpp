@@ -1,5 +1,5 @@
 // Checkpoints: what ranks write together, what is refused, and what a killed run leaves.
-#include "compiler/driver/checkpoint.h"
+#include "compiler/driver/running/checkpoint.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "catch.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/field_files.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/field_files.h"
 #include "process.h"
 #include "thread_ranks.h"
 #include "weather.h"

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "compiler/driver/checkpoint_files.h"
-#include "compiler/driver/compile.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/running/checkpoint_files.h"
+#include "compiler/driver/spec/spec.h"
 #include "compiler/tune/store.h"
 #include "damage.h"
 #include "runtime/api/bundle.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/spec/spec.h"
 #include "compiler/support/diagnostics.h"
 #include "compiler/syntax/parser.h"
 

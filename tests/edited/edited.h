@@ -4,11 +4,11 @@
 #include <string>
 
 #include "catch.h"
-#include "compiler/driver/arguments.h"
-#include "compiler/driver/edited_cuda.h"
-#include "compiler/driver/request.h"
-#include "compiler/driver/spec.h"
-#include "compiler/driver/tuner.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/planning/edited_cuda.h"
+#include "compiler/driver/running/request.h"
+#include "compiler/driver/spec/spec.h"
+#include "compiler/driver/tuning/tuner.h"
 #include "compiler/emit/launcher.h"
 
 namespace halo::test {

@@ -3,8 +3,8 @@
 #include "edited.h"
 #include "emulated_device.h"
 
-#include "compiler/driver/edited_check.h"
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/tuning/edited_check.h"
 
 using namespace halo;
 using namespace halo::test;

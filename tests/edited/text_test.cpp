@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/exit_code.h"
 #include "examples.h"
 
 using namespace halo;

@@ -3,9 +3,9 @@
 #include <iterator>
 
 #include "common.h"
-#include "compiler/driver/compile.h"
-#include "compiler/driver/engine.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/spec/spec.h"
 #include "heat.h"
 #include "wave.h"
 

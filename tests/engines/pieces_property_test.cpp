@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/planning/pieces_plan.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
 #include "property.h"

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "catch.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/planning/pieces_plan.h"
 #include "load_cpp.h"
 #include "property.h"
 #include "random_pieces.h"

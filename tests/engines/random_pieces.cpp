@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "compiler/driver/pieces_plan.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/planning/pieces_plan.h"
+#include "compiler/driver/spec/spec.h"
 #include "random_program.h"
 #include "runtime/core/error.h"
 #include "runtime/pieces/messages.h"
@@ -33,8 +33,7 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
             std::fill(counts.begin(), counts.begin() + program.rank() - 1, 1);
         if (counts[0] * counts[1] * counts[2] == 1) continue;
         try {
-            return rt::decompose(rules.grid, counts, rules.ghosts(options.interval),
-                                 driver::axis_names(program));
+            return rt::decompose(rules.grid, counts, rules.ghosts(options.interval), ir::axis_names(program));
         } catch (const rt::Error&) {
             // too thin
         }

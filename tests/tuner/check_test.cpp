@@ -1,10 +1,10 @@
 // What counts as a difference between two results.
-#include "compiler/driver/tune_compare.h"
+#include "compiler/driver/tuning/tune_compare.h"
 
 #include <cmath>
 
 #include "catch.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/spec/spec.h"
 
 using namespace halo;
 using namespace halo::driver;

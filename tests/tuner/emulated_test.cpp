@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/exit_code.h"
 #include "compiler/schedule/print.h"
 
 using namespace halo;

@@ -3,7 +3,7 @@
 #include <future>
 
 #include "catch.h"
-#include "compiler/driver/tune_measure.h"
+#include "compiler/driver/tuning/tune_measure.h"
 
 using namespace halo::driver;
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "compiler/driver/arguments.h"
-#include "compiler/driver/request.h"
-#include "compiler/driver/spec.h"
-#include "compiler/driver/tuner.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/running/request.h"
+#include "compiler/driver/spec/spec.h"
+#include "compiler/driver/tuning/tuner.h"
 
 namespace halo::test {
 

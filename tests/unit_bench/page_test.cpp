@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "compiler/bench/json.h"
 #include "compiler/bench/page.h"
-#include "compiler/driver/exit_code.h"
+#include "compiler/driver/console/exit_code.h"
 #include "sample_results.h"
 
 using namespace halo;

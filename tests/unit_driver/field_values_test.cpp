@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "catch.h"
-#include "compiler/driver/engine.h"
+#include "compiler/driver/running/engine.h"
 #include "runtime/core/element.h"
 
 using namespace halo;

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "catch.h"
-#include "compiler/driver/compile.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/spec/spec.h"
 #include "compiler/support/work.h"
 
 using namespace halo;

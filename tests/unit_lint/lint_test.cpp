@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "compiler/driver/spec.h"
+#include "compiler/driver/spec/spec.h"
 
 using namespace halo;
 

@@ -1,10 +1,10 @@
 // What the model says that a run in pieces takes, term by term.
-#include "compiler/driver/pieces_model.h"
+#include "compiler/driver/planning/pieces_model.h"
 
 #include "analyzed.h"
 #include "catch.h"
-#include "compiler/driver/exit_code.h"
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/planning/pieces_plan.h"
 
 using namespace halo;
 using namespace halo::driver;

@@ -1,5 +1,5 @@
 // What is decided of a run on several devices, and what is refused.
-#include "compiler/driver/pieces_plan.h"
+#include "compiler/driver/planning/pieces_plan.h"
 
 #include "analyzed.h"
 #include "catch.h"

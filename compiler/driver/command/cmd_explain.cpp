@@ -1,0 +1,500 @@
+// haloc explain: how each stage would run on a GPU, and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compiler/driver/command/commands.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/planning/pieces_plan.h"
+#include "compiler/driver/planning/target_figures.h"
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/request.h"
+#include "compiler/driver/spec/spec.h"
+#include "compiler/schedule/cost.h"
+#include "compiler/schedule/print.h"
+#include "compiler/schedule/shared_layout.h"
+#include "compiler/support/json_text.h"
+#include "runtime/core/disk_cache.h"
+#include "runtime/nvrtc/nvrtc.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr int kIndent = 14;
+
+// One entry of a stage: a title, and text that is wrapped beside it.
+std::string entry(std::string_view title, std::string_view text, int width) {
+    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
+    int column = kIndent;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        std::size_t end = rest.find_first_of(" \n");
+        std::string_view word = rest.substr(0, end);
+        if (column > kIndent && column + 1 + static_cast<int>(word.size()) > width) {
+            result += '\n' + std::string(kIndent, ' ');
+            column = kIndent;
+        } else if (column > kIndent) {
+            result += ' ';
+            ++column;
+        }
+        result += word;
+        column += static_cast<int>(word.size());
+        if (end == std::string_view::npos) break;
+        if (rest[end] == '\n') {
+            result += '\n' + std::string(kIndent, ' ');
+            column = kIndent;
+        }
+        rest.remove_prefix(end + 1);
+    }
+    return result + '\n';
+}
+
+// Text of several lines beside a title, as it is.
+std::string picture(std::string_view title, const std::string& text) {
+    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
+    for (char c : text) {
+        result += c;
+        if (c == '\n') result += std::string(kIndent, ' ');
+    }
+    while (!result.empty() && (result.back() == ' ' || result.back() == '\n'))
+        result.pop_back();
+    return result + '\n';
+}
+
+std::string level_name(const ir::Program& program, ir::FieldId field, int time) {
+    const std::string& name = program[field].name;
+    if (time == 0) return name;
+    return time > 0 ? fmt::format("{}[t+{}]", name, time) : fmt::format("{}[t{}]", name, time);
+}
+
+std::string describe_reads(const ir::Program& program, const schedule::Footprint& footprint) {
+    std::vector<std::string> words;
+    for (const schedule::LevelRead& read : footprint.reads) {
+        std::string text = level_name(program, read.field, read.time);
+        if (read.at_neighbours()) {
+            text += fmt::format(" at {} points ({})", read.offsets.size(), read.star ? "a star" : "a box");
+        }
+        words.push_back(text);
+    }
+    return words.empty() ? "nothing" : join(words, ", ");
+}
+
+std::string describe_writes(const ir::Program& program, const StageChoice& stage) {
+    std::vector<std::string> words;
+    for (const schedule::LevelWrite& write : stage.footprint.writes)
+        words.push_back(level_name(program, write.field, write.time));
+    for (int index : stage.stage.statements) {
+        if (const auto* reduce =
+                std::get_if<ir::Reduce>(&program.statements[static_cast<std::size_t>(index)])) {
+            words.push_back(fmt::format("{} (reduced)", reduce->name));
+        }
+        if (const auto* sample =
+                std::get_if<ir::Sample>(&program.statements[static_cast<std::size_t>(index)])) {
+            const ir::Points& points = program[sample->points];
+            words.push_back(fmt::format("{}.{} (sampled)", points.name,
+                                        points.traces[static_cast<std::size_t>(sample->trace)].name));
+        }
+    }
+    return join(words, ", ");
+}
+
+std::string describe_operations(const schedule::Operations& operations) {
+    std::vector<std::string> words;
+    auto add = [&](int count, const char* name) {
+        if (count > 0) words.push_back(fmt::format("{} {}", count, name));
+    };
+    add(operations.adds, "add");
+    add(operations.multiplies, "mul");
+    add(operations.fmas, "fma");
+    add(operations.divisions, "div");
+    add(operations.roots, "root");
+    add(operations.functions, "function");
+    add(operations.comparisons, "compare");
+    return words.empty() ? "no arithmetic" : join(words, ", ");
+}
+
+// What neighbouring cells compute once for all of them.
+std::string describe_sharing(const schedule::Footprint& footprint) {
+    const int saved = footprint.flops_alone - footprint.operations.flops();
+    return saved <= 0 ? "" : fmt::format(" and {} shared with neighbours", saved);
+}
+
+// The shared memory of a block: a picture of each staged level, and what its accesses cost.
+std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
+    schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
+    if (layout.levels.empty())
+        return entry("shared", "none: neighbours come through registers and caches", width);
+    std::string text =
+        entry("shared", fmt::format("{} a block", format_bytes(static_cast<double>(layout.bytes))), width);
+    std::vector<schedule::SharedAccess> accesses =
+        schedule::shared_accesses(stage.footprint, stage.schedule, layout);
+    for (std::size_t i = 0; i < layout.levels.size(); ++i) {
+        const schedule::StagedLevel& level = layout.levels[i];
+        text += picture("", schedule::draw(program, level));
+        for (const schedule::SharedAccess& access : accesses) {
+            if (access.level != static_cast<int>(i)) continue;
+            text +=
+                entry("",
+                      fmt::format(
+                          "load at ({}): {} element{} a thread, {}",
+                          fmt::join(access.offset.begin(), access.offset.begin() + program.rank(), ", "),
+                          access.width, access.width == 1 ? "" : "s",
+                          access.conflicts() == 0 ? "no bank conflicts"
+                                                  : fmt::format("{} passes where {} would do: bank conflicts",
+                                                                access.passes, access.least)),
+                      width);
+        }
+    }
+    return text + entry("padding", schedule::choose_padding(stage.footprint, stage.schedule).reason, width);
+}
+
+// What NVRTC made of the kernel; nullopt where there is no NVRTC.
+std::optional<CompiledCode> compile_here(const Code& code, const std::string& arch) {
+    rt::Nvrtc* nvrtc = rt::Nvrtc::find();
+    if (nvrtc == nullptr) return std::nullopt;
+    return compile_parts(*nvrtc, code, arch, rt::DiskCache::in_user_folder());
+}
+
+const rt::KernelUsage* usage_of(const std::optional<CompiledCode>& compiled, const std::string& kernel) {
+    return compiled ? find_usage(*compiled, kernel) : nullptr;
+}
+
+std::string describe_usage(const rt::KernelUsage* usage) {
+    if (usage == nullptr) return "not asked: " + rt::Nvrtc::why_missing();
+    std::int64_t spills = usage->spill_load_bytes + usage->spill_store_bytes;
+    return fmt::format(
+        "{} registers a thread, {}, {} of static shared memory", usage->registers,
+        spills == 0 ? "no spills" : fmt::format("{} of spills", format_bytes(static_cast<double>(spills))),
+        format_bytes(static_cast<double>(usage->static_shared_bytes)));
+}
+
+struct Explanation {
+    const ir::Program& program;
+    const TargetHere& here;
+    const CodeOptions& options;
+    const PlanChoice& choice;
+    const Code& code;
+    const std::optional<CompiledCode>& compiled;
+    double cells() const {
+        return schedule::cells_of(options.extent.value_or(schedule::typical_extent(program.rank())));
+    }
+};
+
+std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
+    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    if (kernel.empty()) return "";
+    return entry("kernel", kernel, width) +
+           entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
+}
+
+constexpr std::size_t kRunnersUp = 3;
+// Seconds of a step of the stage, by the model; nullopt where it knows none, or the grid is not known.
+std::optional<double> predicted_seconds(const Explanation& all, const StageChoice& stage) {
+    if (!all.options.extent || stage.footprint.table_sums > 0) return std::nullopt;
+    const schedule::Extent& extent = *all.options.extent;
+    const schedule::Cost cost =
+        schedule::estimate_cost(stage.footprint, stage.schedule, all.options.target, extent);
+    const auto cells = static_cast<double>(cell_count(extent));
+    return cost.seconds_per_cell * cells + all.options.target.graph_launch_seconds;
+}
+
+const char* name_of(schedule::Bound bound) {
+    switch (bound) {
+        case schedule::Bound::dram:
+            return "device memory";
+        case schedule::Bound::l2:
+            return "the L2 cache";
+        case schedule::Bound::l1:
+            return "L1 and shared memory";
+    }
+    return "";
+}
+
+// What the step is bound by: what the model says, or the time from kernel to kernel where that is most of it.
+std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
+    const schedule::Target& target = all.options.target;
+    if (stage.footprint.table_sums > 0) return "bound by arithmetic";
+    if (seconds < 2 * target.graph_launch_seconds) return "bound by the time from one kernel to the next";
+    const schedule::Cost cost =
+        schedule::estimate_cost(stage.footprint, stage.schedule, target, *all.options.extent);
+    return fmt::format("bound by {}, says the model", name_of(cost.bound));
+}
+
+std::string with_prediction(double seconds, const std::optional<double>& predicted) {
+    if (!predicted) return format_step_time(seconds);
+    return fmt::format("{} ({} predicted)", format_step_time(seconds), format_step_time(*predicted));
+}
+
+std::string explain_time(const Explanation& all, const StageChoice& stage, int width) {
+    if (!all.options.extent || stage.footprint.at_points) return "";
+    const std::optional<double> predicted = predicted_seconds(all, stage);
+    if (!stage.tuned) {
+        if (!predicted) return "";
+        return entry("predicted",
+                     fmt::format("{} a step, {}; not measured: `haloc tune` does",
+                                 format_step_time(*predicted), bound_words(all, stage, *predicted)),
+                     width);
+    }
+    const tune::StoredStage& known = *stage.known;
+    const auto cells = static_cast<double>(cell_count(*all.options.extent));
+    std::string text = fmt::format("{} a step", with_prediction(known.seconds, predicted));
+    if (known.stages > 1) {
+        text += fmt::format(" of all {} stages", known.stages);
+    } else {
+        const double rate = static_cast<double>(stage.footprint.bytes()) * cells / known.seconds;
+        text += fmt::format(", {}, {:.2f} TB/s, {:.0f} % of a copy; {}", format_rate(cells / known.seconds),
+                            rate / 1e12, 100 * rate / all.options.target.dram_bandwidth,
+                            bound_words(all, stage, known.seconds));
+    }
+    if (!known.finished) text += "; the search is not at its end";
+    text = entry("measured", text, width);
+    std::size_t shown = 0;
+    for (const tune::StoredTrial& trial : known.trials) {
+        if (trial.outcome.kind != tune::Outcome::Kind::measured || trial.schedule == known.schedule) continue;
+        if (shown++ == kRunnersUp) break;
+        text += entry(
+            shown == 1 ? "runners-up" : "",
+            fmt::format("{}: {}", with_prediction(trial.outcome.seconds, trial.predicted), trial.schedule),
+            width);
+    }
+    return text;
+}
+
+std::string explain_stage(const Explanation& all, std::size_t index, int width) {
+    const StageChoice& stage = all.choice.stages[index];
+    const schedule::Footprint& footprint = stage.footprint;
+    double bound = schedule::cells_per_second_bound(footprint, all.options.target);
+    std::string text = fmt::format("stage {} of {}\n", index + 1, all.choice.stages.size());
+    text += entry("reads", describe_reads(all.program, footprint), width);
+    text += entry("writes", describe_writes(all.program, stage), width);
+    if (footprint.at_points) {
+        text += entry("threads", stage.reason, width);
+        return text + explain_kernel(all, index, width);
+    }
+    text += entry("per cell",
+                  fmt::format("{} bytes ({} read, {} written), {} flops ({}){}, {}", footprint.bytes(),
+                              footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
+                              describe_operations(footprint.operations), describe_sharing(footprint),
+                              footprint.table_sums > 0
+                                  ? std::string("most of them for each row of a table")
+                                  : fmt::format("{:.2f} flops per byte", footprint.flops_per_byte())),
+                  width);
+    if (footprint.table_sums == 0) {
+        text += entry("bound",
+                      fmt::format("{} at {:.2f} TB/s, if each value crosses the bus once", format_rate(bound),
+                                  all.options.target.dram_bandwidth / 1e12),
+                      width);
+    }
+    text += entry("schedule",
+                  schedule::print(stage.schedule, all.program.rank()) + (stage.pinned  ? " (pinned)"
+                                                                         : stage.tuned ? " (tuned)"
+                                                                                       : ""),
+                  width);
+    text += entry("why", stage.reason, width);
+    text += explain_time(all, stage, width);
+    for (const std::string& note : stage.notes)
+        text += entry("note", note, width);
+    text += explain_shared(all.program, stage, width);
+    return text + explain_kernel(all, index, width);
+}
+
+// The kernel that does several steps, and what it compiled to.
+std::string explain_time_block(const Explanation& all, int width) {
+    const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
+    std::string text = entry("kernel", kernel, width);
+    const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
+    if (usage != nullptr)
+        text += entry("compiled",
+                      fmt::format("{} registers, {} bytes spilled", usage->registers,
+                                  usage->spill_load_bytes + usage->spill_store_bytes),
+                      width);
+    return text;
+}
+
+// Which reductions are found at every step, and which at the last one alone.
+std::string explain_reductions(const Explanation& all, const schedule::TemporalSchedule& temporal,
+                               int width) {
+    std::vector<std::string> each, last;
+    for (const rt::ReductionPlan& reduction : all.code.lowered.plan.reductions) {
+        const bool is_each =
+            std::ranges::find(temporal.reductions, reduction.name) != temporal.reductions.end();
+        (is_each ? each : last).push_back(reduction.name);
+    }
+    std::string text;
+    if (!each.empty())
+        text += join(each, ", ") + (each.size() == 1 ? " is" : " are") + " found at every step";
+    if (!last.empty())
+        text += (text.empty() ? "" : "; ") + join(last, ", ") + (last.size() == 1 ? " is" : " are") +
+                " found by the run's last step, which is done by itself";
+    return text.empty() ? "" : entry("reductions", text, width);
+}
+
+std::string explain_single_steps(const Explanation& all, int width) {
+    const schedule::StepCost& cost = all.choice.single;
+    std::string text =
+        fmt::format("{} a step: {} for the cells, {} for {} launch{}", format_step_time(cost.total()),
+                    format_step_time(cost.cells), format_step_time(cost.launches), all.choice.stages.size(),
+                    all.choice.stages.size() == 1 ? "" : "es");
+    if (cost.looks > 0)
+        text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.looks),
+                            all.options.watched.front());
+    return "single steps\n" + entry("predicted", text, width);
+}
+
+std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {
+    std::string text = std::string(verdict.kind->title) + "\n";
+    if (!verdict.grouping) return text + entry("schedule", "none: " + verdict.reason, width);
+    text += entry("schedule", schedule::print(*verdict.grouping, all.program.rank()), width);
+    text += entry("why", verdict.reason, width);
+    if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
+        text += explain_reductions(all, *temporal, width);
+    text += entry("predicted",
+                  fmt::format("{} a step, {}", format_step_time(verdict.seconds_per_step),
+                              format_rate(all.cells() / verdict.seconds_per_step)),
+                  width);
+    return text + explain_time_block(all, width);
+}
+
+nlohmann::ordered_json grouping_json(const Explanation& all, const GroupingVerdict& verdict) {
+    nlohmann::ordered_json json;
+    json["reason"] = verdict.reason;
+    if (!verdict.grouping) return json;
+    json["schedule"] = schedule::print(*verdict.grouping, all.program.rank());
+    if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
+        json["reductions"] = temporal->reductions;
+    json["predicted_seconds_per_step"] = verdict.seconds_per_step;
+    json["predicted_gstencil_per_s"] = all.cells() / verdict.seconds_per_step / 1e9;
+    return json;
+}
+
+nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
+    const StageChoice& stage = all.choice.stages[index];
+    const schedule::Footprint& footprint = stage.footprint;
+    schedule::SharedLayout layout = schedule::make_shared_layout(footprint, stage.schedule);
+    nlohmann::ordered_json json;
+    json["schedule"] = schedule::print(stage.schedule, all.program.rank());
+    json["reason"] = stage.reason;
+    json["pinned"] = stage.pinned;
+    json["notes"] = stage.notes;
+    json["bytes_read"] = footprint.bytes_read();
+    json["bytes_written"] = footprint.bytes_written();
+    json["flops"] = footprint.operations.flops();
+    json["flops_alone"] = footprint.flops_alone;
+    json["bound_gstencil_per_s"] = schedule::cells_per_second_bound(footprint, all.options.target) / 1e9;
+    json["shared_bytes"] = layout.bytes;
+    json["tuned"] = stage.tuned;
+    if (const std::optional<double> predicted = predicted_seconds(all, stage))
+        json["predicted_seconds"] = *predicted;
+    if (stage.tuned) {
+        json["measured_seconds_per_step"] = stage.known->seconds;
+        json["search_finished"] = stage.known->finished;
+        json["trials"] = nlohmann::ordered_json::array();
+        for (const tune::StoredTrial& trial : stage.known->trials) {
+            if (trial.outcome.kind != tune::Outcome::Kind::measured) continue;
+            nlohmann::ordered_json each{{"schedule", trial.schedule},
+                                        {"seconds_per_step", trial.outcome.seconds}};
+            if (trial.predicted) each["predicted_seconds"] = *trial.predicted;
+            json["trials"].push_back(std::move(each));
+        }
+    }
+    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    if (kernel.empty()) return json;
+    json["kernel"] = kernel;
+    if (const rt::KernelUsage* usage = usage_of(all.compiled, kernel)) {
+        json["registers"] = usage->registers;
+        json["spill_bytes"] = usage->spill_load_bytes + usage->spill_store_bytes;
+        json["static_shared_bytes"] = usage->static_shared_bytes;
+    }
+    return json;
+}
+
+std::shared_ptr<const TunedSchedules> tuned_for_target(const ExplainOptions& options, const TargetHere& here,
+                                                       const Console& console) {
+    if (options.no_tuned || !here.device) return nullptr;
+    std::string remark;
+    std::shared_ptr<const TunedSchedules> tuned =
+        open_tuned(options.store, tune_device(*here.device), remark);
+    if (!remark.empty()) console.warning(remark);
+    return tuned;
+}
+
+std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Program& program,
+                                   const CodeOptions& code_options) {
+    if (options.devices == 1) return std::nullopt;
+    if (!code_options.extent)
+        throw CommandError(ExitCode::usage, "--devices: how a grid is cut depends on the grid",
+                           "give one, such as --grid 1024,1024,1024");
+    CodeOptions of_pieces = code_options;
+    of_pieces.tuned = nullptr;  // as `run` does: what was found for the whole grid is not for its pieces
+    const PiecesRequest request{options.devices, options.exchange.interval, true,
+                                parse_scheme(options.exchange.scheme)};
+    PiecesPlan plan = plan_pieces(program, *code_options.extent, request, of_pieces);
+    check_scheme(request, plan);
+    return plan;
+}
+
+}  // namespace
+
+ExitCode explain(const ExplainOptions& options, const Console& console) {
+    CheckedSpec spec = read_spec(options.file, options.include, console);
+    const sema::AnalyzedStencil& stencil = choose_stencil(spec, options.stencil);
+    CodeOptions code_options;
+    code_options.schedules = options.schedule;
+    if (stencil.schedule) code_options.file_schedule = stencil.schedule->text;
+    code_options.strict_fp = options.strict_fp;
+    const TargetHere here = target_here();
+    code_options.target = here.target;
+    code_options.tuned = tuned_for_target(options, here, console);
+    code_options.extent = choose_grid(spec, stencil.program, options.grid);
+    const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
+    if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
+    code_options.watched = watched_reductions(spec, stencil.program);
+    // As `run` does.
+    code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
+    ir::Program program = optimize(stencil.program, code_options);
+    const PlanChoice choice = choose_plan(program, code_options);
+    const Code code = cuda_code(program, choice.plan());
+    const std::optional<CompiledCode> compiled = compile_here(code, code_options.target.name);
+    Explanation all{program, here, code_options, choice, code, compiled};
+    const std::optional<PiecesPlan> pieces = plan_for(options, stencil.program, code_options);
+
+    if (options.json) {
+        nlohmann::ordered_json json;
+        json["stencil"] = program.name;
+        json["target"] = code_options.target.name;
+        for (std::size_t i = 0; i < choice.stages.size(); ++i)
+            json["stages"].push_back(stage_json(all, i));
+        json["single_steps"]["predicted_seconds_per_step"] = choice.single.total();
+        json["single_steps"]["predicted_launch_seconds"] = choice.single.launches;
+        for (const GroupingVerdict& verdict : choice.groupings)
+            json[std::string(verdict.kind->name)] = grouping_json(all, verdict);
+        if (pieces) json["devices"] = pieces_json(*pieces);
+        console.result(json_text(json));
+        return ExitCode::ok;
+    }
+    int width = std::clamp(console.width(), 60, 110);
+    std::string grid = "a large grid";
+    if (code_options.extent) {
+        grid = fmt::format(
+            "a grid of {} cells",
+            fmt::join(code_options.extent->begin(), code_options.extent->begin() + program.rank(), " x "));
+    }
+    std::string text = fmt::format("{}({}) for {} on {}\n", program.name, join(ir::axis_names(program), ", "),
+                                   code_options.target.name, grid);
+    text += here.measured ? fmt::format("by figures measured on {}\n", here.device->name)
+                          : "by figures of an H200, built in (haloc doctor --measure takes a device's own)\n";
+    for (std::size_t i = 0; i < choice.stages.size(); ++i)
+        text += '\n' + explain_stage(all, i, width);
+    text += '\n' + explain_single_steps(all, width);
+    for (const GroupingVerdict& verdict : choice.groupings)
+        text += '\n' + explain_grouping(all, verdict, width);
+    if (pieces) text += "\non several devices\n" + explain_pieces(*pieces, ir::axis_names(program));
+    console.result(text);
+    return ExitCode::ok;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,138 @@
+// haloc lift: a loop nest of C, C++ or CUDA to a spec.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <map>
+
+#include "compiler/driver/command/commands.h"
+#include "compiler/driver/console/files.h"
+#include "compiler/driver/spec/spec.h"
+#include "compiler/lift/lift.h"
+#include "compiler/lift/replace.h"
+#include "compiler/lift/verify.h"
+#include "compiler/support/error.h"
+
+namespace halo::driver {
+
+namespace {
+
+// A refusal looks like any other message about a text.
+void show_refusal(const lift::LiftError& error, const Console& console) {
+    Diagnostic shown{
+        DiagnosticKind::not_built_yet, error.refusal.where, error.what(), {}, error.refusal.notes, {}};
+    for (const auto& [where, text] : error.refusal.labels)
+        shown.label(where, text);
+    show_diagnostics({shown}, error.source, console);
+}
+
+lift::Nests lift_or_refuse(const lift::Options& options, const Console& console) {
+    lift::Nests found;
+    try {
+        found = lift::lift_nests(options);
+    } catch (const lift::SourceError& trouble) {
+        throw CommandError(trouble.missing_file ? ExitCode::file : ExitCode::usage, trouble.what());
+    }
+    for (const lift::LiftError& each : found.refused)
+        show_refusal(each, console);
+    for (const lift::Nests::Around& each : found.around) {
+        const SourceFile& source = each.why.source;
+        const auto place = [&](std::uint32_t at) {
+            return fmt::format("{}:{}", source.name(at), source.line_column(at).line);
+        };
+        console.message(fmt::format("{}: this loop stays in the program, around the nests in it: {} ({})",
+                                    place(each.at), each.why.what(), place(each.why.refusal.where.begin)));
+    }
+    if (found.lifted.empty()) throw CommandError(ExitCode::spec, "");
+    return found;
+}
+
+// A line for each nest of a function that is not lifted as a whole.
+void show_nests(const lift::Nests& found, const Console& console) {
+    std::map<int, std::string> lines;
+    for (const lift::Lifted& each : found.lifted) {
+        if (each.outline) lines[each.first_line] = fmt::format("`{}`", each.spec.name);
+    }
+    for (const lift::LiftError& each : found.refused) {
+        if (each.nest == SourceRange{}) continue;
+        const int line = static_cast<int>(each.source.line_column(each.nest.begin).line);
+        lines.emplace(line, fmt::format("not lifted: {}", each.what()));
+    }
+    for (const auto& [line, text] : lines)
+        console.message(fmt::format("line {}: {}", line, text));
+}
+
+// Sentences for the header of each spec, and why nothing more can be said; empty: all is verified.
+lift::Verdict verify(const lift::Options& options, const lift::Nests& found, const Console& console) {
+    const lift::Verdict verdict = lift::verify_function(options, found);
+    for (const std::string& each : verdict.table)
+        console.message(each);
+    if (verdict.difference.empty()) return verdict;
+    console.error(fmt::format("the spec does not compute what `{}` computes: {}", options.source.function,
+                              verdict.difference),
+                  "nothing is written; this is a mistake in haloc, please report it with the function");
+    throw CommandError(ExitCode::spec, "");
+}
+
+void write_replaced(const std::string& path, const LiftOptions& options, const lift::Nests& found,
+                    const std::vector<std::string>& specs, const Console& console) {
+    lift::Replaced replaced;
+    try {
+        replaced = lift::replace_loops(found, specs);
+    } catch (const lift::SourceError& trouble) {
+        throw CommandError(ExitCode::usage, trouble.what(), "without --replace the spec alone is written");
+    }
+    for (const lift::LiftError& each : replaced.left)
+        show_refusal(each, console);
+    if (replaced.calls.empty())
+        throw CommandError(ExitCode::spec, "no loop of " + options.file + " can be replaced",
+                           "without --replace the spec alone is written");
+    write_text(path, replaced.text);
+    console.message(
+        fmt::format("{} written: {} with calls of {}; compile it with Halocline's headers and link "
+                    "-lhalocline -lhalocline-runtime",
+                    path, options.file, fmt::join(replaced.calls, ", ")));
+}
+
+}  // namespace
+
+ExitCode lift(const LiftOptions& options, const Console& console) {
+    lift::Options wanted;
+    wanted.source = {options.file, options.function, options.build_folder, options.arguments, {}};
+    wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
+    wanted.name = options.name;
+    wanted.keep_result = !options.replace.empty();
+    std::error_code none;
+    if (!options.replace.empty() && std::filesystem::equivalent(options.file, options.replace, none))
+        throw CommandError(ExitCode::usage, "--replace names the source itself, which is never overwritten",
+                           "give the name of another file");
+    if (!options.replace.empty() && options.replace == options.output)
+        throw CommandError(ExitCode::usage, "-o and --replace name the same file",
+                           "the spec and the source are a file each");
+    const lift::Nests found = lift_or_refuse(wanted, console);
+    lift::Verdict verdict;
+    verdict.left = "haloc lift --verify runs the function and the spec on random data";
+    verdict.sentences.assign(found.lifted.size(), {"Not verified: " + verdict.left + "."});
+    if (options.verify || !options.replace.empty()) verdict = verify(wanted, found, console);
+    std::string text;
+    std::vector<std::string> specs;
+    for (std::size_t i = 0; i < found.lifted.size(); ++i) {
+        specs.push_back(lift::file_text(found.lifted[i], verdict.sentences[i]));
+        text += (text.empty() ? "" : "\n") + specs.back();
+    }
+    const CheckedSpec checked = check_text(options.output.empty() ? "lifted.halo" : options.output, text);
+    if (!checked.ok)
+        throw InternalError("a lifted spec has mistakes: " + checked.diagnostics.front().message);
+    show_nests(found, console);
+    if (!options.replace.empty()) write_replaced(options.replace, options, found, specs, console);
+    if (options.output.empty()) {
+        if (options.replace.empty()) console.result(text);
+    } else {
+        write_text(options.output, text);
+        console.message(fmt::format("{} written, {}", options.output,
+                                    verdict.left.empty() ? "verified" : "not verified: " + verdict.left));
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,113 @@
+// The subcommands of haloc, each in its own file cmd_*.cpp. A command returns how it ended, or throws
+// CommandError, rt::Error, UnsupportedError or InternalError, which main() turns into one message and an exit
+// code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/console/console.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/run_arguments.h"
+#include "runtime/ranks/ranks.h"
+
+namespace halo::driver {
+
+// Where a file name is asked for, "-" is standard input.
+struct CheckOptions {
+    std::vector<std::string> files;
+    std::vector<std::string> include;  // folders of modules
+    bool json = false;
+    std::string stability;  // the param whose largest stable value is wanted; empty: none
+    bool strict = false;    // warnings are mistakes
+};
+ExitCode check(const CheckOptions& options, const Console& console);
+
+enum class EmitTarget : std::uint8_t { cuda, cpu, plan, stencil, kernel };
+enum class EmitStyle : std::uint8_t { launcher, kernels_only };
+enum class EmitBeside : std::uint8_t { cubin, ptx, plan, cmake };
+struct EmitOptions {
+    std::string file;
+    std::vector<std::string> include;
+    std::string output;  // empty: standard output
+    EmitTarget target = EmitTarget::cuda;
+    std::string stencil;                // empty: the only one
+    std::vector<std::string> schedule;  // one for all stages, or one a stage
+    bool strict_fp = false;
+    EmitStyle style = EmitStyle::launcher;  // of a .cu file
+    std::vector<EmitBeside> with;           // files to write beside it
+    std::vector<std::string> archs;         // that the code is for, a cubin for each; none: sm_90
+    bool line_info = false;                 // in cubin and PTX: the lines of the .cu, for profilers
+    bool annotate = false;                  // comments name the spec's lines
+    std::string grid;                       // that schedules are chosen for; empty: the run block's
+    bool fixed_grid = false;                // for that grid alone
+};
+ExitCode emit(const EmitOptions& options, const Console& console);
+
+// ranks: the processes that share the run. Only the first says something.
+ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console);
+
+struct ExplainOptions {
+    std::string file;
+    std::vector<std::string> include;
+    std::string stencil;
+    std::string grid;
+    std::vector<std::string> schedule;
+    bool strict_fp = false;
+    bool json = false;
+    bool no_tuned = false;
+    std::string store;
+    int devices = 1;
+    ExchangeArguments exchange;
+};
+ExitCode explain(const ExplainOptions& options, const Console& console);
+
+struct TuneArguments {
+    RunArguments run;    // the file, and what decides the program and its grid; device, store and json, too
+    double budget = 60;  // seconds
+    int jobs = 0;        // threads that compile; 0: as many as there are processors, 8 at most
+    bool again = false;
+};
+ExitCode tune(const TuneArguments& arguments, const Console& console);
+
+struct FormatOptions {
+    std::vector<std::string> files;
+    bool in_place = false;
+    bool check = false;
+};
+ExitCode format(const FormatOptions& options, const Console& console);
+
+struct LiftOptions {
+    std::string file, function;
+    std::string build_folder;            // with compile_commands.json
+    std::string output;                  // empty: standard output
+    std::string replace;                 // source to write, with calls in place of loops; empty: none
+    std::string name;                    // of the stencil; empty: that of the function
+    std::vector<std::string> arguments;  // of clang
+    bool verify = false, no_alias = false, equal_rims = false, strict_fp = false;
+};
+ExitCode lift(const LiftOptions& options, const Console& console);
+
+// Code that runs without the compiler.
+struct BundleOptions {
+    std::string file;
+    std::vector<std::string> include;
+    std::string output;  // NAME.halobundle, or NAME.cpp
+    std::string stencil;
+    std::vector<std::string> schedule, archs, grids;
+    bool only_grids = false;
+    bool strict_fp = false;
+    std::string depfile;  // empty: none
+};
+ExitCode bundle(const BundleOptions& options, const Console& console);
+
+struct DoctorOptions {
+    bool json = false;
+    bool measure = false;  // the figures of the device that schedules are chosen by
+    std::string device = "cuda";
+};
+ExitCode doctor(const DoctorOptions& options, const Console& console);
+
+}  // namespace halo::driver

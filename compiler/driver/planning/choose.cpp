@@ -1,0 +1,108 @@
+// The schedule of each stage: what the user pins, and what is chosen around it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/planning/pins.h"
+#include "compiler/schedule/print.h"
+
+namespace halo::driver {
+
+namespace {
+
+schedule::Pins parse_pins(const Pinned& pinned, int rank) {
+    const schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
+    refuse_mistakes(pinned, parsed.mistakes, rank);
+    return parsed.pins;
+}
+
+// Puts the schedule that was measured to be the fastest in place of the model's, where it still fits.
+void use_tuned(StageChoice& choice, const ir::Program& program, const CodeOptions& options) {
+    if (!options.tuned || !options.extent) return;
+    choice.known = options.tuned->find(program, choice.stage, *options.extent, choice.pinned_text);
+    if (!choice.known || choice.known->schedule.empty()) return;
+    const std::string& compiler = options.tuned->device().compiler;
+    if (choice.known->compiler != compiler) {
+        choice.notes.push_back(
+            fmt::format("a schedule tuned with {} is not used, as this is {}; `haloc tune` measures anew",
+                        choice.known->compiler, compiler));
+        return;
+    }
+    const schedule::ParsedSchedule parsed = schedule::parse(choice.known->schedule, program.rank());
+    const schedule::Schedule tuned = schedule::apply(parsed.pins, schedule::Schedule{});
+    const std::vector<schedule::Reason> reasons =
+        schedule::check(choice.footprint, tuned, options.target, options.extent);
+    if (!parsed.mistakes.empty() || !schedule::is_legal(reasons)) {
+        choice.notes.push_back(
+            fmt::format("the tuned schedule `{}` is not used: {}", choice.known->schedule,
+                        parsed.mistakes.empty() ? reasons.front().text : parsed.mistakes.front().message));
+        return;
+    }
+    choice.tuned = true;
+    choice.schedule = tuned;
+    choice.reason =
+        fmt::format("measured by `haloc tune` as the fastest of {} schedules", choice.known->trials.size());
+    choice.notes.clear();
+    for (const schedule::Reason& reason : reasons)
+        choice.notes.push_back(reason.text);
+}
+
+StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
+                         const schedule::Footprint& footprint, const CodeOptions& options,
+                         const Pinned& pinned) {
+    schedule::Pins pins = parse_pins(pinned, program.rank());
+    schedule::Choice choice = schedule::choose(footprint, options.target, options.extent, pins);
+    StageChoice result;
+    result.stage = stage;
+    result.footprint = footprint;
+    result.schedule = options.whole_schedules ? schedule::apply(pins, schedule::Schedule{}) : choice.schedule;
+    result.reason = choice.reason;
+    result.pinned = pins.any();
+    result.pins = pins;
+    result.pinned_text = pinned.text;
+    for (const schedule::Reason& reason :
+         schedule::check(result.footprint, result.schedule, options.target, options.extent)) {
+        if (reason.limit && pins.any()) {
+            throw CommandError(
+                pinned.code, fmt::format("{}: {}", pinned.origin, reason.text),
+                fmt::format("the schedule would be: {}", schedule::print(result.schedule, program.rank())));
+        }
+        result.notes.push_back(reason.text);
+    }
+    use_tuned(result, program, options);
+    return result;
+}
+
+// By rank: blocks of one plane, or row, of the last axis.
+constexpr const char* kByPlane[] = {"", "direct threads=256x1 cells=1x1",
+                                    "direct threads=32x8x1 cells=1x1x1"};
+
+}  // namespace
+
+std::string StageChoice::origin() const {
+    if (!tuned) return pinned ? "pinned" : "chosen by the model";
+    return fmt::format("tuned: {} a step with {}", format_step_time(known->seconds), known->compiler);
+}
+
+std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options) {
+    std::vector<ir::Stage> stages = ir::form_stages(program);
+    schedule::Footprints footprints(program);
+    std::vector<StageChoice> choices;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        Pinned pinned = pinned_for_stage(options, i, stages.size());
+        // What is said once for all stages is meant for those that have a choice.
+        const bool is_for_all = stage_texts(options).size() <= 1 && stages.size() > 1;
+        const schedule::Footprint footprint = footprints.of(stages[i]);
+        if (is_for_all && footprint.in_place) pinned.text.clear();
+        const bool by_plane =
+            options.reductions_by_plane && pinned.text.empty() && ir::reduces(program, stages[i]);
+        if (by_plane) pinned.text = kByPlane[program.rank() - 1];
+        choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
+        if (by_plane) choices.back().pinned = false;
+    }
+    return choices;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,230 @@
+// How steps are grouped: what is pinned, else what was measured to be the fastest, else what the model says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/planning/pins.h"
+#include "compiler/schedule/cost.h"
+
+namespace halo::driver {
+
+namespace {
+
+class GroupingChooser {
+public:
+    GroupingChooser(const ir::Program& program, const CodeOptions& options, const schedule::Extent& extent,
+                    PlanChoice& plan)
+        : program_(program), options_(options), extent_(extent), plan_(plan) {
+        for (const schedule::GroupingKind& kind : schedule::grouping_kinds())
+            plan_.groupings.push_back({&kind, std::nullopt, "", 0});
+    }
+
+    void run() {
+        const Pinned pinned = pinned_for_grouping(options_);
+        if (!pinned.text.empty())
+            take_pinned(pinned);
+        else if (has_pinned_stages())
+            reject_all("the stages are pinned");
+        else if (options_.single_steps)
+            reject_all("it is not asked for");
+        else if (!take_tuned(""))
+            take_fastest();
+        if (!note_.empty()) (noted_ ? verdict_of(*noted_) : plan_.groupings.front()).reason += note_;
+    }
+
+private:
+    bool has_pinned_stages() const { return std::ranges::any_of(plan_.stages, &StageChoice::pinned); }
+
+    schedule::GroupingRequest request(std::optional<std::string> pinned) const {
+        return {program_, options_.target, extent_, std::move(pinned), options_.watched};
+    }
+    GroupingVerdict& verdict_of(const schedule::GroupingKind& kind) {
+        return *std::ranges::find(plan_.groupings, &kind, &GroupingVerdict::kind);
+    }
+
+    void reject_all(const std::string& why) {
+        for (GroupingVerdict& each : plan_.groupings)
+            each.reason = why;
+    }
+    void take(const schedule::GroupingKind& kind, schedule::GroupingChoice choice, std::string reason) {
+        GroupingVerdict& verdict = verdict_of(kind);
+        verdict.grouping = std::move(choice.grouping);
+        verdict.reason = std::move(reason);
+        verdict.seconds_per_step = choice.seconds_per_step;
+    }
+
+    void take_pinned(const Pinned& pinned) {
+        const schedule::GroupingKind& kind = *schedule::find_grouping(pinned.text);
+        refuse_mistakes(pinned, kind.mistakes(pinned.text, program_.rank()), program_.rank());
+        reject_all(fmt::format("`{}` is pinned", kind.name));
+        if (!has_pinned_stages() && take_tuned(pinned.text)) return;
+        schedule::GroupingChoice choice = kind.choose(request(pinned.text));
+        if (!choice.grouping)
+            throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
+                               "leave it out: single steps can do every program");
+        std::string reason = choice.reason;
+        take(kind, std::move(choice), std::move(reason));
+    }
+
+    // Whether the store says what to take. pinned: the text that the search was around.
+    bool take_tuned(const std::string& pinned) {
+        if (!options_.tuned || !options_.extent) return false;
+        const std::optional<tune::StoredStage> known = options_.tuned->find_steps(program_, extent_, pinned);
+        if (!known || known->schedule.empty()) return false;
+        const schedule::GroupingKind* const kind = schedule::find_grouping(known->schedule);
+        const std::string& compiler = options_.tuned->device().compiler;
+        noted_ = kind;
+        if (known->compiler != compiler) {
+            note_ =
+                fmt::format("; what was tuned with {} is not used, as this is {}: `haloc tune` measures anew",
+                            known->compiler, compiler);
+            return false;
+        }
+        const std::string among = fmt::format("of {} schedules that `haloc tune` measured with {}",
+                                              known->trials.size(), known->compiler);
+        if (known->schedule == schedule::kSingleSteps) {
+            if (known->trials.size() < 2) return false;  // nothing else was tried yet
+            reject_all(fmt::format("single steps, {} each, are the fastest {}",
+                                   format_step_time(known->seconds), among));
+            return true;
+        }
+        // A run that looks at what this cannot give after each step needs another.
+        if (kind != nullptr && !kind->why_not_watched(program_, options_.watched).empty()) return false;
+        schedule::GroupingChoice choice = tuned_choice(kind, known->schedule);
+        if (!choice.grouping) {
+            note_ = fmt::format("; the tuned schedule `{}` is not used: {}", known->schedule, choice.reason);
+            return false;
+        }
+        reject_all("`haloc tune` found another way to be faster");
+        take(*kind, std::move(choice),
+             fmt::format("tuned: {} a step, the fastest {}", format_step_time(known->seconds), among));
+        return true;
+    }
+    schedule::GroupingChoice tuned_choice(const schedule::GroupingKind* kind, const std::string& text) const {
+        if (kind == nullptr) return {std::nullopt, "there is no such schedule", 0};
+        const std::vector<schedule::Mistake> mistakes = kind->mistakes(text, program_.rank());
+        if (!mistakes.empty()) return {std::nullopt, mistakes.front().message, 0};
+        return kind->choose(request(text));
+    }
+
+    // Single steps are done until the kernel is there, so it is of use where those alone would go on for
+    // longer. Empty where they do.
+    std::string too_short(const schedule::GroupingKind& kind) const {
+        if (!options_.steps) return "";
+        const double seconds = static_cast<double>(*options_.steps) * plan_.single.total();
+        if (seconds >= kind.compile_seconds) return "";
+        return fmt::format(
+            "the run is too short: single steps take about {}, and such a kernel {} to compile",
+            format_seconds(seconds), format_seconds(kind.compile_seconds));
+    }
+    // A run that waits for the kernel has to win more than that.
+    bool is_worth_waiting(const schedule::GroupingKind& kind, double seconds_per_step) const {
+        const double saved = plan_.single.total() - seconds_per_step;
+        return !options_.wait_for_time_block || !options_.steps ||
+               static_cast<double>(*options_.steps) * saved >= kind.compile_seconds;
+    }
+
+    void take_fastest() {
+        struct Found {
+            const schedule::GroupingKind* kind;
+            schedule::GroupingChoice choice;
+        };
+        std::vector<Found> all;
+        for (GroupingVerdict& verdict : plan_.groupings) {
+            verdict.reason = verdict.kind->why_not_watched(program_, options_.watched);
+            if (verdict.reason.empty()) verdict.reason = too_short(*verdict.kind);
+            if (!verdict.reason.empty()) continue;
+            schedule::GroupingChoice choice = verdict.kind->choose(request(std::nullopt));
+            verdict.reason = choice.reason;
+            if (choice.grouping) all.push_back({verdict.kind, std::move(choice)});
+        }
+        std::ranges::sort(all, {}, [](const Found& each) { return each.choice.seconds_per_step; });
+        std::string best = "single steps";
+        double best_seconds = plan_.single.total();
+        bool has_taken = false;
+        for (Found& each : all) {
+            const double seconds = each.choice.seconds_per_step;
+            const std::string times =
+                fmt::format("about {} a step, and {} take {}", format_step_time(seconds), best,
+                            format_step_time(best_seconds));
+            std::string& reason = verdict_of(*each.kind).reason;
+            if (has_taken || seconds >= best_seconds) {
+                reason = "it would take " + times;
+            } else if (!is_worth_waiting(*each.kind, seconds)) {
+                reason =
+                    fmt::format("it would take {}; the run wins less than the {} that it takes to compile",
+                                times, format_seconds(each.kind->compile_seconds));
+            } else {
+                has_taken = true;
+                best = each.kind->title;
+                best_seconds = seconds;
+                take(*each.kind, std::move(each.choice), reason + ": " + times);
+            }
+        }
+    }
+
+    const ir::Program& program_;
+    const CodeOptions& options_;
+    const schedule::Extent& extent_;
+    PlanChoice& plan_;
+    std::string note_;  // of what was tuned and is not used
+    const schedule::GroupingKind* noted_ = nullptr;
+};
+
+// Kernels for several steps that take part in the exchange between pieces of a grid.
+void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, const CodeOptions& options) {
+    auto* const temporal = std::get_if<schedule::TemporalSchedule>(&grouping);
+    if (temporal == nullptr || !options.blocks_of_pieces) return;
+    temporal->of_pieces = true;
+    temporal->gives_ghosts = options.blocks_give_ghosts;
+    if (options.extent)
+        temporal->walks = schedule::walks_of_column(program, *temporal, options.target, *options.extent);
+}
+
+}  // namespace
+
+const GroupingVerdict* PlanChoice::taken() const {
+    const auto found = std::ranges::find_if(
+        groupings, [](const GroupingVerdict& each) { return each.grouping.has_value(); });
+    return found == groupings.end() ? nullptr : &*found;
+}
+
+double PlanChoice::seconds_per_step() const {
+    return taken() != nullptr ? taken()->seconds_per_step : single.total();
+}
+
+schedule::Plan PlanChoice::plan() const {
+    schedule::Plan plan;
+    for (const StageChoice& stage : stages)
+        plan.stages.push_back(stage.schedule);
+    if (taken() != nullptr) plan.grouping = *taken()->grouping;
+    return plan;
+}
+
+schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, const schedule::Target& target,
+                                    const schedule::Extent& extent) {
+    schedule::StepCost cost;
+    for (const StageChoice& stage : stages) {
+        cost.cells +=
+            schedule::estimate_cost(stage.footprint, stage.schedule, target, extent).seconds_per_cell *
+            schedule::cells_of(extent);
+        cost.launches += target.graph_launch_seconds;
+    }
+    return cost;
+}
+
+PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options) {
+    const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
+    PlanChoice plan;
+    plan.stages = choose_schedules(program, options);
+    plan.single = single_step_cost(plan.stages, options.target, extent);
+    if (!options.watched.empty()) plan.single.looks = options.target.look_seconds;
+    GroupingChooser(program, options, extent, plan).run();
+    for (GroupingVerdict& each : plan.groupings)
+        if (each.grouping) give_to_pieces(*each.grouping, program, options);
+    return plan;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,159 @@
+// The compiler as a few calls, in order: what docs/architecture.md draws.
+//
+//   Checked checked = check_text("heat3d.halo", text);              text → diagnostics, or programs and runs
+//   ir::Program program = optimize(checked.….program, options);     passes that keep the meaning
+//   PlanChoice choice = choose_plan(program, options);
+//   Code code = cuda_code(program, choice.plan());
+//   Code code = cpu_code(program);
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/planning/tuned.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/program.h"
+#include "compiler/lower/lower.h"
+#include "compiler/schedule/defaults.h"
+#include "compiler/schedule/footprint.h"
+#include "compiler/schedule/groupings.h"
+#include "compiler/schedule/plan.h"
+#include "runtime/core/disk_cache.h"
+#include "runtime/core/session.h"
+#include "runtime/nvrtc/nvrtc.h"
+
+namespace halo::driver {
+
+using schedule::cell_count;
+using schedule::Extent;
+
+struct EditedCuda;  // edited_cuda.h
+
+struct CodeOptions {
+    // As of --schedule: none, one for all stages, or one a stage; and one for how steps are grouped.
+    std::vector<std::string> schedules;
+    std::string file_schedule;  // of the spec's schedule block; --schedule comes before it
+    bool whole_schedules =
+        false;  // what `schedules` leave out is not to be chosen, but has its neutral value
+    std::shared_ptr<const EditedCuda> edited;  // stands in for the text that is emitted; none: it does not
+    bool strict_fp = false;                    // keep the order of arithmetic as written
+    schedule::Target target;
+    std::optional<schedule::Extent> extent;       // of the grid; without one it is taken to be large
+    std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many
+    std::vector<std::string> watched;             // reductions that the run looks at after every step
+    std::shared_ptr<const TunedSchedules> tuned;  // none: the model alone chooses
+    // Kernels for several steps take seconds to compile. A run that waits for them is the same each time, and
+    // is what everyone wants who measures or pins a schedule; one that does not does single steps meanwhile.
+    bool wait_for_time_block = true;
+    bool single_steps = false;  // steps are grouped where that is pinned alone
+    // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
+    // what pieces of a grid add up is then what the whole grid does, in the same order.
+    bool reductions_by_plane = false;
+    // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::OfPieces).
+    bool blocks_of_pieces = false;
+    bool blocks_give_ghosts = false;  // and store them at the neighbours
+};
+
+// How one stage runs, and why.
+struct StageChoice {
+    ir::Stage stage;
+    schedule::Footprint footprint;
+    schedule::Schedule schedule;
+    std::string reason;
+    std::vector<std::string> notes;  // why it might run better otherwise
+    bool pinned = false;             // by the user, in part or whole
+    schedule::Pins pins;
+    std::string pinned_text;                 // what `pins` was read from
+    std::optional<tune::StoredStage> known;  // what was measured of the stage on this grid and device
+    bool tuned = false;                      // the schedule is `known`'s
+
+    std::string origin() const;  // "pinned", "tuned, measured …" or "chosen by the model"
+};
+
+struct Code {
+    std::string text;    // all kernels
+    std::string edited;  // the file that the text is from, which somebody edited; empty: it was emitted
+    lower::Lowered lowered;
+    double lower_seconds = 0, print_seconds = 0;  // that it took
+};
+
+// The text as it is compiled: the kernel for several steps apart from all others, as it takes far longer.
+struct CodeParts {
+    std::string steps;
+    std::string block;  // empty where there is none
+};
+CodeParts parts_of(const Code& code);
+
+// What the compiler made of them.
+struct CompiledCode {
+    rt::CompiledCuda steps;
+    std::optional<rt::CompiledCuda> block;
+};
+// Through the cache, and both: it waits.
+CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
+                           const rt::DiskCache& cache);
+
+// The same, but a kernel for several steps that the cache has not is left to a thread of its own, once the
+// others are there. That thread may outlive its caller.
+struct SplitCode {
+    CompiledCode compiled;
+    std::shared_future<rt::LateCode> late_block;  // not valid where there is none
+};
+SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
+                                  const rt::DiskCache& cache);
+
+ir::Program optimize(ir::Program program, const CodeOptions& options);
+
+// Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
+std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
+// Of a single step by these schedules, by the model.
+schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, const schedule::Target& target,
+                                    const schedule::Extent& extent);
+// Throws CommandError (usage) where --schedule has such mistakes: for engines that choose none, which would
+// run without a word.
+void check_asked_schedules(const CodeOptions& options, int rank);
+
+// What is pinned of how steps are grouped: its text, without mistakes; empty: nothing. Throws as
+// choose_schedules does.
+std::string pinned_grouping(const CodeOptions& options, int rank);
+bool pins_grouping(const CodeOptions& options);
+
+// A way to group steps, and why the run is done so or is not.
+struct GroupingVerdict {
+    const schedule::GroupingKind* kind = nullptr;
+    std::optional<schedule::Grouping> grouping;  // none: it is not taken
+    std::string reason;
+    double seconds_per_step = 0;  // of what is taken, by the model, launches included
+};
+
+// How a program runs, and why.
+struct PlanChoice {
+    std::vector<StageChoice> stages;
+    schedule::StepCost single;               // of single steps by these
+    std::vector<GroupingVerdict> groupings;  // one of each kind; at most one is taken
+    const GroupingVerdict* taken() const;    // null: single steps
+    double seconds_per_step() const;         // of what is taken
+    schedule::Plan plan() const;
+};
+// What is pinned comes before what was measured, and that before what the model says: the fastest of single
+// steps and all groupings, launches counted. Throws as choose_schedules does.
+PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options);
+
+// What may be said of emitted code besides how it runs.
+struct CudaDetails {
+    lower::Notes notes;                          // annotate.h
+    std::optional<schedule::Extent> fixed_grid;  // the only grid that it is for (lower/fixed_grid.h)
+};
+
+Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const CudaDetails& details = {});
+Code cpu_code(const ir::Program& program);
+// The kernel that computes stage `index`: those of halos and of tables' columns stand between them. Empty:
+// none.
+std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index);
+// What the compiler said of a kernel; null where it said nothing.
+const rt::KernelUsage* find_usage(const CompiledCode& compiled, const std::string& kernel);
+
+}  // namespace halo::driver

@@ -1,0 +1,390 @@
+#include "compiler/driver/planning/pieces_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/console/progress.h"
+#include "compiler/lower/storage.h"
+#include "compiler/passes/part.h"
+#include "compiler/support/error.h"
+#include "runtime/core/error.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr std::int64_t kMostInterval = 32;
+constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
+constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
+
+// Kernels for several steps would add up reductions of pieces with their ghosts.
+CodeOptions adding_by_plane(CodeOptions options, int pieces) {
+    options.reductions_by_plane = pieces > 1;
+    options.watched.clear();
+    return options;
+}
+
+std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
+    const std::vector<bool> carried = ir::fields_carried(program);
+    std::vector<CutRules::Carried> result;
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+        const ir::Field& field = program.fields[i];
+        if (carried[i])
+            result.push_back(
+                {field.name, rt::size_of(lower::element_type(field.storage)), field.history + 1});
+    }
+    return result;
+}
+
+// A piece that does several steps at once does single ones where an interval is no multiple of them.
+struct Paces {
+    Pace single, several;
+    bool has_block = false;  // a kernel for several steps, or for one in their way
+    const Pace& of(std::int64_t interval) const {
+        return interval % several.steps_at_once == 0 ? several : single;
+    }
+};
+
+Paces paces_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+               const CodeOptions& options) {
+    const auto cells = static_cast<double>(cell_count(extent));
+    Paces paces;
+    paces.single.seconds_per_cell =
+        request.measured.empty() ? kCpuSecondsPerCell : seconds_per_cell(request.measured, cells);
+    paces.several = paces.single;
+    if (!request.on_gpu) return paces;
+    CodeOptions of_piece = adding_by_plane(options, request.count);
+    of_piece.extent = extent;
+    const ir::Program optimized = optimize(program, of_piece);
+    const PlanChoice choice = choose_plan(optimized, of_piece);
+    const schedule::Plan plan = choice.plan();
+    const int steps_at_once = schedule::steps_at_once(plan.grouping);
+    const schedule::GroupingKind* const kind = schedule::kind_of(plan.grouping);
+    paces.has_block = kind != nullptr && !kind->needs_whole_grid;
+    if (paces.has_block) paces.several.steps_at_once = steps_at_once;
+    if (!request.measured.empty()) return paces;
+    paces.single = {1, choice.single.cells / cells, choice.single.launches};
+    if (kind != nullptr && kind->needs_whole_grid) paces.single = {1, choice.seconds_per_step() / cells, 0};
+    paces.several = paces.single;
+    if (paces.has_block) {
+        const double launch = options.target.graph_launch_seconds / steps_at_once;
+        paces.several = {steps_at_once, (choice.seconds_per_step() - launch) / cells, launch};
+    }
+    return paces;
+}
+
+void predict_plan(PiecesPlan& plan, const CutRules& rules, const Paces& paces, const Network& network,
+                  bool is_one_process) {
+    ExchangePlan exchange{plan.interval, rules.bytes_of_cell(plan.interval), 0, plan.scheme,
+                          is_one_process ? plan.cut.count() : 1};
+    for (const CutRules::Carried& carried : rules.carried)
+        exchange.copies += static_cast<int>(std::min<std::int64_t>(plan.interval, carried.levels));
+    const Prediction predicted = predict(plan.cut, paces.of(plan.interval), exchange, network);
+    plan.exchange_bytes = predicted.exchange_bytes;
+    plan.step_seconds = predicted.own;
+    plan.ghost_seconds = predicted.ghosts;
+    plan.exchange_seconds = predicted.exchange;
+}
+
+// Those to choose from: all but the first need a kernel for several steps, and a cut along the last axis.
+std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool has_block) {
+    if (request.scheme && has_block) return {*request.scheme};
+    std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
+    if (!has_block) return schemes;
+    schemes.push_back(rt::ExchangeScheme::asynchronous);
+    if (request.is_one_process) schemes.push_back(rt::ExchangeScheme::direct);
+    return schemes;
+}
+
+// Throws Error (bad_argument) where the grid cannot be cut into so many pieces, or not for so long an
+// interval.
+rt::Decomposition cut_at_all(const CutRules& rules, int count, std::int64_t interval,
+                             const std::vector<std::string>& names) {
+    std::string why;
+    const auto cut_for = [&](std::int64_t steps) {
+        return rt::find_decomposition(rules.grid, count, rules.ghosts(steps), rules.may, names, &why);
+    };
+    if (std::optional<rt::Decomposition> cut = cut_for(interval)) return std::move(*cut);
+    if (interval == 1 || !cut_for(1))
+        return rt::choose_decomposition(rules.grid, count, rules.ghosts(1), rules.may, names);
+    std::int64_t longest = 1;
+    for (std::int64_t not_so_long = interval; not_so_long - longest > 1;) {
+        const std::int64_t middle = longest + (not_so_long - longest) / 2;
+        (cut_for(middle) ? longest : not_so_long) = middle;
+    }
+    cut_for(interval);
+    throw rt::Error(
+        rt::ErrorCode::bad_argument,
+        fmt::format("{} pieces of this grid cannot exchange every {} steps: {}; exchange every {}", count,
+                    interval, why, longest == 1 ? "step" : fmt::format("{} steps, or more often", longest)));
+}
+
+std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
+    std::array<bool, rt::kMaxRank> may{};
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    may[last] = rules.may[last];
+    return may;
+}
+
+// What keeps pieces from all schemes but synchronous exchange, where there is no plan with another.
+std::string why_only_synchronous(const CutRules& rules, const PiecesRequest& request, const Paces& paces,
+                                 const std::vector<std::string>& names) {
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    if (!request.on_gpu) return "CPUs have no kernels that do several steps at once";
+    if (!paces.has_block) return "no kernel does several steps at once";
+    if (request.interval) {
+        const auto scheme = request.scheme.value_or(rt::ExchangeScheme::asynchronous);
+        std::string why = rt::why_not_each(*request.interval, scheme, paces.several.steps_at_once);
+        if (!why.empty()) return why;
+    }
+    if (!rules.may[last]) return "the grid cannot be cut along " + names[last];
+    return fmt::format("pieces of a grid that is cut along {} alone are thinner than their ghosts",
+                       names[last]);
+}
+
+void add_rules(PiecesPlan& plan, const CutRules& rules) {
+    const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
+    plan.carried = rules.carried_names();
+    plan.reach = {rules.reach.states[last][0], rules.reach.states[last][1]};
+    plan.uncut = rules.why_not;
+}
+
+std::string scheme_words(rt::ExchangeScheme scheme) {
+    switch (scheme) {
+        case rt::ExchangeScheme::synchronous:
+            return "synchronous: copies, between steps";
+        case rt::ExchangeScheme::asynchronous:
+            return "asynchronous: ghosts are copied while the interior is computed";
+        case rt::ExchangeScheme::direct:
+            break;
+    }
+    return "direct: kernels store ghosts at the neighbour, too";
+}
+
+}  // namespace
+
+// The last step's results may need more than its states.
+rt::Depths CutRules::ghosts(std::int64_t interval) const {
+    rt::Depths depths{};
+    for (std::size_t axis = 0; axis < depths.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            depths[axis][side] = (interval - 1) * reach.states[axis][side] +
+                                 std::max(reach.states[axis][side], reach.results[axis][side]);
+    return depths;
+}
+
+// Levels that are older than the last exchange were given when they were younger.
+std::int64_t CutRules::bytes_of_cell(std::int64_t interval) const {
+    std::int64_t bytes = 0;
+    for (const Carried& field : carried)
+        bytes += field.element * std::min(interval, field.levels);
+    return bytes;
+}
+
+std::vector<std::string> CutRules::carried_names() const {
+    std::vector<std::string> names;
+    for (const Carried& field : carried)
+        names.push_back(field.name);
+    return names;
+}
+
+CutRules cut_rules(const ir::Program& program, const Extent& extent) {
+    CutRules rules;
+    rules.grid.rank = program.rank();
+    rules.grid.extent = extent;
+    rules.reach = ir::step_reach(program);
+    rules.carried = carried_fields(program);
+    const int last = program.rank() - 1;
+    for (int axis = 0; axis <= last; ++axis) {
+        const auto along = static_cast<std::size_t>(axis);
+        rules.grid.wraps[along] = passes::is_periodic(program, axis);
+        std::string why = passes::why_uncut(program, axis);
+        if (why.empty() && ir::reduces(program) && axis != last)
+            why = "reductions are added up plane by plane along " +
+                  program.axes[static_cast<std::size_t>(last)].name;
+        if (why.empty() && ir::reduces(program) && last == 0)
+            why = "reductions are added up plane by plane, and a grid of one axis has none";
+        rules.may[along] = why.empty();
+        if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
+    }
+    return rules;
+}
+
+double PiecesPlan::efficiency() const {
+    double largest = 0, all = 0;
+    for (const rt::Piece& piece : cut.pieces) {
+        const auto own = static_cast<double>(piece.own_cells());
+        largest = std::max(largest, own);
+        all += own;
+    }
+    const double even = all / static_cast<double>(cut.count()) / largest;
+    return even * step_seconds / seconds();
+}
+
+rt::PiecesOptions pieces_options(const PiecesPlan& plan) {
+    return {plan.interval, plan.carried, plan.scheme, plan.reach};
+}
+
+std::optional<rt::ExchangeScheme> parse_scheme(const std::string& word) {
+    const auto found = std::ranges::find(kSchemes, word);
+    if (found == kSchemes.end()) return std::nullopt;
+    return static_cast<rt::ExchangeScheme>(found - kSchemes.begin());
+}
+
+std::string scheme_word(rt::ExchangeScheme scheme) {
+    return kSchemes[static_cast<std::size_t>(scheme)];
+}
+
+PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+                       const CodeOptions& options) {
+    const Network network = request.network.value_or(built_in_link(request.on_gpu));
+    const CutRules rules = cut_rules(program, extent);
+    const std::vector<std::string> names = ir::axis_names(program);
+    const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {
+        return rt::find_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
+    };
+    if (request.count > 1 && std::ranges::none_of(rules.may, [](bool may) { return may; }))
+        throw UnsupportedError(fmt::format("`{}` runs on one device alone, as its grid cannot be cut: {}",
+                                           program.name, join(rules.why_not, "; ")));
+    PiecesPlan best;
+    best.scheme = rt::ExchangeScheme::synchronous;
+    best.interval = request.interval.value_or(1);
+    best.cut = cut_at_all(rules, request.count, best.interval, names);
+    const Paces paces = paces_of(program, best.cut.pieces.front().extent(), request, options);
+    const auto predict_here = [&](PiecesPlan& plan) {
+        predict_plan(plan, rules, paces, network, request.is_one_process);
+    };
+    std::optional<double> least;
+    bool has_others = false;
+    for (const rt::ExchangeScheme scheme : schemes_for(request, paces.has_block)) {
+        const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
+        const std::int64_t unit = paces.several.steps_at_once;
+        const std::int64_t first = request.interval.value_or(unit);
+        const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval));
+        for (std::int64_t interval = first; interval <= last; interval += unit) {
+            if (!is_synchronous && !rt::why_not_each(interval, scheme, paces.several.steps_at_once).empty())
+                break;
+            std::optional<rt::Decomposition> cut =
+                cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
+            if (!cut) break;  // pieces are too thin for such deep ghosts
+            PiecesPlan plan;
+            plan.cut = std::move(*cut);
+            plan.scheme = scheme;
+            plan.interval = interval;
+            plan.steps_at_once = paces.of(interval).steps_at_once;
+            predict_here(plan);
+            has_others = has_others || !is_synchronous;
+            if (least && *least <= plan.seconds()) continue;
+            least = plan.seconds();
+            best = std::move(plan);
+        }
+    }
+    if (!least) predict_here(best);  // too thin for several steps at once
+    if (!has_others && request.scheme != rt::ExchangeScheme::synchronous)
+        best.why_synchronous = why_only_synchronous(rules, request, paces, names);
+    add_rules(best, rules);
+    return best;
+}
+
+void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why) {
+    refuse_usage(fmt::format("--exchange-scheme {} cannot be: {}", scheme_word(wanted), why),
+                 "leave it out, and one that can be is chosen");
+}
+
+void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
+    if (!request.scheme || plan.exchange_bytes == 0 || plan.scheme == *request.scheme) return;
+    refuse_scheme(*request.scheme, plan.why_synchronous);
+}
+
+PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
+                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once) {
+    const CutRules rules = cut_rules(program, extent);
+    PiecesPlan plan;
+    plan.cut = rt::decompose(rules.grid, counts, rules.ghosts(interval), ir::axis_names(program));
+    plan.interval = interval;
+    plan.steps_at_once = steps_at_once;
+    add_rules(plan, rules);
+    return plan;
+}
+
+ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t number) {
+    const rt::Piece& piece = cut.pieces[number];
+    passes::Part part;
+    part.whole = cut.grid.extent;
+    part.extent = piece.extent();
+    for (int axis = 0; axis < cut.grid.rank; ++axis) {
+        part.first[static_cast<std::size_t>(axis)] = piece.first(axis);
+        part.cut[static_cast<std::size_t>(axis)] = cut.is_cut(axis);
+    }
+    return passes::program_of_part(program, part);
+}
+
+CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
+    options = adding_by_plane(std::move(options), plan.cut.count());
+    options.wait_for_time_block = true;  // pieces must not go on in different ways
+    options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
+                               rt::why_not_each(plan.interval, plan.scheme, plan.steps_at_once).empty() &&
+                               !plan.cut.axis_cut_besides_last();
+    options.blocks_give_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
+    if (plan.steps_at_once > 1 && !pins_grouping(options))
+        options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
+    return options;
+}
+
+std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {
+    if (plan.cut.count() == 1) return "1 piece: the whole grid";
+    std::vector<std::string> along, lengths, ghosts;
+    for (int axis = 0; axis < plan.cut.grid.rank; ++axis) {
+        if (!plan.cut.is_cut(axis)) continue;
+        const auto a = static_cast<std::size_t>(axis);
+        std::int64_t least = plan.cut.pieces.front().own(axis), most = least, deep = 0;
+        for (const rt::Piece& piece : plan.cut.pieces) {
+            least = std::min(least, piece.own(axis));
+            most = std::max(most, piece.own(axis));
+            deep = std::max({deep, piece.ghosts[a][0], piece.ghosts[a][1]});
+        }
+        along.push_back(fmt::format("{} along {}", plan.cut.counts[a], axes[a]));
+        lengths.push_back(least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
+        ghosts.push_back(fmt::format("{}", deep));
+    }
+    const std::string cells = fmt::format("{} pieces, {}, of {} cells", plan.cut.count(),
+                                          join(along, " and "), join(lengths, " and "));
+    if (plan.exchange_bytes == 0) return cells + " that need nothing of each other";
+    return fmt::format("{} and {} ghosts a side; {} exchanged every {}", cells, join(ghosts, " and "),
+                       format_bytes(static_cast<double>(plan.exchange_bytes)),
+                       plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval));
+}
+
+std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {
+    std::string text = fmt::format("  {:<12}{}\n", "pieces", describe_pieces(plan, axes));
+    for (const std::string& why : plan.uncut)
+        text += fmt::format("  {:<12}{}\n", "not cut", why);
+    if (plan.cut.count() == 1) return text;
+    if (plan.exchange_bytes > 0) text += fmt::format("  {:<12}{}\n", "exchange", scheme_words(plan.scheme));
+    return text + fmt::format(
+                      "  {:<12}{:.1f} times as fast as one device, {:.1f} % of {}: a step takes {} for a "
+                      "piece's own cells, {} for its ghosts and {} for the exchange\n",
+                      "predicted", plan.efficiency() * plan.cut.count(), 100 * plan.efficiency(),
+                      plan.cut.count(), format_step_time(plan.step_seconds),
+                      format_step_time(plan.ghost_seconds), format_step_time(plan.exchange_seconds));
+}
+
+nlohmann::ordered_json pieces_json(const PiecesPlan& plan) {
+    nlohmann::ordered_json json;
+    json["counts"] = std::vector<int>(plan.cut.counts.begin(), plan.cut.counts.begin() + plan.cut.grid.rank);
+    json["steps_between_exchanges"] = plan.interval;
+    json["exchange_bytes"] = plan.exchange_bytes;
+    json["exchange_scheme"] = scheme_word(plan.scheme);
+    json["predicted_efficiency"] = plan.efficiency();
+    json["predicted_seconds"] = {{"own_cells", plan.step_seconds},
+                                 {"ghosts", plan.ghost_seconds},
+                                 {"exchange", plan.exchange_seconds}};
+    json["not_cut"] = plan.uncut;
+    return json;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,370 @@
+#include "compiler/driver/running/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/console/stopwatch.h"
+#include "compiler/ir/interpreter.h"
+#include "compiler/lower/host_scalar.h"
+#include "compiler/lower/points.h"
+#include "compiler/lower/storage.h"
+#include "runtime/core/element.h"
+#include "runtime/core/points.h"
+
+namespace halo::driver {
+
+namespace {
+
+class SessionEngine : public Engine {
+public:
+    explicit SessionEngine(rt::Session session) : session_(std::move(session)) {}
+
+    void set_param(const std::string& name, double value) override { session_.set_param(name, value); }
+    void set_coef(const std::string& name, const std::vector<double>& values) override {
+        session_.set_coef(name, values);
+    }
+    void set_table(const std::string& name, const std::vector<double>& rows) override {
+        session_.set_table(name, rows);
+    }
+    void set_points(const std::string& points, const std::vector<double>& positions) override {
+        session_.set_points(points, positions);
+    }
+    void set_point_values(const std::string& points, const std::string& name,
+                          const std::vector<double>& values) override {
+        session_.set_point_values(points, name, values);
+    }
+    std::vector<double> trace(const std::string& points, const std::string& name) override {
+        return session_.trace(points, name);
+    }
+    Extent extent() const override { return session_.geometry().extent; }
+    rt::ElementType type_of(const std::string& field) const override {
+        return type_in(session_.plan(), field);
+    }
+    void continue_from(const rt::StepsBefore& before) override { session_.continue_from(before); }
+    bool holds(const rt::HostScalar& until) override { return session_.evaluate_with_reductions(until) != 0; }
+    bool copy_level(const std::string& field, int time, const Engine& from) override {
+        const auto* other = dynamic_cast<const SessionEngine*>(&from);
+        return other != nullptr && session_.copy_level(field, time, other->session_);
+    }
+    std::optional<rt::CellComparison> compare_level(const std::string& field, int time,
+                                                    const Engine& from) const override {
+        const auto* other = dynamic_cast<const SessionEngine*>(&from);
+        if (other == nullptr) return std::nullopt;
+        return session_.compare_level(field, time, other->session_);
+    }
+    rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
+        rt::RunOptions options;
+        options.steps = steps;
+        options.until = until;
+        rt::RunResult result = session_.run(options);
+        session_.synchronize();
+        return result;
+    }
+    double reduction(const std::string& name) override { return session_.reduction(name); }
+    std::int64_t whole_steps(std::int64_t steps) const override { return session_.whole_steps(steps); }
+    rt::LateBlock late_block() const override { return session_.late_block(); }
+    rt::Session* session() override { return &session_; }
+
+private:
+    void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
+        session_.upload_box(field, time, box, elements);
+    }
+    void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
+        session_.download_box(field, time, box, elements);
+    }
+
+    rt::Session session_;
+};
+
+// What the kernel reckons can be had without swapping; 0 where it does not say.
+std::int64_t available_memory() {
+    std::int64_t kilobytes = 0;
+    if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {
+        std::array<char, 256> line{};
+        long long value = 0;
+        while (std::fgets(line.data(), line.size(), file) != nullptr) {
+            if (std::sscanf(line.data(), "MemAvailable: %lld kB", &value) == 1) kilobytes = value;
+        }
+        std::fclose(file);
+    }
+    return kilobytes * 1024;
+}
+
+void require_memory(const ir::Program& program, const Extent& extent) {
+    double levels = 0;
+    for (const ir::Field& field : program.fields)
+        levels += 1 + field.history + (field.role == ir::Role::state ? 1 : 0);
+    double needed = levels * 8;
+    for (std::int64_t cells : extent)
+        needed *= static_cast<double>(cells);
+    auto available = static_cast<double>(available_memory());
+    if (available > 0 && needed > 0.9 * available) {
+        throw rt::Error(rt::ErrorCode::out_of_memory,
+                        fmt::format("the grid needs {} of memory in the interpreter, and {} are free",
+                                    format_bytes(needed), format_bytes(available)));
+    }
+}
+
+class InterpreterEngine : public Engine {
+public:
+    InterpreterEngine(ir::Program program, const Extent& extent)
+        : program_(std::move(program)),
+          extent_(extent),
+          interpreter_(program_, extent, ir::Arithmetic::declared) {
+        for (const ir::Param& param : program_.params)
+            params_.push_back(param.default_value);
+    }
+
+    void set_param(const std::string& name, double value) override {
+        for (std::size_t i = 0; i < program_.params.size(); ++i) {
+            if (program_.params[i].name == name) params_[i] = value;
+        }
+        interpreter_.set_param(name, value);
+        places_due_ = true;
+    }
+    void set_points(const std::string& points, const std::vector<double>& positions) override {
+        positions_[points] = positions;
+        places_due_ = true;
+    }
+    void set_point_values(const std::string& points, const std::string& name,
+                          const std::vector<double>& values) override {
+        for (const ir::Points& declared : program_.points) {
+            if (declared.name != points) continue;
+            const std::vector<std::string>& columns = declared.columns;
+            if (std::find(columns.begin(), columns.end(), name) != columns.end()) {
+                interpreter_.set_column(points, name, values);
+            } else {
+                interpreter_.set_trace(points, name, values);
+            }
+        }
+    }
+    std::vector<double> trace(const std::string& points, const std::string& name) override {
+        return interpreter_.trace(points, name);
+    }
+    void set_coef(const std::string& name, const std::vector<double>& values) override {
+        interpreter_.set_coef(name, values);
+    }
+    void set_table(const std::string& name, const std::vector<double>& rows) override {
+        interpreter_.set_table(name, rows);
+    }
+    Extent extent() const override { return extent_; }
+    rt::ElementType type_of(const std::string& field) const override {
+        return lower::element_type(declared(field).storage);
+    }
+    void continue_from(const rt::StepsBefore& before) override {
+        interpreter_.continue_from(before.steps, before.reductions);
+        for (const rt::StepsBefore::Trace& trace : before.traces)
+            interpreter_.set_trace(trace.points, trace.name, trace.rows);
+    }
+    bool holds(const rt::HostScalar& until) override {
+        return rt::evaluate(until, until_values(), extent_, static_cast<double>(interpreter_.steps_done())) !=
+               0;
+    }
+    rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
+        rt::RunResult result;
+        if (places_due_ && steps > 0) place_points();
+        while (result.steps < steps) {
+            interpreter_.step();
+            ++result.steps;
+            if (until && holds(*until)) {
+                result.stop = rt::RunResult::Stop::until;
+                break;
+            }
+        }
+        return result;
+    }
+    double reduction(const std::string& name) override { return interpreter_.reduction(name); }
+
+private:
+    // An i64 is kept as its bits.
+    void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
+        std::vector<double>& level = interpreter_.field(field, time);
+        const rt::ElementType type = type_of(field);
+        const auto* from = static_cast<const char*>(elements);
+        for_runs(box, box, rt::whole_box(extent_),
+                 [&](std::int64_t in_box, std::int64_t in_whole, std::int64_t count) {
+                     const char* const run = from + in_box * rt::size_of(type);
+                     double* const to = level.data() + in_whole;
+                     if (type == rt::ElementType::i64)
+                         std::memcpy(to, run, static_cast<std::size_t>(count * 8));
+                     else
+                         rt::decode(run, count, type, to);
+                 });
+    }
+    void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
+        const std::vector<double>& level = interpreter_.field(field, time);
+        const rt::ElementType type = type_of(field);
+        auto* to = static_cast<char*>(elements);
+        for_runs(box, box, rt::whole_box(extent_),
+                 [&](std::int64_t in_box, std::int64_t in_whole, std::int64_t count) {
+                     const double* const run = level.data() + in_whole;
+                     char* const cells = to + in_box * rt::size_of(type);
+                     if (type == rt::ElementType::i64)
+                         std::memcpy(cells, run, static_cast<std::size_t>(count * 8));
+                     else
+                         rt::encode(run, count, type, cells);
+                 });
+    }
+    const ir::Field& declared(const std::string& name) const {
+        for (const ir::Field& field : program_.fields) {
+            if (field.name == name) return field;
+        }
+        throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("there is no field `{}`", name));
+    }
+    void place_points() {
+        std::vector<double> params;
+        for (const std::optional<double>& param : params_)
+            params.push_back(param.value_or(std::nan("")));
+        rt::PointGrid grid;
+        grid.rank = program_.rank();
+        grid.extent = extent_;
+        for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
+            const ir::Axis& declared = program_.axes[axis];
+            grid.spacing[axis] =
+                rt::evaluate(lower::host_scalar(program_, declared.spacing), params, extent_);
+            grid.origin[axis] = rt::evaluate(lower::host_scalar(program_, declared.origin), params, extent_);
+        }
+        for (const rt::PointsPlan& plan : lower::point_plans(program_)) {
+            const std::vector<double>& positions = positions_[plan.name];
+            std::vector<std::vector<ir::PointWeight>> touched;
+            const auto rank = static_cast<std::size_t>(grid.rank);
+            for (std::size_t point = 0; point * rank < positions.size(); ++point) {
+                touched.emplace_back();
+                for (const auto& [cell, weight] :
+                     rt::touched_cells(plan, grid, positions.data() + point * rank, point))
+                    touched.back().push_back({cell, weight});
+            }
+            interpreter_.set_points(plan.name, std::move(touched));
+        }
+        places_due_ = false;
+    }
+    // The params, then the reductions in the order of their statements: what rt::RunOptions::until counts.
+    std::vector<double> until_values() const {
+        std::vector<double> values;
+        for (const std::optional<double>& param : params_)
+            values.push_back(param.value_or(std::nan("")));
+        for (const ir::Statement& statement : program_.statements) {
+            if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
+                values.push_back(interpreter_.reduction(reduce->name));
+        }
+        return values;
+    }
+
+    ir::Program program_;
+    Extent extent_;
+    ir::Interpreter interpreter_;
+    std::vector<std::optional<double>> params_;
+    std::map<std::string, std::vector<double>> positions_;  // by points
+    bool places_due_ = true;                                // they or the params have changed
+};
+
+}  // namespace
+
+void Engine::upload(const std::string& field, int time, const FieldValues& values) {
+    upload_box(field, time, rt::whole_box(extent()), values);
+}
+
+FieldValues Engine::download(const std::string& field, int time) {
+    return download_box(field, time, rt::whole_box(extent()));
+}
+
+void Engine::upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values) {
+    if (values.type != type_of(field) || values.size() != box.cells())
+        throw rt::Error(rt::ErrorCode::bad_argument,
+                        fmt::format("{} values of {} were given to {} cells of field {}", values.size(),
+                                    rt::name_of(values.type), box.cells(), field));
+    Stopwatch watch;
+    upload_cells(field, time, box, values.data());
+    upload_seconds_ += watch.lap();
+}
+
+FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box) {
+    FieldValues values = FieldValues::zeros(type_of(field), box.cells());
+    download_cells(field, time, box, values.elements.data());
+    return values;
+}
+
+rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field) {
+    for (const rt::FieldPlan& known : plan.fields)
+        if (known.name == field) return known.type;
+    throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("there is no field `{}`", field));
+}
+
+FieldValues FieldValues::zeros(rt::ElementType type, std::int64_t cells) {
+    FieldValues values;
+    values.type = type;
+    values.elements.resize(static_cast<std::size_t>(cells * rt::size_of(type)));
+    return values;
+}
+
+FieldValues FieldValues::rounded(rt::ElementType type, const std::vector<double>& from) {
+    FieldValues values = zeros(type, static_cast<std::int64_t>(from.size()));
+    rt::encode(from.data(), static_cast<std::int64_t>(from.size()), type, values.elements.data());
+    return values;
+}
+
+double FieldValues::at(std::int64_t index) const {
+    return rt::decode(elements.data() + index * rt::size_of(type), type);
+}
+
+namespace {
+
+// Infinite and NaN are those with all bits of the exponent set.
+template <class Bits>
+FieldValues::NotFinite find_not_finite(const std::vector<std::byte>& elements, Bits exponent) {
+    const auto is_so = [&](std::size_t n) {
+        Bits bits;
+        std::memcpy(&bits, elements.data() + n * sizeof bits, sizeof bits);
+        return (bits & exponent) == exponent;
+    };
+    const std::size_t size = elements.size() / sizeof(Bits);
+    FieldValues::NotFinite result;
+    for (std::size_t n = 0; n < size; ++n)  // no branches: compilers make vectors of it
+        result.count += is_so(n) ? 1 : 0;
+    if (result.count == 0) return result;
+    std::size_t first = 0;
+    while (!is_so(first))
+        ++first;
+    result.first = static_cast<std::int64_t>(first);
+    return result;
+}
+
+}  // namespace
+
+FieldValues::NotFinite FieldValues::not_finite() const {
+    switch (type) {
+        case rt::ElementType::f32:
+            return find_not_finite(elements, std::uint32_t{0x7f800000});
+        case rt::ElementType::f64:
+            return find_not_finite(elements, std::uint64_t{0x7ff0000000000000});
+        case rt::ElementType::f16:
+            return find_not_finite(elements, std::uint16_t{0x7c00});
+        case rt::ElementType::bf16:
+            return find_not_finite(elements, std::uint16_t{0x7f80});
+        case rt::ElementType::u8:
+        case rt::ElementType::i32:
+        case rt::ElementType::i64:
+        case rt::ElementType::boolean:
+            break;
+    }
+    return {};
+}
+
+std::unique_ptr<Engine> make_session_engine(rt::Session session) {
+    return std::make_unique<SessionEngine>(std::move(session));
+}
+
+std::unique_ptr<Engine> make_interpreter_engine(ir::Program program, const Extent& extent) {
+    require_memory(program, extent);
+    return std::make_unique<InterpreterEngine>(std::move(program), extent);
+}
+
+}  // namespace halo::driver

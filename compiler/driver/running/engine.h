@@ -1,0 +1,106 @@
+// Engine: one program on one grid, whatever runs it: an rt::Session on a device, or the interpreter.
+//
+// Fields are dense host arrays, x fastest: element x + nx * (y + ny * z). Time levels are named as in a spec:
+// 0 is t, -1 is t-1.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "compiler/schedule/legality.h"
+#include "runtime/core/box.h"
+#include "runtime/core/session.h"
+
+namespace halo::driver {
+
+using schedule::cell_count;
+using schedule::Extent;
+
+// One level of a field on the host, as the field is stored.
+struct FieldValues {
+    rt::ElementType type = rt::ElementType::f32;
+    std::vector<std::byte> elements;
+
+    static FieldValues zeros(rt::ElementType type, std::int64_t cells);
+    static FieldValues rounded(rt::ElementType type, const std::vector<double>& values);
+    const void* data() const { return elements.data(); }
+    std::int64_t size() const { return bytes() / rt::size_of(type); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(elements.size()); }
+    double at(std::int64_t index) const;  // an i64 past 2^53 is rounded
+
+    struct NotFinite {
+        std::int64_t count = 0;
+        std::int64_t first = -1;  // element; -1 where all are finite
+    };
+    NotFinite not_finite() const;
+};
+
+class Engine {
+public:
+    virtual ~Engine() = default;
+
+    virtual void set_param(const std::string& name, double value) = 0;
+    virtual void set_coef(const std::string& name, const std::vector<double>& values) = 0;
+    virtual void set_table(const std::string& name, const std::vector<double>& rows) = 0;  // given columns
+    // As Session has them. What is given for points of other numbers is a mistake of the caller.
+    virtual void set_points(const std::string& points, const std::vector<double>& positions) = 0;
+    virtual void set_point_values(const std::string& points, const std::string& name,
+                                  const std::vector<double>& values) = 0;
+    // Where several processes share a run: collective, and the first alone is given values.
+    virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
+    virtual Extent extent() const = 0;
+    virtual rt::ElementType type_of(const std::string& field) const = 0;
+    void upload(const std::string& field, int time, const FieldValues& values);
+    double upload_seconds() const { return upload_seconds_; }  // that all uploads took
+    FieldValues download(const std::string& field, int time = 0);
+    // A part of a field: the cells of a box that lies in the grid.
+    void upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values);
+    FieldValues download_box(const std::string& field, int time, const rt::Box& box);
+    // The cells that this process has, each once; and those that it must be given, which may be more.
+    virtual std::vector<rt::Box> own_boxes() const { return {rt::whole_box(extent())}; }
+    virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }
+    // As Session has them, where both engines are sessions.
+    virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/) {
+        return false;
+    }
+    virtual std::optional<rt::CellComparison> compare_level(const std::string& /*field*/, int /*time*/,
+                                                            const Engine& /*other*/) const {
+        return std::nullopt;
+    }
+
+    // As Session has it: steps are counted from those that others did.
+    virtual void continue_from(const rt::StepsBefore& before) = 0;
+    // Whether the condition holds after the last step.
+    virtual bool holds(const rt::HostScalar& until) = 0;
+    // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
+    virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;
+    virtual double reduction(const std::string& name) = 0;  // of the last step
+    // About as many steps, of which none are left over where several are done at once.
+    virtual std::int64_t whole_steps(std::int64_t steps) const { return steps; }
+    virtual rt::LateBlock late_block() const { return {}; }
+    // What it drives; null where that is no session, or several.
+    virtual rt::Session* session() { return nullptr; }
+
+private:
+    virtual void upload_cells(const std::string& field, int time, const rt::Box& box,
+                              const void* elements) = 0;
+    virtual void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) = 0;
+    double upload_seconds_ = 0;
+};
+
+// Of a field of the plan, by its name.
+rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field);
+
+// Takes the session over; whatever it runs on must outlive the engine.
+std::unique_ptr<Engine> make_session_engine(rt::Session session);
+
+// Throws rt::Error (out_of_memory) where the grid does not fit into this machine's memory.
+std::unique_ptr<Engine> make_interpreter_engine(ir::Program program, const Extent& extent);
+
+}  // namespace halo::driver

@@ -1,0 +1,188 @@
+#include "compiler/driver/running/field_files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <memory>
+
+#include "compiler/support/array_name.h"
+#include "runtime/core/element.h"
+#include "runtime/hdf5/hdf5.h"
+#include "runtime/io/npy_parts.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr std::int64_t kPartBytes = std::int64_t{64} << 20;
+
+FieldValues rounded_to(rt::ElementType type, const FieldValues& numbers) {
+    std::vector<double> values(static_cast<std::size_t>(numbers.size()));
+    std::memcpy(values.data(), numbers.data(), numbers.elements.size());
+    return FieldValues::rounded(type, values);
+}
+
+// Lists of a file have the slowest axis first.
+template <class List>
+auto slowest_first(const List& by_axis, int rank) {
+    return std::vector<typename List::value_type>(std::make_reverse_iterator(by_axis.begin() + rank),
+                                                  std::make_reverse_iterator(by_axis.begin()));
+}
+
+rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRequest& request,
+                         std::int64_t done) {
+    rt::Hdf5Field field;
+    field.name = output.field.name;
+    field.shape = shape_of(engine, output.field, request.rank());
+    field.type = type_of(engine, output.field);
+    field.stencil = request.name;
+    field.step = done;
+    field.time = request.time_after(done);
+    field.axes = slowest_first(request.axes, request.rank());
+    field.spacing = slowest_first(request.spacing, request.rank());
+    if (!output.lies_apart) field.origin = slowest_first(request.first_point(output), request.rank());
+    return field;
+}
+
+rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
+                          const RunRequest& request, std::int64_t done) {
+    if (!is_hdf5(file.path)) {
+        const FieldSet& set = file.outputs.front()->field;
+        return rt::npy_layout(shape_of(engine, set, request.rank()), type_of(engine, set));
+    }
+    std::vector<rt::Hdf5Field> fields;
+    for (const Output* output : file.outputs)
+        fields.push_back(hdf5_field(engine, *output, request, done));
+    return rt::hdf5_layout(ranks, fields);
+}
+
+// A part of all fields of a set, side by side.
+FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& part, const PartSeen& seen) {
+    std::vector<FieldValues> values;
+    for (const std::string& field : set.fields) {
+        values.push_back(engine.download_box(field, time, part));
+        if (seen) seen(set, field, part, values.back());
+    }
+    return set.is_single() ? std::move(values.front()) : interleave(values);
+}
+
+using PartFetched = std::function<void(const rt::Box& part, const FieldValues& values)>;
+
+void for_parts(Engine& engine, const FieldSet& set, int time, const PartSeen& seen, const PartFetched& work) {
+    const std::int64_t cell =
+        static_cast<std::int64_t>(set.fields.size()) * rt::size_of(type_of(engine, set));
+    for (const rt::Box& part : in_parts(engine.own_boxes(), cell))
+        work(part, fetch(engine, set, time, part, seen));
+}
+
+}  // namespace
+
+rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank) {
+    return {engine.extent(), rank, static_cast<std::int64_t>(set.fields.size()), set.is_complex};
+}
+
+rt::ElementType type_of(const Engine& engine, const FieldSet& set) {
+    std::vector<rt::ElementType> types;
+    for (const std::string& field : set.fields)
+        types.push_back(engine.type_of(field));
+    return common_type(types);
+}
+
+std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t bytes_per_cell) {
+    std::vector<rt::Box> parts;
+    for (const rt::Box& box : boxes) {
+        const std::vector<rt::Box> of_box = rt::slabs(box, kPartBytes / bytes_per_cell);
+        parts.insert(parts.end(), of_box.begin(), of_box.end());
+    }
+    return parts;
+}
+
+std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
+                                        Engine& engine, const RunRequest& request, std::int64_t done,
+                                        const PartSeen& seen) {
+    std::vector<std::unique_ptr<rt::FieldFile>> open;
+    std::vector<const Output*> outputs;
+    for (const FileOfFields& file : files) {
+        open.push_back(std::make_unique<rt::FieldFile>(ranks, file.path, engine.extent(),
+                                                       layout_of(ranks, file, engine, request, done)));
+        for (const Output* output : file.outputs)
+            if (std::ranges::count(outputs, output) == 0) outputs.push_back(output);
+    }
+    for (const Output* output : outputs) {
+        for_parts(engine, output->field, 0, seen, [&](const rt::Box& part, const FieldValues& values) {
+            for (std::size_t i = 0; i < files.size(); ++i) {
+                const auto found = std::ranges::find(files[i].outputs, output);
+                if (found == files[i].outputs.end()) continue;
+                open[i]->write(static_cast<std::size_t>(found - files[i].outputs.begin()), part,
+                               values.data());
+            }
+        });
+    }
+    for (const std::unique_ptr<rt::FieldFile>& file : open)
+        file->commit();
+    return outputs;
+}
+
+void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const std::string& field, int rank,
+                int time) {
+    const FieldSet set{field, {field}};
+    rt::FieldFile file(ranks, path, engine.extent(),
+                       rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
+    for_parts(engine, set, time, {},
+              [&](const rt::Box& part, const FieldValues& values) { file.write(0, part, values.data()); });
+    file.commit();
+}
+
+void load_fields(const std::string& path, const std::string& what, Engine& engine, const FieldSet& set,
+                 int rank, const std::vector<std::vector<int>>& times) {
+    const rt::FieldShape shape = shape_of(engine, set, rank);
+    const ArrayName name = parse_array_name(path);
+    const std::unique_ptr<rt::FieldReader> reader =
+        is_hdf5(name.file) ? rt::open_hdf5_field(
+                                 name.file, name.dataset.empty() ? "/" + set.name : name.dataset, shape, what)
+                           : rt::open_npy_field(path, shape, what);
+    // Of several fields each is rounded from f64 by itself: their types may differ.
+    const rt::ElementType type = set.is_single() ? engine.type_of(set.fields.front()) : rt::ElementType::f64;
+    for (const rt::Box& part : in_parts(engine.computed_boxes(), shape.components * rt::size_of(type))) {
+        FieldValues all = FieldValues::zeros(type, part.cells() * shape.components);
+        reader->read(part, type, all.elements.data());
+        const std::vector<FieldValues> fields =
+            set.is_single() ? std::vector<FieldValues>{} : separate(all, set.fields.size());
+        for (std::size_t i = 0; i < set.fields.size(); ++i) {
+            const FieldValues values =
+                set.is_single() ? std::move(all) : rounded_to(engine.type_of(set.fields[i]), fields[i]);
+            for (const int time : times[i])
+                engine.upload_box(set.fields[i], time, part, values);
+        }
+    }
+}
+
+FieldValues gather_cells(rt::Ranks& ranks, Engine& engine, const std::string& field, const rt::Box& box) {
+    const rt::ElementType type = engine.type_of(field);
+    std::string mine;  // boxes, each with its cells
+    for (const rt::Box& own : engine.own_boxes()) {
+        const rt::Box part = rt::intersection(own, box);
+        if (part.is_empty()) continue;
+        const FieldValues values = engine.download_box(field, 0, part);
+        mine.append(reinterpret_cast<const char*>(&part), sizeof part);
+        mine.append(reinterpret_cast<const char*>(values.data()), static_cast<std::size_t>(values.bytes()));
+    }
+    FieldValues all = FieldValues::zeros(type, ranks.is_first() ? box.cells() : 0);
+    for (const std::string& from : ranks.gather(mine)) {
+        for (std::size_t at = 0; at < from.size();) {
+            rt::Box part;
+            std::memcpy(&part, from.data() + at, sizeof part);
+            at += sizeof part;
+            const char* const cells = from.data() + at;
+            const std::int64_t size = rt::size_of(type);
+            rt::for_runs(part, part, box, [&](std::int64_t here, std::int64_t in_box, std::int64_t count) {
+                std::memcpy(all.elements.data() + in_box * size, cells + here * size,
+                            static_cast<std::size_t>(count * size));
+            });
+            at += static_cast<std::size_t>(part.cells() * size);
+        }
+    }
+    return all;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,53 @@
+// Fields to and from files, by parts: each process writes the cells that it has, and reads those that it
+// needs. Only a part at a time lies in the host's memory. A name that ends in .h5 or .hdf5 is an HDF5 file,
+// with a dataset for each field; any other a .npy file, of one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/groups.h"
+#include "compiler/driver/running/request.h"
+#include "runtime/io/field_file.h"
+#include "runtime/ranks/ranks.h"
+
+namespace halo::driver {
+
+// Boxes that are looked at one at a time, none of more bytes than about 64 MB: all cells of `boxes`.
+std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t bytes_per_cell);
+
+// A set as one array of a file, and in which type its values are kept together.
+rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank);
+rt::ElementType type_of(const Engine& engine, const FieldSet& set);
+
+// Sees each part of each field of each set that is written.
+using PartSeen = std::function<void(const FieldSet& set, const std::string& field, const rt::Box& box,
+                                    const FieldValues& values)>;
+
+struct FileOfFields {
+    std::string path;
+    std::vector<const Output*> outputs;  // what of the run it holds
+};
+
+// Collective. The fields after step `done`. What several of the files hold is fetched once. Gives what was
+// written, each output once. Throws rt::Error (io) on all ranks.
+std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
+                                        Engine& engine, const RunRequest& request, std::int64_t done,
+                                        const PartSeen& seen);
+
+// Collective. One level of one field as .npy.
+void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const std::string& field, int rank,
+                int time);
+
+// Reads the set's cells that this process needs, for the levels `times` of each field. Throws rt::Error (io).
+void load_fields(const std::string& path, const std::string& what, Engine& engine, const FieldSet& set,
+                 int rank, const std::vector<std::vector<int>>& times);
+
+// Collective. The cells of a box that lies in the grid, at the first rank; elsewhere nothing.
+FieldValues gather_cells(rt::Ranks& ranks, Engine& engine, const std::string& field, const rt::Box& box);
+
+}  // namespace halo::driver

@@ -1,0 +1,152 @@
+#include "compiler/driver/running/initial_data.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "compiler/driver/running/field_files.h"
+#include "compiler/driver/running/groups.h"
+#include "compiler/lower/storage.h"
+#include "compiler/passes/part.h"
+#include "runtime/io/photo.h"
+
+namespace halo::driver {
+
+namespace {
+
+std::vector<int> times_of(const ir::Field& field) {
+    std::vector<int> times;
+    for (int time = 0; time >= -field.history; --time)
+        times.push_back(time);
+    return times;
+}
+
+// The maker has the cells of `made`, and counts from its first.
+void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, const rt::Box& made) {
+    Extent to_maker{};
+    std::ranges::transform(made.begin, to_maker.begin(), std::negate<>());
+    std::vector<rt::Box> wanted;
+    for (const rt::Box& box : engine.computed_boxes())
+        wanted.push_back(intersection(box, made));
+    for (const rt::Box& part : in_parts(wanted, rt::size_of(engine.type_of(field.name)))) {
+        const FieldValues values = maker.download_box(field.name, 0, shifted(part, to_maker));
+        for (const int time : times_of(field))
+            engine.upload_box(field.name, time, part, values);
+    }
+}
+
+// What `init` gives the cells of the box.
+ir::Program program_of_box(const ir::Program& init, const Extent& whole, const rt::Box& box) {
+    if (box == rt::whole_box(whole)) return init;
+    passes::Part part;
+    part.whole = whole;
+    part.first = box.begin;
+    part.extent = box.extent();
+    for (std::size_t axis = 0; axis < whole.size(); ++axis)
+        part.cut[axis] = part.extent[axis] != whole[axis];
+    return passes::program_of_part(init, part);
+}
+
+const ir::Field* find_field(const ir::Program& program, const std::string& name) {
+    for (const ir::Field& field : program.fields) {
+        if (field.name == name) return &field;
+    }
+    return nullptr;
+}
+
+void load_picture(const Load& load, Engine& engine, const ir::Field& field, const RunRequest& request) {
+    const std::vector<std::uint8_t> grey =
+        rt::read_photo(load.path, request.extent[0], request.extent[1], "field " + load.field);
+    const FieldValues values = FieldValues::rounded(lower::element_type(field.storage),
+                                                    std::vector<double>(grey.begin(), grey.end()));
+    for (const int time : times_of(field))
+        engine.upload(field.name, time, values);
+}
+
+CodeOptions options_of_init(const RunRequest& request) {
+    CodeOptions options;
+    options.strict_fp = request.strict_fp;
+    return options;
+}
+
+}  // namespace
+
+void prepare_initial_data(const std::optional<ir::Program>& init, const RunRequest& request,
+                          Machine& machine) {
+    if (init) machine.prepare(*init, request.extent, options_of_init(request));
+}
+
+void set_known_arguments(Engine& engine, const ir::Program& program, const RunRequest& request) {
+    for (const auto& [name, value] : request.params) {
+        bool known = std::any_of(program.params.begin(), program.params.end(),
+                                 [&](const ir::Param& p) { return p.name == name; });
+        if (known) engine.set_param(name, value);
+    }
+    for (const auto& [name, values] : request.coefs) {
+        bool known = std::any_of(program.coefs.begin(), program.coefs.end(),
+                                 [&](const ir::Coef& c) { return c.name == name; });
+        if (known) engine.set_coef(name, values);
+    }
+}
+
+std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& program,
+                                           const std::optional<ir::Program>& init, const RunRequest& request,
+                                           Machine& machine, const std::set<std::string>& kept) {
+    std::set<std::string> filled = kept;
+    std::set<std::string> loaded;
+    for (const Load& load : request.loads) {
+        const FieldSet set = find_fields(program, load.field);
+        loaded.insert(set.fields.begin(), set.fields.end());
+    }
+    const auto is_wanted = [&](const ir::Field& output) {
+        const ir::Field* field = find_field(program, output.name);
+        return field != nullptr && output.role == ir::Role::output && !loaded.contains(field->name) &&
+               !kept.contains(field->name);
+    };
+    if (init && std::ranges::any_of(init->fields, is_wanted)) {
+        // Where processes share the grid it may be larger than what one device holds.
+        const std::vector<rt::Box> boxes = machine.is_shared()
+                                               ? engine.computed_boxes()
+                                               : std::vector<rt::Box>{rt::whole_box(request.extent)};
+        for (const rt::Box& box : boxes) {
+            const ir::Program of_box = program_of_box(*init, request.extent, box);
+            LoadTimings timings;
+            std::unique_ptr<Engine> maker =
+                machine.load_maker(of_box, box.extent(), options_of_init(request), timings);
+            set_known_arguments(*maker, of_box, request);
+            maker->run(1, std::nullopt);
+            for (const ir::Field& output : init->fields) {
+                if (!is_wanted(output)) continue;
+                copy_to_all_levels(engine, *find_field(program, output.name), *maker, box);
+                filled.insert(output.name);
+            }
+        }
+    }
+    for (const Load& load : request.loads) {
+        const FieldSet set = find_fields(program, load.field);
+        if (kept.contains(set.fields.front())) continue;
+        std::vector<std::vector<int>> times;
+        for (const std::string& name : set.fields)
+            times.push_back(times_of(*find_field(program, name)));
+        if (load.path.ends_with(".png")) {
+            load_picture(load, engine, *find_field(program, set.fields.front()), request);
+        } else {
+            load_fields(load.path, "field " + load.field, engine, set, request.rank(), times);
+        }
+        filled.insert(set.fields.begin(), set.fields.end());
+    }
+    std::vector<std::string> zeros;
+    for (const ir::Field& field : program.fields) {
+        const bool is_injected = std::any_of(
+            program.statements.begin(), program.statements.end(), [&](const ir::Statement& statement) {
+                const auto* inject = std::get_if<ir::Inject>(&statement);
+                return inject != nullptr && &program[inject->target] == &field;
+            });
+        if (is_injected) continue;  // it is meant to start at rest
+        bool starts_with_values = field.role == ir::Role::state || field.role == ir::Role::input;
+        if (starts_with_values && !filled.contains(field.name)) zeros.push_back(field.name);
+    }
+    return zeros;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,204 @@
+#include "compiler/driver/running/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/running/field_files.h"
+#include "compiler/driver/running/pictures.h"
+#include "compiler/support/array_name.h"
+#include "runtime/io/npy.h"
+#include "runtime/ranks/together.h"
+
+namespace halo::driver {
+
+namespace {
+
+std::string place(const RunRequest& request, std::int64_t cell) {
+    std::vector<std::string> words;
+    for (int axis = 0; axis < request.rank(); ++axis) {
+        words.push_back(fmt::format("{} = {}", request.axes[axis], cell % request.extent[axis]));
+        cell /= request.extent[axis];
+    }
+    return join(words, ", ");
+}
+
+// Whether one is written after step `done`, besides that at the end.
+bool is_due(const Output& output, std::int64_t done) {
+    return output.every > 0 && done > 0 && done % output.every == 0;
+}
+
+std::string names_of(const std::vector<const Output*>& outputs) {
+    std::vector<std::string> names;
+    for (const Output* output : outputs)
+        names.push_back(output->field.name);
+    return join(names, ", ");
+}
+
+}  // namespace
+
+std::array<double, 3> RunRequest::first_point(const Output& output) const {
+    std::array<double, 3> point = origin;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (output.staggered[axis]) point[axis] += spacing[axis] / 2;
+    return point;
+}
+
+std::string describe_grid(const RunRequest& request, bool utf8) {
+    return fmt::format("{}", fmt::join(request.extent.begin(), request.extent.begin() + request.rank(),
+                                       utf8 ? " × " : " x "));
+}
+
+bool shares_file(const Output& one, const Output& other) {
+    const auto normal = [](const Output& output) {
+        return std::filesystem::path(output.path).lexically_normal();
+    };
+    return one.is_array() && other.is_array() && normal(one) == normal(other);
+}
+
+std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps) {
+    std::filesystem::path whole(path);
+    std::size_t digits = std::max<std::size_t>(6, std::to_string(steps).size());
+    std::string name =
+        fmt::format("{}-{:0{}}{}", whole.stem().string(), step, digits, whole.extension().string());
+    return (whole.parent_path() / name).string();
+}
+
+std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
+    std::optional<std::int64_t> next;
+    for (const Output& output : request_.outputs) {
+        if (output.every <= 0) continue;
+        std::int64_t steps = output.every - done % output.every;
+        next = next ? std::min(*next, steps) : steps;
+    }
+    return next;
+}
+
+void Outputs::write(Engine& engine, std::int64_t done, bool last) {
+    const std::vector<Output>& all = request_.outputs;
+    for (auto output = all.begin(); output != all.end(); ++output) {
+        if (output->is_array()) {
+            const auto shares = [&](const Output& other) { return shares_file(other, *output); };
+            if (std::none_of(all.begin(), output, shares)) write_arrays(engine, *output, done, last);
+            continue;
+        }
+        std::vector<std::string> paths;
+        if (is_due(*output, done)) paths.push_back(frame_path(output->path, done, request_.steps));
+        if (last) paths.push_back(output->path);
+        for (const std::string& path : paths) {
+            if (!done_.insert(path).second) continue;
+            if (output->trace) {
+                write_trace(*output, path, engine.trace(output->trace->points, output->trace->trace), done);
+            } else {
+                write_picture(engine, *output, path, done);
+            }
+        }
+    }
+}
+
+void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last) {
+    FileOfFields frame{frame_path(first.path, done, request_.steps), {}}, end{first.path, {}};
+    for (const Output& output : request_.outputs) {
+        if (!shares_file(output, first)) continue;
+        if (is_due(output, done)) frame.outputs.push_back(&output);
+        if (last) end.outputs.push_back(&output);
+    }
+    std::vector<FileOfFields> files;
+    for (FileOfFields& file : {std::ref(frame), std::ref(end)})
+        if (!file.outputs.empty() && done_.insert(file.path).second) files.push_back(std::move(file));
+    if (files.empty()) return;
+    std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> looked;
+    const auto look = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
+                          const FieldValues& values) { looked[{&set, field}].look(request_, box, values); };
+    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, look))
+        for (const std::string& field : output->field.fields)
+            note_trouble(looked[{&output->field, field}], field, cell_count(request_.extent), done);
+    for (const FileOfFields& file : files)
+        written_.push_back({names_of(file.outputs), file.path, done});
+    if (!is_hdf5(first.path)) return;
+    if (const std::optional<std::string> page =
+            series_[first.path].write(ranks_, engine, request_, first, done, last))
+        written_.push_back({written_.back().field, *page, done});
+}
+
+// The first rank draws.
+void Outputs::write_picture(Engine& engine, const Output& output, const std::string& path,
+                            std::int64_t done) {
+    const rt::Box plane = plane_of(request_, output);
+    const FieldValues values = gather_cells(ranks_, engine, output.field.fields.front(), plane);
+    NotFiniteCells looked;
+    if (ranks_.is_first()) looked.look(request_, plane, values);
+    note_trouble(looked, output.field.fields.front(), plane.cells(), done);
+    rt::together(ranks_, [&] {
+        if (ranks_.is_first()) write_field_picture(path, request_, output, values, done);
+    });
+    written_.push_back({output.field.name, path, done});
+}
+
+// The first rank has the values.
+void Outputs::write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
+                          std::int64_t done) {
+    bool is_written = false;
+    rt::together(ranks_, [&] {
+        if (!ranks_.is_first()) return;
+        const std::int64_t points = done > 0 ? static_cast<std::int64_t>(values.size()) / done : 0;
+        is_written = output.kind == Output::Kind::save || points > 0;  // else there is nothing to draw
+        if (output.kind == Output::Kind::save) {
+            rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
+        } else if (points > 0) {
+            write_trace_picture(path, request_, output, values, done);
+        }
+    });
+    if (is_written) written_.push_back({output.field.name, path, done});
+}
+
+void Outputs::note_trouble(const NotFiniteCells& cells, const std::string& field, std::int64_t of,
+                           std::int64_t done) {
+    if (trouble_ || !request_.watch) return;
+    if (std::optional<std::string> found = cells.words(ranks_, request_, field, of))
+        trouble_ = fmt::format("after step {}, {}", done, *found);
+}
+
+void NotFiniteCells::Found::add(const Found& other) {
+    if (other.count == 0) return;
+    if (count == 0 || other.first < first) {
+        first = other.first;
+        is_nan = other.is_nan;
+    }
+    count += other.count;
+}
+
+void NotFiniteCells::look(const RunRequest& request, const rt::Box& box, const FieldValues& values) {
+    const auto [count, first] = values.not_finite();
+    if (count == 0) return;
+    const std::int64_t nx = box.length(0), ny = box.length(1);
+    const Extent cell{box.begin[0] + first % nx, box.begin[1] + first / nx % ny,
+                      box.begin[2] + first / nx / ny};
+    found_.add({count, rt::whole_box(request.extent).index(cell), std::isnan(values.at(first))});
+}
+
+std::optional<std::string> NotFiniteCells::words(rt::Ranks& ranks, const RunRequest& request,
+                                                 const std::string& field, std::int64_t of) const {
+    Found all;
+    for (const std::string& part : ranks.all_gather(
+             fmt::format("{} {} {}", found_.count, found_.first, static_cast<int>(found_.is_nan)))) {
+        Found found;
+        int is_nan = 0;
+        std::istringstream(part) >> found.count >> found.first >> is_nan;
+        found.is_nan = is_nan != 0;
+        all.add(found);
+    }
+    if (all.count == 0) return std::nullopt;
+    std::string trouble = fmt::format("{} is {} at {}", field, all.is_nan ? "not a number" : "infinite",
+                                      place(request, all.first));
+    if (all.count > 1) trouble += fmt::format(", and in {} more of {} cells", all.count - 1, of);
+    return trouble;
+}
+
+}  // namespace halo::driver

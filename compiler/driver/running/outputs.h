@@ -1,0 +1,79 @@
+// The files that a run writes: fields as .npy or HDF5, pictures as .png, at the end, and where asked also
+// every so many steps. The latter have the step in their names, before the extension: heat-000500.png.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/running/field_series.h"
+#include "compiler/driver/running/request.h"
+#include "runtime/core/box.h"
+#include "runtime/ranks/ranks.h"
+
+namespace halo::driver {
+
+struct WrittenFile {
+    std::string field;  // all of them, with commas, where there are several
+    std::string path;
+    std::int64_t step = 0;
+};
+
+// Values that are not finite, found by parts of a field.
+class NotFiniteCells {
+public:
+    void look(const RunRequest& request, const rt::Box& box, const FieldValues& values);
+    // Collective; all ranks get the same. A part of a sentence: "u is infinite at x = 1, y = 2, and in 3 more
+    // of 4096 cells"; nothing where all are finite. `of`: cells that were looked at, of all ranks.
+    std::optional<std::string> words(rt::Ranks& ranks, const RunRequest& request, const std::string& field,
+                                     std::int64_t of) const;
+
+private:
+    struct Found {
+        std::int64_t count = 0;
+        std::int64_t first = -1;  // cell of the whole grid
+        bool is_nan = false;
+        void add(const Found& other);
+    };
+    Found found_;
+};
+
+class Outputs {
+public:
+    // Both must outlive it.
+    Outputs(const RunRequest& request, rt::Ranks& ranks) : request_(request), ranks_(ranks) {}
+
+    // Steps from `done` until the next file is due; nullopt where none is due before the end.
+    std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
+
+    // Collective. Writes what is due after step `done`; `last`: also what is written at the end. Throws
+    // rt::Error (io).
+    void write(Engine& engine, std::int64_t done, bool last);
+
+    const std::vector<WrittenFile>& written() const { return written_; }
+
+    // Where what was written holds a value that is not finite: a sentence with the field, the place and the
+    // step.
+    const std::optional<std::string>& trouble() const { return trouble_; }
+
+private:
+    // All arrays that share the file of `first`.
+    void write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last);
+    void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
+    void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
+                     std::int64_t done);
+    void note_trouble(const NotFiniteCells& cells, const std::string& field, std::int64_t of,
+                      std::int64_t done);
+
+    const RunRequest& request_;
+    rt::Ranks& ranks_;
+    std::set<std::string> done_;                 // paths
+    std::map<std::string, FieldSeries> series_;  // by the path of their last file
+    std::vector<WrittenFile> written_;
+    std::optional<std::string> trouble_;
+};
+
+}  // namespace halo::driver

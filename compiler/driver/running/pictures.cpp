@@ -1,0 +1,107 @@
+#include "compiler/driver/running/pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/io/image.h"
+
+namespace halo::driver {
+
+namespace {
+
+rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, int axis) {
+    auto a = static_cast<std::size_t>(axis);
+    rt::PictureAxis result;
+    result.label = request.axes[a];
+    result.first = request.first_point(output)[a];
+    result.last = result.first + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
+    return result;
+}
+
+void write_curve(const std::string& path, const std::string& title, const RunRequest& request,
+                 const Output& output, const FieldValues& values) {
+    rt::Curve curve;
+    curve.title = title;
+    curve.across = picture_axis(request, output, 0);
+    curve.value_label = output.field.name;
+    for (std::int64_t i = 0; i < values.size(); ++i)
+        curve.values.push_back(values.at(i));
+    rt::write_picture(path, curve);
+}
+
+}  // namespace
+
+void write_trace_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const std::vector<double>& values, std::int64_t done) {
+    const std::int64_t points = static_cast<std::int64_t>(values.size()) / done;
+    const std::string title = fmt::format("{}: {}, {} steps", request.name, output.field.name, done);
+    rt::PictureAxis time;
+    time.label = request.time_step ? "time" : "step";
+    time.last = static_cast<double>(done - 1) * request.time_step.value_or(1);
+    if (points == 1) {
+        rt::Curve curve;
+        curve.title = title;
+        curve.values = values;
+        curve.across = time;
+        curve.value_label = output.field.name;
+        return rt::write_picture(path, curve);
+    }
+    // Traces are much longer than points are many, or the other way round: each is drawn as wide as makes a
+    // picture of both.
+    const std::int64_t wide = std::max<std::int64_t>(1, done / points),
+                       high = std::max<std::int64_t>(1, points / done);
+    rt::Picture picture;
+    picture.title = title;
+    picture.width = points * wide;
+    picture.height = done * high;
+    for (std::int64_t row = picture.height; row-- > 0;) {
+        for (std::int64_t column = 0; column < picture.width; ++column)
+            picture.values.push_back(values[static_cast<std::size_t>(row / high * points + column / wide)]);
+    }
+    picture.across = {output.trace->points, 0, static_cast<double>(points - 1)};
+    picture.up = {time.label, time.last, time.first};
+    picture.value_label = output.trace->trace;
+    rt::write_picture(path, picture);
+}
+
+rt::Box plane_of(const RunRequest& request, const Output& output) {
+    rt::Box plane = rt::whole_box(request.extent);
+    if (!output.cut) return plane;
+    const auto axis = static_cast<std::size_t>(output.cut->axis);
+    plane.begin[axis] = output.cut->index;
+    plane.end[axis] = output.cut->index + 1;
+    return plane;
+}
+
+void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const FieldValues& values, std::int64_t done) {
+    std::string where;
+    int across = 0;
+    int up = 1;
+    if (output.cut) {
+        const Cut& cut = *output.cut;
+        where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(cut.axis)], cut.index);
+        across = cut.axis == 0 ? 1 : 0;
+        up = cut.axis == 2 ? 1 : 2;
+    }
+    std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
+    if (request.rank() == 1) return write_curve(path, title, request, output, values);
+    rt::Picture picture;
+    picture.title = title;
+    picture.width = request.extent[static_cast<std::size_t>(across)];
+    picture.height = request.extent[static_cast<std::size_t>(up)];
+    for (std::int64_t i = 0; i < values.size(); ++i)
+        picture.values.push_back(values.at(i));
+    picture.across = picture_axis(request, output, across);
+    picture.up = picture_axis(request, output, up);
+    picture.value_label = output.field.name;
+    if (values.type == rt::ElementType::u8) {  // greys, and the same ones in every picture
+        picture.grey = true;
+        picture.range = {0.0, 255.0};
+    }
+    if (values.type == rt::ElementType::boolean) picture.range = {0.0, 1.0};
+    rt::write_picture(path, picture);
+}
+
+}  // namespace halo::driver

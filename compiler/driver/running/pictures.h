@@ -1,0 +1,25 @@
+// Pictures of fields: a field of one axis as a curve, of two as a plane, of three as a slice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compiler/driver/running/request.h"
+#include "runtime/core/box.h"
+
+namespace halo::driver {
+
+// The cells that an output's picture shows.
+rt::Box plane_of(const RunRequest& request, const Output& output);
+
+// Writes output.path's picture, under the name `path`, of the field after step `done`; values: of plane_of().
+// Throws rt::Error (io).
+void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const FieldValues& values, std::int64_t done);
+
+// The picture of a trace, [step][point] of `done` steps, 1 or more, at 1 point or more: points across, the
+// time downwards; of one point a curve.
+void write_trace_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const std::vector<double>& values, std::int64_t done);
+
+}  // namespace halo::driver

@@ -1,0 +1,471 @@
+#include "compiler/driver/running/request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/request_files.h"
+#include "compiler/driver/running/until_check.h"
+#include "compiler/lower/host_scalar.h"
+
+namespace halo::driver {
+
+namespace {
+
+class RequestMaker {
+public:
+    RequestMaker(const RunArguments& arguments, const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
+                 const Console& console)
+        : arguments_(arguments),
+          spec_(spec),
+          program_(stencil.program),
+          console_(console),
+          run_(spec.analysis.find_run(stencil.program.name)) {}
+
+    RunRequest make() {
+        if (arguments_.safe && run_ != nullptr) check_safe(*run_, arguments_.no_files);
+        request_.name = program_.name;
+        request_.axes = ir::axis_names(program_);
+        request_.strict_fp = arguments_.strict_fp;
+        for (const ir::Statement& statement : program_.statements) {
+            if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
+                request_.reductions.push_back(reduce->name);
+        }
+        request_.watch = !arguments_.no_watch;
+        for (const ir::Field& field : program_.fields) {
+            if (field.role == ir::Role::state && ir::is_real(field.type))
+                request_.states.push_back(field.name);
+        }
+        take_grid();
+        take_steps();
+        take_params();
+        check_until();
+        take_coordinates();
+        take_loads();
+        check_tables();
+        check_points();
+        take_saves();
+        take_plots();
+        for (Output& output : request_.outputs)
+            if (!output.trace) take_place(output);
+        check_files(request_);
+        return std::move(request_);
+    }
+
+private:
+    void take_grid() {
+        std::optional<schedule::Extent> grid = choose_grid(spec_, program_, arguments_.grid);
+        if (!grid) {
+            std::string example;
+            for (int axis = 0; axis < program_.rank(); ++axis)
+                example += axis == 0 ? "128" : ",128";
+            refuse_usage("how large is the grid? " + missing_in_run(),
+                         fmt::format("give the cells along {}, such as --grid {}", join(request_.axes, ", "),
+                                     example));
+        }
+        request_.extent = *grid;
+    }
+
+    std::string missing_in_run() const {
+        return run_ == nullptr ? fmt::format("There is no run block for {} that says so", program_.name)
+                               : fmt::format("The run block of {} does not say", program_.name);
+    }
+
+    void take_steps() {
+        bool has_state = std::any_of(program_.fields.begin(), program_.fields.end(),
+                                     [](const ir::Field& field) { return field.role == ir::Role::state; });
+        if (arguments_.steps) {
+            request_.steps = *arguments_.steps;
+        } else if (run_ != nullptr && run_->steps) {
+            request_.steps = *run_->steps;
+        } else if (!has_state) {
+            request_.steps = 1;  // nothing changes from step to step
+        } else {
+            refuse_usage("how many steps? " + missing_in_run(), "for example --steps 1000");
+        }
+        if (run_ == nullptr || !run_->until) return;
+        request_.until = lower::host_scalar(run_->until->host, run_->until->condition);
+        request_.watched = watched_reductions(spec_, program_);
+        request_.until_words = std::string(spec_.source.text(run_->until->where));
+    }
+
+    void take_params() {
+        std::vector<std::string> names, coefs;
+        for (const ir::Param& param : program_.params)
+            names.push_back(param.name);
+        for (const ir::Coef& coef : program_.coefs)
+            coefs.push_back(coef.name);
+        if (run_ != nullptr) {
+            for (const sema::ParamOverride& param : run_->params)
+                set_param(param.name, param.value);
+            for (const sema::CoefOverride& coef : run_->coefs)
+                request_.coefs.emplace_back(coef.name, coef.values);
+        }
+        for (const std::string& text : arguments_.set) {
+            Assignment assignment = parse_assignment(text, "--set");
+            if (std::find(coefs.begin(), coefs.end(), assignment.name) != coefs.end()) {
+                refuse_usage(
+                    fmt::format("{} is a coefficient: its values are set in the run block, not with --set",
+                                assignment.name),
+                    fmt::format("run {} {{ {} = […] }}", program_.name, assignment.name));
+            }
+            if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
+                throw_unknown(program_.name, "param", assignment.name, names);
+            }
+            const double value = parse_number(assignment.value, "--set " + assignment.name);
+            const auto param =
+                std::find_if(program_.params.begin(), program_.params.end(),
+                             [&](const ir::Param& each) { return each.name == assignment.name; });
+            if (param->is_integer() && value != std::nearbyint(value)) {
+                refuse_usage(fmt::format("--set {}: {} is no whole number, and {} is an integer",
+                                         assignment.name, assignment.value, assignment.name),
+                             fmt::format("--set {}={:.0f}", assignment.name, value));
+            }
+            if (param->is_integer() &&
+                (value < static_cast<double>(param->least) || value > static_cast<double>(param->largest))) {
+                refuse_usage(fmt::format("--set {}: {} is not between {} and {}", assignment.name,
+                                         assignment.value, param->least, param->largest));
+            }
+            set_param(assignment.name, value);
+        }
+        std::vector<std::string> unset;
+        for (const ir::Param& param : program_.params) {
+            bool is_set = std::any_of(request_.params.begin(), request_.params.end(),
+                                      [&](const auto& given) { return given.first == param.name; });
+            if (!param.default_value && !is_set) unset.push_back(param.name);
+        }
+        if (!unset.empty()) {
+            refuse_usage(
+                fmt::format("{} needs a value for {}: it has no default", program_.name, join(unset, ", ")),
+                fmt::format("for example --set {}=1", unset.front()));
+        }
+    }
+    void check_until() const {
+        if (run_ == nullptr || !run_->until) return;
+        const std::string why =
+            why_until_is_not_finite(*run_->until, spec_.source, request_.params, request_.extent);
+        if (!why.empty())
+            refuse_usage(why + ": the run would never look at its numbers", "--set gives a param");
+    }
+
+    void set_param(const std::string& name, double value) {
+        for (auto& [known, old] : request_.params) {
+            if (known == name) {
+                old = value;
+                return;
+            }
+        }
+        request_.params.emplace_back(name, value);
+    }
+
+    // The field, component or group of this name.
+    FieldSet field(const std::string& name) const {
+        std::vector<std::string> names;
+        for (const ir::Group& group : program_.groups) {
+            if (group.name == name) return find_fields(program_, name);
+            names.push_back(group.name);
+        }
+        for (const ir::Field& field : program_.fields) {
+            if (field.role == ir::Role::intermediate) {
+                if (field.name == name) {
+                    refuse_usage(
+                        fmt::format("{} is a `let`: it has no values of its own outside the step", name),
+                        "make it a field to read or write it");
+                }
+                continue;
+            }
+            if (field.name == name) return find_fields(program_, name);
+            names.push_back(field.name);
+        }
+        throw_unknown(program_.name, "field", name, names);
+    }
+
+    bool is_table(const std::string& name) const {
+        return std::any_of(program_.tables.begin(), program_.tables.end(),
+                           [&](const ir::Table& table) { return table.name == name; });
+    }
+
+    void check_tables() {
+        std::set<std::string> given;
+        for (const Load& load : request_.table_loads)
+            given.insert(load.field);
+        if (run_ != nullptr) {
+            for (const sema::TableFill& fill : run_->tables)
+                given.insert(fill.table);
+        }
+        for (const ir::Table& table : program_.tables) {
+            if (given.contains(table.name)) continue;
+            refuse_usage(fmt::format("nothing gives the rows of the table {}", table.name),
+                         fmt::format("for example --load {0}={0}.npy, or `rows {0} = 100` in the run block",
+                                     table.name));
+        }
+    }
+
+    // Points, or with `member` what a run gives of them: a column or a trace that is injected.
+    bool is_points(const std::string& name) const {
+        return std::any_of(program_.points.begin(), program_.points.end(), [&](const ir::Points& points) {
+            if (points.name == name) return true;
+            const auto is_named = [&](const std::string& own) { return points.name + "." + own == name; };
+            return std::any_of(points.columns.begin(), points.columns.end(), is_named) ||
+                   std::any_of(points.traces.begin(), points.traces.end(),
+                               [&](const auto& trace) { return !trace.sampled && is_named(trace.name); });
+        });
+    }
+
+    std::optional<TraceName> sampled_trace(const std::string& name) const {
+        for (const ir::Points& points : program_.points) {
+            for (const ir::Points::Trace& trace : points.traces) {
+                if (trace.sampled && points.name + "." + trace.name == name)
+                    return TraceName{points.name, trace.name};
+            }
+        }
+        return std::nullopt;
+    }
+
+    void check_points() {
+        std::set<std::string> given;
+        for (const Load& load : request_.point_loads)
+            given.insert(load.field);
+        if (run_ != nullptr) {
+            for (const sema::PointPlaces& places : run_->places)
+                given.insert(places.points);
+            for (const sema::PointFill& fill : run_->point_fills)
+                given.insert(fill.points + "." + fill.name);
+        }
+        for (const ir::Points& points : program_.points) {
+            if (!given.contains(points.name)) {
+                std::vector<std::string> zeros(request_.axes.size(), "0");
+                refuse_usage(fmt::format("nothing says where the points {} are", points.name),
+                             fmt::format("for example --load {0}={0}.npy, or `{0} at [{1}]` in the run block",
+                                         points.name, join(zeros, ", ")));
+            }
+            std::vector<std::string> names = points.columns;
+            for (const ir::Points::Trace& trace : points.traces)
+                if (!trace.sampled) names.push_back(trace.name);
+            for (const std::string& name : names) {
+                const std::string own = points.name + "." + name;
+                if (given.contains(own)) continue;
+                refuse_usage(fmt::format("nothing gives the values of {}", own),
+                             fmt::format("for example --load {0}={1}.npy, or `init {0} = …` in the run block",
+                                         own, name));
+            }
+        }
+    }
+
+    FieldSet plotted(const std::string& name) const {
+        FieldSet set = field(name);
+        if (!set.is_single()) {
+            refuse_usage(fmt::format("--plot {}: a picture shows one number in each cell, and {} has {}",
+                                     name, name, set.fields.size()),
+                         fmt::format("draw one of them, such as {}", set.fields.front()));
+        }
+        return set;
+    }
+
+    // A picture has one number for each cell of a plane.
+    void check_loaded(const FileArgument& argument) {
+        const FieldSet set = field(argument.field);
+        if (!argument.path.ends_with(".png")) return;
+        if (program_.rank() != 2)
+            refuse_usage(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",
+                                     argument.field, program_.name, program_.rank()));
+        if (!set.is_single())
+            refuse_usage(fmt::format("--load {}: a picture has one number for each cell, and {} has {}",
+                                     argument.field, argument.field, set.fields.size()));
+    }
+
+    void take_loads() {
+        std::set<std::string> given;
+        for (const std::string& text : arguments_.load) {
+            FileArgument argument = parse_file_argument(text, "--load", ".npy");
+            const bool to_table = is_table(argument.field), to_points = is_points(argument.field);
+            if (!to_table && !to_points) check_loaded(argument);
+            if (!given.insert(argument.field).second)
+                refuse_usage(fmt::format("--load gives {} twice", argument.field));
+            (to_table    ? request_.table_loads
+             : to_points ? request_.point_loads
+                         : request_.loads)
+                .push_back({argument.field, argument.path});
+        }
+        if (run_ == nullptr) return;
+        for (const sema::Load& load : run_->table_loads) {
+            if (!given.contains(load.field)) request_.table_loads.push_back({load.field, load.path});
+        }
+        for (const sema::Load& load : run_->point_loads) {
+            if (!given.contains(load.field)) request_.point_loads.push_back({load.field, load.path});
+        }
+        for (const sema::Load& load : run_->loads) {
+            if (!given.contains(load.field)) request_.loads.push_back({load.field, load.path});
+        }
+    }
+
+    void add_trace(Output::Kind kind, const std::string& name, const std::string& path, std::int64_t every) {
+        Output output;
+        output.kind = kind;
+        output.field.name = name;
+        output.trace = sampled_trace(name);
+        output.path = path;
+        output.every = every;
+        request_.outputs.push_back(std::move(output));
+    }
+    // False where the argument names no trace.
+    bool add_trace(Output::Kind kind, const FileArgument& argument, std::set<std::string>& given) {
+        if (!sampled_trace(argument.field)) return false;
+        if (argument.axis)
+            refuse_usage(
+                fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
+        given.insert(argument.field);
+        add_trace(kind, argument.field, argument.path, 0);
+        return true;
+    }
+
+    void take_saves() {
+        std::set<std::string> given;
+        for (const std::string& text : arguments_.save) {
+            FileArgument argument = parse_file_argument(text, "--save", ".npy");
+            given.insert(argument.field);
+            if (add_trace(Output::Kind::save, argument, given)) continue;
+            request_.outputs.push_back(
+                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, 0});
+        }
+        if (run_ == nullptr || arguments_.no_files) return;
+        for (const sema::Save& save : run_->trace_saves)
+            if (!given.contains(save.field)) add_trace(Output::Kind::save, save.field, save.path, save.every);
+        for (const sema::Save& save : run_->saves) {
+            if (!given.contains(save.field)) {
+                request_.outputs.push_back(
+                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.every});
+            }
+        }
+    }
+
+    void take_plots() {
+        std::set<std::string> given;
+        for (const std::string& text : arguments_.plot) {
+            FileArgument argument = parse_plot_argument(text);
+            if (add_trace(Output::Kind::plot, argument, given)) continue;
+            const FieldSet shown = plotted(argument.field);
+            given.insert(argument.field);
+            std::optional<Cut> cut;
+            if (argument.axis) cut = command_line_cut(argument);
+            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
+        }
+        if (run_ == nullptr || arguments_.no_files) return;
+        for (const sema::Plot& plot : run_->trace_plots)
+            if (!given.contains(plot.field)) add_trace(Output::Kind::plot, plot.field, plot.path, plot.every);
+        for (const sema::Plot& plot : run_->plots) {
+            if (given.contains(plot.field)) continue;
+            request_.outputs.push_back({Output::Kind::plot, field(plot.field), plot.path,
+                                        usual_cut(run_block_cut(plot)), plot.every});
+        }
+    }
+
+    Cut command_line_cut(const FileArgument& argument) const {
+        auto axis = std::find(request_.axes.begin(), request_.axes.end(), *argument.axis);
+        if (axis == request_.axes.end()) throw_unknown(program_.name, "axis", *argument.axis, request_.axes);
+        Cut cut{static_cast<int>(axis - request_.axes.begin()), argument.index};
+        if (program_.rank() < 3) {
+            refuse_usage(fmt::format("--plot {}@{}: a picture of {} shows the whole grid, not a slice",
+                                     argument.field, *argument.axis, program_.name));
+        }
+        std::int64_t cells = request_.extent[static_cast<std::size_t>(cut.axis)];
+        if (cut.index < 0 || cut.index >= cells) {
+            refuse_usage(fmt::format("--plot {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}",
+                                     argument.field, *argument.axis, argument.index, cells, *argument.axis,
+                                     cells - 1));
+        }
+        return cut;
+    }
+
+    // The run block's own cut. Where another grid is asked for it may lie outside; then the middle is shown.
+    std::optional<Cut> run_block_cut(const sema::Plot& plot) const {
+        if (!plot.cut) return std::nullopt;
+        auto axis = static_cast<std::size_t>(plot.cut->axis);
+        Cut cut{plot.cut->axis, plot.cut->at_position
+                                    ? nearest_cell(plot.field, plot.cut->axis, plot.cut->position)
+                                    : plot.cut->index};
+        if (cut.index >= 0 && cut.index < request_.extent[axis]) return cut;
+        console_.warning(
+            fmt::format("the plot of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
+                        plot.field, request_.axes[axis], cut.index, request_.extent[axis]));
+        return Cut{plot.cut->axis, request_.extent[axis] / 2};
+    }
+    std::array<bool, 3> stagger_of(const std::string& name) const {
+        for (const ir::Field& field : program_.fields) {
+            if (field.name == name) return field.staggered;
+        }
+        return {};
+    }
+    void take_place(Output& output) const {
+        output.staggered = stagger_of(output.field.fields.front());
+        output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
+            return stagger_of(field) != output.staggered;
+        });
+    }
+    std::int64_t nearest_cell(const std::string& field, int axis, double position) const {
+        auto a = static_cast<std::size_t>(axis);
+        const double shift = stagger_of(field)[a] ? 0.5 : 0;
+        double cell = std::round((position - request_.origin[a]) / request_.spacing[a] - shift);
+        return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
+    }
+    void take_coordinates() {
+        std::vector<double> params;
+        for (const ir::Param& param : program_.params) {
+            double value = param.default_value.value_or(0);
+            for (const auto& [name, given] : request_.params) {
+                if (name == param.name) value = given;
+            }
+            params.push_back(value);
+            if (param.name == "dt") request_.time_step = value;
+        }
+        for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
+            const ir::Axis& declared = program_.axes[axis];
+            request_.spacing[axis] =
+                rt::evaluate(lower::host_scalar(program_, declared.spacing), params, request_.extent);
+            request_.origin[axis] =
+                rt::evaluate(lower::host_scalar(program_, declared.origin), params, request_.extent);
+        }
+    }
+    std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
+        if (cut || program_.rank() < 3) return cut;
+        return Cut{2, request_.extent[2] / 2};
+    }
+
+    const RunArguments& arguments_;
+    const CheckedSpec& spec_;
+    const ir::Program& program_;
+    const Console& console_;
+    const sema::RunSpec* run_;
+    RunRequest request_;
+};
+
+}  // namespace
+
+std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program) {
+    const sema::RunSpec* run = spec.analysis.find_run(program.name);
+    if (run == nullptr || !run->until) return {};
+    const rt::HostScalar until = lower::host_scalar(run->until->host, run->until->condition);
+    std::vector<std::string> names;
+    auto index = static_cast<int>(program.params.size());
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce == nullptr) continue;
+        const bool is_read = std::ranges::any_of(until.steps, [&](const rt::HostScalar::Step& step) {
+            return step.op == rt::HostScalar::Op::param && step.index == index;
+        });
+        if (is_read) names.push_back(reduce->name);
+        ++index;
+    }
+    return names;
+}
+
+RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
+                        const sema::AnalyzedStencil& stencil, const Console& console) {
+    return RequestMaker(arguments, spec, stencil, console).make();
+}
+
+}  // namespace halo::driver

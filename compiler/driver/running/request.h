@@ -1,0 +1,91 @@
+// RunRequest: one run, decided: the spec's run block with the command line's changes, checked against the
+// program.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/groups.h"
+#include "compiler/driver/running/run_arguments.h"
+#include "compiler/driver/spec/spec.h"
+
+namespace halo::driver {
+
+struct Cut {  // the cells of a slice: index `index` along `axis`
+    int axis = 0;
+    std::int64_t index = 0;
+};
+
+struct TraceName {  // phones.trace
+    std::string points, trace;
+};
+
+struct Output {
+    enum class Kind : std::uint8_t { save, plot };
+    Kind kind = Kind::save;
+    FieldSet field;
+    std::string path;
+    std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
+    std::int64_t every = 0;  // steps between files; 0: at the end only
+    std::optional<TraceName> trace{};  // instead of a field; its name is field.name
+    std::array<bool, 3> staggered{};   // the field lies half a cell further along the axis
+    bool lies_apart = false;  // its components lie at other places than the first, whose `staggered` is
+
+    bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved
+};
+
+struct Load {
+    std::string field;
+    std::string path;
+};
+
+struct RunRequest {
+    std::string name;
+    std::vector<std::string> axes;
+    Extent extent{1, 1, 1};
+    std::array<double, 3> spacing{1, 1, 1}, origin{0, 0, 0};  // coordinates, by axis
+    std::int64_t steps = 0;
+    std::optional<rt::HostScalar> until;  // as rt::RunOptions::until
+    std::string until_words;              // as the user wrote it
+    std::vector<std::pair<std::string, double>> params;
+    std::vector<std::pair<std::string, std::vector<double>>> coefs;
+    std::vector<Load> loads;
+    std::vector<Load> table_loads;    // `field` is the table
+    std::vector<Load> point_loads;    // `field` is the points, or a number of theirs: shots, shots.wavelet
+    std::optional<double> time_step;  // `dt`, where the stencil has it
+    std::vector<Output> outputs;
+    std::vector<std::string> reductions;
+    std::vector<std::string> watched;  // of these, what `until` reads
+    std::vector<std::string> states;   // of real numbers
+    bool watch = true;                 // stop where numbers are no longer finite
+    bool strict_fp = false;
+
+    int rank() const { return static_cast<int>(axes.size()); }
+    // The time of what is there after so many steps; without `dt` their number.
+    double time_after(std::int64_t done) const { return static_cast<double>(done) * time_step.value_or(1); }
+    // Coordinates of the first value of what is saved or drawn.
+    std::array<double, 3> first_point(const Output& output) const;
+};
+
+// The reductions that the `until` of a stencil's run block reads; none where there is none.
+std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program);
+
+// Throws CommandError (usage; file for folders that are not there) for what cannot be run; warns about what
+// is changed.
+RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
+                        const sema::AnalyzedStencil& stencil, const Console& console);
+
+// Arrays that are written to one file: their paths are the same.
+bool shares_file(const Output& one, const Output& other);
+
+// "heat.png", 500, 100000 → "heat-000500.png"
+std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps);
+
+// "128 × 128 × 64" (or with x where the terminal has no UTF-8)
+std::string describe_grid(const RunRequest& request, bool utf8);
+
+}  // namespace halo::driver

@@ -1,0 +1,116 @@
+#include "compiler/driver/running/request_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/field_series.h"
+#include "compiler/support/array_name.h"
+#include "runtime/hdf5/hdf5.h"
+
+namespace halo::driver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void require_hdf5(const char* what, const std::string& path) {
+    const rt::Hdf5Library library = rt::find_hdf5();
+    if (library.found) return;
+    throw CommandError(ExitCode::file, fmt::format("cannot {} {}: {}", what, path, library.detail),
+                       "a name that ends in .npy is a numpy file, which needs no library");
+}
+
+void check_loads(const RunRequest& request) {
+    for (const Load& load : request.loads)
+        if (is_hdf5(parse_array_name(load.path).file)) require_hdf5("read", load.path);
+    for (const auto* loads : {&request.table_loads, &request.point_loads})
+        for (const Load& load : *loads)
+            if (is_hdf5(parse_array_name(load.path).file))
+                refuse_usage(fmt::format("{} cannot be loaded from {}: HDF5 files are read into fields alone",
+                                         load.field, load.path),
+                             fmt::format("for example --load {0}={0}.npy", load.field));
+}
+
+void check_format(const Output& output) {
+    if (output.kind != Output::Kind::save || !is_hdf5(output.path)) return;
+    if (output.trace)
+        refuse_usage(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
+                                 output.path),
+                     fmt::format("for example --save {0}={0}.npy", output.field.name));
+    require_hdf5("write", output.path);
+}
+
+void check_folder(const std::string& path) {
+    fs::path folder = fs::path(path).parent_path();
+    if (folder.empty()) folder = ".";
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+        throw CommandError(ExitCode::file,
+                           fmt::format("cannot write {}: there is no folder {}", path, folder.string()),
+                           fmt::format("mkdir -p {} makes it", folder.string()));
+    }
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        throw CommandError(ExitCode::file, fmt::format("cannot write {}: the folder {} may not be written to",
+                                                       path, folder.string()));
+    }
+}
+
+// Several outputs may be in one HDF5 file, each once.
+bool may_share(const RunRequest& request, const Output& one, const Output& other) {
+    return is_hdf5(one.path) && shares_file(one, other) &&
+           std::ranges::count_if(request.outputs, [&](const Output& each) {
+               return shares_file(each, one) && each.field.name == one.field.name;
+           }) == 1;
+}
+
+void check_below(const fs::path& here, const char* what, const std::string& field, const std::string& path) {
+    // As far as the path exists, links are followed; a file's own name may be a link, too.
+    const fs::path relative =
+        fs::weakly_canonical(fs::absolute(parse_array_name(path).file)).lexically_relative(here);
+    if (!relative.empty() && *relative.begin() != "..") return;
+    throw CommandError(
+        ExitCode::usage,
+        fmt::format("--safe: the run block would {} {} {} {}, which is outside of the current directory",
+                    what, field, std::string_view(what) == "load" ? "from" : "to", path),
+        "change it in the run block, or leave --safe out where you trust the spec");
+}
+
+}  // namespace
+
+void check_safe(const sema::RunSpec& run, bool no_files) {
+    const fs::path here = fs::canonical(".");
+    for (const auto* loads : {&run.loads, &run.table_loads, &run.point_loads})
+        for (const sema::Load& load : *loads)
+            check_below(here, "load", load.field, load.path);
+    if (no_files) return;
+    for (const auto* saves : {&run.saves, &run.trace_saves})
+        for (const sema::Save& save : *saves)
+            check_below(here, "save", save.field, save.path);
+    for (const auto* plots : {&run.plots, &run.trace_plots})
+        for (const sema::Plot& plot : *plots)
+            check_below(here, "plot", plot.field, plot.path);
+}
+
+void check_files(const RunRequest& request) {
+    check_loads(request);
+    std::map<std::string, const Output*> paths;
+    const auto take = [&](const Output& output, const std::string& path) {
+        const auto [known, is_new] = paths.emplace(fs::path(path).lexically_normal().string(), &output);
+        if (!is_new && !may_share(request, output, *known->second))
+            refuse_usage(fmt::format("two outputs would be written to {}", path),
+                         "give them different names");
+    };
+    for (const Output& output : request.outputs) {
+        check_format(output);
+        take(output, output.path);
+        if (output.is_array() && is_hdf5(output.path)) take(output, xdmf_path(output.path));
+        check_folder(output.path);
+    }
+}
+
+}  // namespace halo::driver

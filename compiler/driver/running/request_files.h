@@ -1,0 +1,17 @@
+// The files that a run is to read and write, looked at before it.
+#pragma once
+
+#include "compiler/driver/running/request.h"
+
+namespace halo::driver {
+
+// What would fail at the end of a long run is better known before it. Throws CommandError: usage for two
+// outputs of one name, and for a format that the data does not have; file for a folder that is not there or
+// may not be written to, and where HDF5 is asked for and its library is missing.
+void check_files(const RunRequest& request);
+
+// For --safe: that files which the run block reads or writes (without its outputs where `no_files`) are in
+// the current directory or below, wherever links lead. Throws CommandError.
+void check_safe(const sema::RunSpec& run, bool no_files);
+
+}  // namespace halo::driver

@@ -1,0 +1,105 @@
+#include "compiler/driver/running/time_loop.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/driver/console/interrupt.h"
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/console/stopwatch.h"
+#include "compiler/driver/ranks/agreement.h"
+
+namespace halo::driver {
+
+namespace {
+
+// A piece takes about this long: Ctrl-C is answered soon, and waiting for the device costs nothing that
+// counts.
+constexpr double kPieceSeconds = 0.05;
+
+// Steps of the next piece, from what the last one took. Grows by no more than 8 at a time, since the first
+// pieces also pay for what is done once.
+std::int64_t next_piece(std::int64_t steps, double seconds) {
+    double wanted = static_cast<double>(steps) * kPieceSeconds / std::max(seconds, 1e-6);
+    return static_cast<std::int64_t>(std::clamp(wanted, 1.0, 8.0 * static_cast<double>(steps)));
+}
+
+bool reductions_are_finite(Engine& engine, const RunRequest& request) {
+    if (!request.watch) return true;
+    return std::none_of(request.reductions.begin(), request.reductions.end(),
+                        [&](const std::string& name) { return std::isnan(engine.reduction(name)); });
+}
+
+// Where one is due. What is no longer finite is no place to go on from.
+void write_checkpoint(Engine& engine, Checkpoints& checkpoints, Watch& watch, Progress& progress,
+                      LoopResult& result, const Console& console) {
+    if (result.stop != LoopResult::Stop::steps || !checkpoints.is_due(result.steps)) return;
+    watch.look(result.steps);
+    if (watch.trouble()) {
+        result.stop = LoopResult::Stop::not_finite;
+        return;
+    }
+    Stopwatch clock;
+    progress.clear();
+    checkpoints.write(engine, result.steps, console);
+    result.output_seconds += clock.lap();
+}
+
+}  // namespace
+
+LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
+                     Watch& watch, Checkpoints* checkpoints, rt::Ranks& ranks, const Console& console) {
+    LoopResult result;
+    result.steps = before;
+    if (before > 0 && request.until && engine.holds(*request.until)) result.stop = LoopResult::Stop::until;
+    Progress progress(console, request.name, cell_count(request.extent), request.steps, before);
+    std::int64_t piece = 1;
+    while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
+        std::int64_t count = std::min(engine.whole_steps(piece), request.steps - result.steps);
+        if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps))
+            count = std::min(count, *due);
+        if (checkpoints != nullptr)
+            count = std::min(count, checkpoints->steps_to_next(result.steps).value_or(count));
+
+        Stopwatch clock;
+        rt::RunResult done = engine.run(count, request.until);
+        double seconds = clock.lap();
+        result.steps += done.steps;
+        result.seconds += seconds;
+        const Decision next =
+            agree(ranks, {next_piece(count, seconds), watch.is_due(), InterruptGuard::requested()});
+        piece = next.steps;
+
+        if (done.stop == rt::RunResult::Stop::until) {
+            result.stop = LoopResult::Stop::until;
+        } else if (!reductions_are_finite(engine, request)) {
+            result.stop = LoopResult::Stop::not_finite;
+        } else if (next.stop) {
+            result.stop = LoopResult::Stop::interrupted;
+        }
+        bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
+        if (last) break;
+        if (next.look) watch.look(result.steps);
+        if (watch.trouble()) {
+            result.stop = LoopResult::Stop::not_finite;
+            break;
+        }
+        progress.update(result.steps);
+        clock.lap();
+        outputs.write(engine, result.steps, false);
+        result.output_seconds += clock.lap();
+        if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
+        if (checkpoints != nullptr) write_checkpoint(engine, *checkpoints, watch, progress, result, console);
+    }
+    watch.look(result.steps);
+    if (watch.trouble()) result.stop = LoopResult::Stop::not_finite;
+    progress.clear();
+    // Before the files: who is told to end may have little time left.
+    if (checkpoints != nullptr && result.stop != LoopResult::Stop::not_finite)
+        checkpoints->write(engine, result.steps, console);
+    Stopwatch clock;
+    outputs.write(engine, result.steps, true);
+    result.output_seconds += clock.lap();
+    return result;
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,100 @@
+#include "compiler/driver/running/watch.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "runtime/io/npy_parts.h"
+
+namespace halo::driver {
+
+namespace {
+
+constexpr double kShare = 0.04;                                    // of the run's time
+constexpr double kAllowance = 0.02;                                // seconds, whatever the run takes
+constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;      // of all states together, on the host
+constexpr std::int64_t kMostWatchedCells = std::int64_t{1} << 30;  // of a grid whose states are fetched
+
+}  // namespace
+
+Watch::Parts Watch::fetch(const std::string& field) const {
+    Parts parts;
+    for (const rt::Box& box : engine_.own_boxes())
+        parts.push_back(engine_.download_box(field, 0, box));
+    return parts;
+}
+
+std::optional<std::string> Watch::find_trouble(const std::string& field, const Parts& parts) const {
+    NotFiniteCells cells;
+    const std::vector<rt::Box> boxes = engine_.own_boxes();
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        cells.look(request_, boxes[i], parts[i]);
+    return cells.words(ranks_, request_, field, cell_count(request_.extent));
+}
+
+Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done)
+    : request_(request), engine_(engine), ranks_(ranks) {
+    if (!request.watch || cell_count(request.extent) > kMostWatchedCells) return;
+    watched_ = request.states;
+    std::vector<std::string> finite;
+    std::int64_t bytes = 0;
+    const Clock::time_point begin = Clock::now();
+    for (const std::string& field : watched_) {
+        Parts values = fetch(field);
+        if (find_trouble(field, values)) continue;
+        bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
+        keeps_ = bytes <= kMaxKeptBytes;
+        finite.push_back(field);
+        if (keeps_) good_[field] = std::move(values);
+    }
+    if (!keeps_) good_.clear();
+    watched_ = std::move(finite);
+    last_good_step_ = last_look_ = done;
+    spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+bool Watch::is_due() const {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+    return spent_ <= kShare * elapsed + kAllowance;
+}
+
+void Watch::look(std::int64_t steps_done) {
+    if (watched_.empty() || trouble_ || last_look_ == steps_done) return;
+    const Clock::time_point begin = Clock::now();
+    last_look_ = steps_done;
+    std::map<std::string, Parts> now;
+    for (const std::string& field : watched_) {
+        Parts values = fetch(field);
+        if (std::optional<std::string> found = find_trouble(field, values)) {
+            trouble_ = fmt::format("after step {}, {}", steps_done, *found);
+            break;
+        }
+        if (keeps_) now[field] = std::move(values);
+    }
+    if (!trouble_) {
+        last_good_step_ = steps_done;
+        good_ = std::move(now);
+    }
+    spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::vector<WrittenFile> Watch::save_last_good() const {
+    std::vector<WrittenFile> written;
+    if (request_.outputs.empty() || !last_good_step_) return written;
+    const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
+    const std::vector<rt::Box> boxes = engine_.own_boxes();
+    for (const auto& [field, parts] : good_) {
+        const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
+        const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
+        rt::FieldFile file(ranks_, path, request_.extent,
+                           rt::npy_layout({request_.extent, request_.rank()}, engine_.type_of(field)));
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            file.write(0, boxes[i], parts[i].data());
+        file.commit();
+        written.push_back({field, path, *last_good_step_});
+    }
+    return written;
+}
+
+}  // namespace halo::driver

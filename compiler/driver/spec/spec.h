@@ -1,0 +1,47 @@
+// A .halo file, read and checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/console/console.h"
+#include "compiler/driver/spec/modules.h"
+#include "compiler/schedule/legality.h"
+#include "compiler/sema/sema.h"
+#include "compiler/support/diagnostics.h"
+#include "compiler/support/source.h"
+
+namespace halo::driver {
+
+struct CheckedSpec {
+    SourceFile source;                    // with its modules
+    std::vector<Diagnostic> diagnostics;  // by place
+    sema::Analysis analysis;              // to be run only where ok
+    bool ok = false;
+    double read_seconds = 0;  // that reading the file took
+};
+
+// Throws CommandError (file) where the file cannot be read.
+// include: folders to look for modules in.
+CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include = {});
+CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules = {});
+
+// Diagnostics to standard error, with colours where it is a terminal that wants them.
+void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
+                      const Console& console);
+
+// A spec without mistakes. Where it has some, they are shown and CommandError (spec) without a message is
+// thrown.
+CheckedSpec read_spec(const std::string& path, const std::vector<std::string>& include,
+                      const Console& console);
+
+// The stencil of that name; with an empty name the only one, or the only one that has a run block. Throws
+// CommandError (usage) where there is none, or more than one to choose from.
+const sema::AnalyzedStencil& choose_stencil(const CheckedSpec& spec, const std::string& name);
+
+// What --grid says, else the run block; nullopt where neither does.
+std::optional<schedule::Extent> choose_grid(const CheckedSpec& spec, const ir::Program& program,
+                                            const std::string& grid);
+
+}  // namespace halo::driver

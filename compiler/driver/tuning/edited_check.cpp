@@ -1,0 +1,73 @@
+#include "compiler/driver/tuning/edited_check.h"
+
+#include <fmt/format.h>
+
+#include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/tuning/tune_check.h"
+#include "compiler/driver/tuning/tune_compare.h"
+#include "runtime/core/text.h"
+
+namespace halo::driver {
+
+namespace {
+
+[[noreturn]] void refuse_edited(const rt::Error& trouble) {
+    throw CommandError(ExitCode::spec, trouble_of_edited(trouble.what()),
+                       "parameters and names stay as they were emitted; the bodies are free");
+}
+
+// Kernels are found by their names: those that C++ has changed are not.
+void require_c_names(const Code& code, const CompiledCode& compiled) {
+    if (compiled.steps.usage.empty()) return;  // nothing was said of any
+    for (const kernel::KernelFunction& function : code.lowered.kernels.functions) {
+        if (function.kind != kernel::KernelFunction::Kind::kernel) continue;
+        if (find_usage(compiled, function.name) == nullptr)
+            throw CommandError(
+                ExitCode::spec,
+                fmt::format("{}: kernel `{}` is not declared extern \"C\", so it cannot be found",
+                            code.edited, function.name),
+                "write `extern \"C\" __global__ void …`, as it was emitted");
+    }
+}
+
+}  // namespace
+
+std::string check_edited(GpuMachine& machine, const ir::Program& program, const sema::RunSpec* run,
+                         const RunRequest& request, const CodeOptions& options,
+                         std::uint64_t tolerance_ulps) {
+    CodeOptions on_device = options;
+    on_device.target = machine.target();
+    on_device.extent = request.extent;
+    const ir::Program optimized = optimize(program, on_device);
+    Code code = cuda_code(optimized, choose_plan(optimized, on_device).plan());
+    use_edited(code, *options.edited);
+    const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
+    const Extent grid = grid_of_checks(code, awkward_grid(program.rank()));
+    const int steps = 2 * (block ? block->steps : 1) + 1;  // whole kernels of several steps, and a rest
+    std::unique_ptr<Engine> edited;
+    try {
+        const CompiledCode compiled = machine.compile(code);
+        require_c_names(code, compiled);
+        edited = machine.start_poisoned(code, grid, compiled);
+    } catch (const rt::Error& trouble) {
+        if (trouble.code() == rt::ErrorCode::compile_failed) refuse_edited(trouble);
+        throw;
+    }
+    const TuneInputs inputs =
+        small_inputs(optimized, run_inputs(optimized, run, request, machine), grid, steps);
+    const std::unique_ptr<Engine> interpreter = make_interpreter_engine(optimized, grid);
+    const TuneResults expected = results_from(inputs, *interpreter, optimized, steps);
+    const std::string text = first_difference(expected, results_from(inputs, *edited, optimized, steps), grid,
+                                              tolerance_of(optimized), tolerance_ulps);
+    const std::string done = fmt::format("after {} steps on {} cells of random data", steps,
+                                         rt::extent_text(program.rank(), grid));
+    if (text.empty())
+        return fmt::format("{} computes what the spec says{}, {}", code.edited,
+                           tolerance_ulps > 0 ? fmt::format(" within {} ulps", tolerance_ulps) : "", done);
+    throw CommandError(
+        ExitCode::spec,
+        fmt::format("{} does not compute what the spec says: {}, {}", code.edited, done, text),
+        "where the edit rounds differently and that is meant, --tolerance-ulps N says by how much");
+}
+
+}  // namespace halo::driver

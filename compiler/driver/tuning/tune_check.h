@@ -1,0 +1,48 @@
+// Whether compiled schedules compute what they must: against the reference interpreter on a small grid of odd
+// sizes, and against one cell a thread on the run's own grid.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "compiler/driver/running/gpu_machine.h"
+#include "compiler/driver/tuning/tune_grid.h"
+#include "compiler/driver/tuning/tune_inputs.h"
+
+namespace halo::driver {
+
+// A small grid of odd sizes.
+Extent awkward_grid(int rank);
+// It, or one as large as tiles of several steps need: another would be done by single steps.
+Extent grid_of_checks(const Code& code, Extent awkward);
+
+class TuneCheck {
+public:
+    // All must outlive it. awkward: the small grid, enlarged where tiles of several steps need that.
+    TuneCheck(GpuMachine& machine, const ir::Program& program, const TuneInputs& inputs, TuneGrid& grid,
+              const Extent& awkward)
+        : machine_(machine), program_(program), inputs_(inputs), grid_(grid), awkward_(awkward) {}
+
+    // After so many steps, each from the start: empty where all agrees, else a sentence with the first
+    // difference. Fields agree bit for bit, but where functions are the device's own or a sum that depends on
+    // the order is read (docs/tuning.md).
+    std::string difference(const Code& code, const CompiledCode& compiled, int steps);
+
+private:
+    std::string against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
+                                    const Extent& extent);
+
+    GpuMachine& machine_;
+    const ir::Program& program_;
+    const TuneInputs& inputs_;
+    TuneGrid& grid_;
+    Extent awkward_;
+    struct Small {
+        TuneInputs inputs;
+        TuneResults expected;
+    };
+    std::map<std::pair<int, Extent>, Small> small_;  // by steps and grid
+};
+
+}  // namespace halo::driver

@@ -1,0 +1,34 @@
+// What counts as a difference between what two engines have come to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "compiler/driver/tuning/tune_inputs.h"
+
+namespace halo::driver {
+
+// Functions of a device may be a few units in the last place away from those of the host; sums depend on
+// their order.
+inline constexpr double kLibraryTolerance = 0x1p-18;
+
+inline constexpr const char* kNothingToCompare =
+    "there is nothing to compare: after the steps no cell is a number";
+
+// A step reads a reduction, whose last bits depend on how blocks cut the grid.
+bool reads_reductions(const ir::Program& program);
+
+// How far results may differ from the interpreter's, relative to 1 and to themselves; 0: not at all.
+double tolerance_of(const ir::Program& program);
+
+// Units in the last place of the type between two elements of it: numbers that it holds between them, and
+// one. nullopt where one of them is no number, or the type is not real.
+std::optional<std::uint64_t> ulps_between(const FieldValues& a, const FieldValues& b, std::int64_t element);
+
+// The first difference; empty where there is none. A cell that is no number in `expected` agrees with all.
+// ulps: fields may differ by as many besides, and reductions accordingly.
+std::string first_difference(const TuneResults& expected, const TuneResults& got, const Extent& extent,
+                             double tolerance, std::uint64_t ulps = 0);
+
+}  // namespace halo::driver

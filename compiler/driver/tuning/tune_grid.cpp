@@ -1,0 +1,105 @@
+#include "compiler/driver/tuning/tune_grid.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "compiler/driver/tuning/tune_compare.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/schedule/space.h"
+
+namespace halo::driver {
+
+namespace {
+
+Code plain_code(const ir::Program& program, const schedule::Target& target) {
+    schedule::Plan plain;
+    for (const ir::Stage& stage : ir::form_stages(program))
+        plain.stages.push_back(schedule::plain_schedule(schedule::footprint(program, stage), target));
+    return cuda_code(program, plain);
+}
+
+// As first_difference(), but what can be compared on the device is.
+std::string difference_of(Engine& expected, Engine& got, const ir::Program& program, const Extent& extent,
+                          double tolerance) {
+    TuneResults expected_rest = results_beside_fields(expected, program),
+                got_rest = results_beside_fields(got, program);
+    std::int64_t numbers = 0;
+    for (const auto& [name, time] : kept_levels(program)) {
+        const std::optional<rt::CellComparison> cells = expected.compare_level(name, time, got);
+        if (cells) numbers += cells->numbers;
+        if (cells && cells->different == 0) continue;
+        expected_rest.fields.push_back({name, time, expected.download(name, time)});
+        got_rest.fields.push_back({name, time, got.download(name, time)});
+    }
+    if (expected_rest.fields.empty() && numbers == 0 && !kept_levels(program).empty())
+        return kNothingToCompare;
+    return first_difference(expected_rest, got_rest, extent, tolerance);
+}
+
+}  // namespace
+
+// Null where they are not kept there.
+const Engine* TuneGrid::source() {
+    if (source_ != nullptr || !stays_on_device_) return source_.get();
+    const Code code = plain_code(program_, machine_.target());
+    try {
+        source_ = machine_.start(code, extent_, machine_.compile(code));
+        inputs_.give(*source_);
+    } catch (const rt::Error& trouble) {
+        if (trouble.code() != rt::ErrorCode::out_of_memory) throw;
+        leave_device();
+    }
+    return source_.get();
+}
+
+// Makes room on the device, for good.
+void TuneGrid::leave_device() {
+    if (plain_ != nullptr) plain_results_ = results_of(*plain_, program_);
+    plain_.reset();
+    source_.reset();
+    stays_on_device_ = false;
+}
+
+std::unique_ptr<Engine> TuneGrid::start(const Code& code, const CompiledCode& compiled) {
+    const Engine* const from = source();
+    std::unique_ptr<Engine> engine;
+    try {
+        engine = machine_.start(code, extent_, compiled);
+    } catch (const rt::Error& trouble) {
+        if (trouble.code() != rt::ErrorCode::out_of_memory || !stays_on_device_) throw;
+        leave_device();
+        return start(code, compiled);
+    }
+    inputs_.give(*engine, from);
+    return engine;
+}
+
+void TuneGrid::do_plain_steps(int steps) {
+    if (plain_steps_ == steps) return;
+    plain_.reset();
+    plain_results_ = {};
+    plain_steps_ = 0;
+    const Code code = plain_code(program_, machine_.target());
+    std::unique_ptr<Engine> engine = start(code, machine_.compile(code));
+    engine->run(steps, std::nullopt);
+    plain_steps_ = steps;
+    if (stays_on_device_) {
+        plain_ = std::move(engine);
+    } else {
+        plain_results_ = results_of(*engine, program_);
+    }
+}
+
+std::string TuneGrid::difference(const Code& code, const CompiledCode& compiled, int steps) {
+    do_plain_steps(steps);
+    const std::unique_ptr<Engine> engine = start(code, compiled);
+    engine->run(steps, std::nullopt);
+    // The same functions on the same device: only sums that are read can differ.
+    const double tolerance = reads_reductions(program_) ? kLibraryTolerance : 0;
+    if (plain_ != nullptr) return difference_of(*plain_, *engine, program_, extent_, tolerance);
+    return first_difference(plain_results_, results_of(*engine, program_), extent_, tolerance);
+}
+
+}  // namespace halo::driver

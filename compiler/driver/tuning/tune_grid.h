@@ -1,0 +1,44 @@
+// The run's own grid on the device: engines that begin with its inputs, and whether one agrees with one cell
+// a thread. Grids can be of many gigabytes, so the inputs stay on the device, are copied there, and results
+// are compared there; where the device has no room for that they come from the host, and are compared on it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compiler/driver/running/gpu_machine.h"
+#include "compiler/driver/tuning/tune_inputs.h"
+
+namespace halo::driver {
+
+class TuneGrid {
+public:
+    // All must outlive it.
+    TuneGrid(GpuMachine& machine, const ir::Program& program, const TuneInputs& inputs, const Extent& extent)
+        : machine_(machine), program_(program), inputs_(inputs), extent_(extent) {}
+
+    // With the inputs. Throws rt::Error: out_of_memory where the grid does not even fit by itself.
+    std::unique_ptr<Engine> start(const Code& code, const CompiledCode& compiled);
+
+    // After so many steps from the inputs on: empty where all agrees bit for bit, but where a sum that
+    // depends on the order is read; else a sentence with the first difference.
+    std::string difference(const Code& code, const CompiledCode& compiled, int steps);
+
+private:
+    const Engine* source();
+    void do_plain_steps(int steps);
+    void leave_device();
+
+    GpuMachine& machine_;
+    const ir::Program& program_;
+    const TuneInputs& inputs_;
+    Extent extent_;
+    bool stays_on_device_ = true;
+    std::unique_ptr<Engine> source_;  // has the inputs and does no step
+    // One cell a thread, after plain_steps_.
+    int plain_steps_ = 0;
+    std::unique_ptr<Engine> plain_;
+    TuneResults plain_results_;  // where it is not on the device
+};
+
+}  // namespace halo::driver
