@@ -9,6 +9,7 @@
 #include "compiler/schedule/legality.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
+#include "compiler/schedule/strategies.h"
 
 namespace halo::bench {
 
@@ -21,7 +22,8 @@ std::vector<schedule::Schedule> choose(const ir::Program& program, const schedul
     std::vector<schedule::Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program)) {
         const schedule::Schedule chosen = schedule::choose(program, stage, target, extent, pins).schedule;
-        const std::vector<schedule::Reason> reasons = schedule::check(program, stage, chosen, target, extent);
+        const std::vector<schedule::Reason> reasons =
+            schedule::check(program, stage, chosen, target, extent, pins);
         for (const schedule::Reason& reason : reasons) {
             if (!reason.limit) continue;
             why = reason.text;
@@ -35,7 +37,7 @@ std::vector<schedule::Schedule> choose(const ir::Program& program, const schedul
 std::vector<schedule::Schedule> naive(const ir::Program& program, const schedule::Target& target,
                                       const Extent& extent) {
     schedule::Pins pins;
-    pins.strategy = schedule::Strategy::direct;
+    pins.strategy = schedule::Direct{};
     pins.threads = program.rank() == 1 ? std::array<int, 3>{256, 1, 1} : std::array<int, 3>{32, 8, 1};
     pins.cells = {1, 1, 1};
     pins.min_blocks = 0;
@@ -55,8 +57,8 @@ std::string words_of(const std::vector<schedule::Schedule>& schedules, int rank)
 std::vector<std::string> variant_names(bool is_gpu) {
     if (!is_gpu) return {"cpu"};
     std::vector<std::string> names{"naive"};
-    for (const schedule::Strategy strategy : schedule::all_strategies())
-        names.push_back(schedule::name_of(strategy));
+    for (const schedule::StrategyKind& kind : schedule::strategy_kinds())
+        names.emplace_back(kind.name);
     for (const schedule::GroupingKind& kind : schedule::grouping_kinds())
         names.emplace_back(kind.name);
     return names;
@@ -72,10 +74,10 @@ Variants gpu_variants(const ir::Program& program, const schedule::Target& target
     };
     add("naive", naive(program, target, extent));
     std::string why;
-    for (const schedule::Strategy strategy : schedule::all_strategies()) {
+    for (const schedule::StrategyKind& kind : schedule::strategy_kinds()) {
         schedule::Pins pins;
-        pins.strategy = strategy;
-        add(schedule::name_of(strategy), choose(program, target, extent, pins, why));
+        pins.strategy = kind.neutral;
+        add(std::string(kind.name), choose(program, target, extent, pins, why));
     }
     driver::CodeOptions options;
     options.target = target;

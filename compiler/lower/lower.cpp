@@ -14,6 +14,7 @@
 #include "compiler/lower/strategy.h"
 #include "compiler/lower/table_sums.h"
 #include "compiler/lower/temporal.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -22,7 +23,7 @@ namespace {
 // What lies side by side is read one by one.
 void require_scalars(const Context& context, const schedule::Schedule& schedule) {
     if (has_table_sums(context.stage())) return;
-    if (schedule.strategy == schedule::Strategy::direct && schedule.cells[0] == 1) return;
+    if (schedule::kind_of(schedule).refusals.interleaved.empty() && schedule.cells[0] == 1) return;
     const auto is_interleaved = [&](const auto& access) {
         return ir::interleave(context.program(), access.level.field).group != nullptr;
     };
@@ -35,16 +36,22 @@ void require_scalars(const Context& context, const schedule::Schedule& schedule)
 
 StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule, Images& images) {
     require_scalars(context, schedule);
-    switch (schedule.strategy) {
-        case schedule::Strategy::direct:
+    struct Lower {
+        Context& context;
+        const schedule::Schedule& schedule;
+        Images& images;
+        StrategyResult operator()(const schedule::Direct&) const {
             return has_table_sums(context.stage()) ? lower_table(context, schedule, images)
                                                    : lower_direct(context, schedule, images);
-        case schedule::Strategy::tile:
+        }
+        StrategyResult operator()(const schedule::Tile&) const {
             return lower_tile(context, schedule, images);
-        case schedule::Strategy::stream:
+        }
+        StrategyResult operator()(const schedule::Stream&) const {
             return lower_stream(context, schedule, images);
-    }
-    throw InternalError("unknown strategy");
+        }
+    };
+    return std::visit(Lower{context, schedule, images}, schedule.strategy);
 }
 
 // "u (past x and y), v" – for the comment above a kernel.
@@ -133,12 +140,8 @@ std::string schedule_words(const StageView& stage, const schedule::Schedule& sch
             text += fmt::format("{}{}", axis ? "x" : "", lengths[axis]);
         return text;
     };
-    const char* strategy = schedule.strategy == schedule::Strategy::direct ? "direct"
-                           : schedule.strategy == schedule::Strategy::tile
-                               ? "shared-memory tiles"
-                               : "streaming along the slowest axis";
-    return fmt::format("Schedule: {}, blocks of {} threads, {} cell{} a thread.", strategy,
-                       extents(schedule.threads), extents(schedule.cells),
+    return fmt::format("Schedule: {}, blocks of {} threads, {} cell{} a thread.",
+                       schedule::kind_of(schedule).title, extents(schedule.threads), extents(schedule.cells),
                        stage.rank() == 1 && schedule.cells[0] == 1 ? "" : "s");
 }
 

@@ -112,9 +112,10 @@ private:
         place_.first_plane = 0;
         place_.end_plane = extent;
         result_.tile[walked_] = 2147483647;
-        if (schedule_.planes == 0) return;
-        const Expr planes = named_constant(function(), "kPlanes", schedule_.planes, "that a block walks");
-        result_.tile[walked_] = schedule_.planes;
+        const int count = std::get<schedule::Stream>(schedule_.strategy).planes;
+        if (count == 0) return;
+        const Expr planes = named_constant(function(), "kPlanes", count, "that a block walks");
+        result_.tile[walked_] = count;
         const Expr block = kernel::builtin(walked_ == 2 ? Builtin::block_z : Builtin::block_y);
         const std::string first = context_.local("first_plane"), end = context_.local("end_plane");
         body().push_back(kernel::Declare{Type::i32, first, block * planes});

@@ -15,6 +15,13 @@
 namespace halo::lower {
 namespace {
 
+constexpr int kUsualChunk = 256;  // rows
+
+int chunk_rows_of(const schedule::Schedule& schedule) {
+    const int chunk = std::get<schedule::Direct>(schedule.strategy).chunk;
+    return chunk > 0 ? chunk : kUsualChunk;
+}
+
 using kernel::Block;
 using kernel::Builtin;
 using kernel::Expr;
@@ -142,9 +149,8 @@ private:
             return;
         }
         const std::string chunk = context_.names().take(table.name + "_chunk");
-        const Expr chunk_rows =
-            named_constant(result_.function, context_.names().take("kRowsOf_" + table.name),
-                           schedule_.chunk > 0 ? schedule_.chunk : 256);
+        const Expr chunk_rows = named_constant(
+            result_.function, context_.names().take("kRowsOf_" + table.name), chunk_rows_of(schedule_));
         kernel::DeclareArray array{shape.type, chunk, {chunk_rows * staged.width}};
         array.memory = kernel::Memory::shared;
         array.alignment = 16;

@@ -5,7 +5,7 @@
 
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
-#include "compiler/schedule/stream_plan.h"
+#include "compiler/schedule/strategies.h"
 
 namespace halo::schedule {
 
@@ -19,35 +19,18 @@ constexpr double kOverlap = 0.05;  // of the faster cache's time that is not hid
 constexpr double kLayerLow = 0.28,
                  kLayerHigh = 0.5;  // of the L2, from where on a layer of blocks is too much
 constexpr double kLayerCost = 0.3;  // of the bytes read
-constexpr double kWarpsToHideLatency = 12;
-constexpr double kWarpsOfWalk = 8;  // of blocks that stream, whose planes come by themselves
-constexpr double kWalkCost = 1.1;   // they meet once a plane, and end at different times
-constexpr double kFewWarpsCost = 0.6;
-constexpr double kTurnsToStart = 3;     // that a walk loses until its first planes are there
-constexpr double kBytesAwaited = 36e3;  // on their way to an SM, below which it waits for the next plane
-constexpr double kThinStreamCost = 0.9;
-constexpr double kOneWaveCost = 1.03;  // all blocks start at once, and SMs differ
-constexpr double kLoneBlockCost = 1.05;
-constexpr double kBarrierCost = 2.2;  // a tile is waited for by the whole block
 constexpr std::int64_t kSystemSharedBytes = 1024;
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step;
 }
 
-bool is_walked(const Footprint& footprint, const Schedule& schedule, int axis) {
-    return schedule.strategy == Strategy::stream && axis == footprint.rank - 1;
-}
-
 // Cells of one block along each axis.
 std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& schedule,
                                   const Extent& extent) {
     std::array<double, 3> cells{1, 1, 1};
-    for (int axis = 0; axis < footprint.rank; ++axis) {
-        const bool walked = is_walked(footprint, schedule, axis);
-        const std::int64_t planes = schedule.planes > 0 ? schedule.planes : extent[axis];
-        cells[axis] = static_cast<double>(walked ? planes : schedule.tile(axis));
-    }
+    for (int axis = 0; axis < footprint.rank; ++axis)
+        cells[axis] = static_cast<double>(block_length(schedule, footprint.rank, axis, extent[axis]));
     return cells;
 }
 
@@ -71,43 +54,13 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
     return read.star ? star : box;
 }
 
-// Elements that a thread takes from L1 or shared memory for each of its cells, in whole vectors.
-double taken_per_cell(const LevelRead& read, const Schedule& schedule) {
-    if (schedule.strategy == Strategy::tile) return static_cast<double>(read.offsets.size()) + 1;
-    const std::array<int, 3>& cells = schedule.cells;
-    const double width = cells[0];
-    double vectors = 1, loads = 1;
-    for (const int radius : read.radius[0]) {
-        // A few neighbours are loaded one by one, and each takes as long as a vector (lower/window.h).
-        const bool whole = cells[0] > 1 && 2 * radius > cells[0];
-        vectors += static_cast<double>(ceil_div(radius, cells[0]));
-        loads += static_cast<double>(whole ? ceil_div(radius, cells[0]) : radius);
-    }
-    std::array<double, 3> reach{0, 0, 0};
-    for (int axis = 1; axis < 3; ++axis)
-        reach[axis] = read.reach(axis);
-    const double box = width * cells[1] * cells[2];
-    const double star = width * (cells[1] * cells[2] * loads + reach[1] * cells[2] + reach[2] * cells[1]);
-    const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
-    return (read.star ? star : whole) / box;
-}
-
-// Elements that pass through shared memory for each cell of a block that streams: planes arrive with their
-// halo, and each load takes a whole vector's time, as the vectors of a warp lie so far apart.
-double streamed_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
-                         double fetched) {
-    const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
-    const int rows = footprint.rank == 3 ? schedule.cells[1] : 1;
-    return static_cast<double>(plan.pieces.size()) / rows + fetched;
-}
-
 // Bytes a cell that memory takes besides those of one sweep: what blocks that stream read before their walk;
 // and for others, where a layer of blocks is more than the L2 holds, what the next layer reads of it again
 // and what is written back in no order.
 double extra_bytes(const Footprint& footprint, const Schedule& schedule, const Target& target,
                    const Extent& extent, const std::array<double, 3>& block) {
     const int slowest = footprint.rank - 1;
-    const bool walks = schedule.strategy == Strategy::stream;
+    const bool walks = kind_of(schedule).walks;
     double layer = static_cast<double>(footprint.bytes()) * block[slowest];
     for (int axis = 0; axis < slowest; ++axis)
         layer *= static_cast<double>(extent[axis]);
@@ -133,14 +86,14 @@ double access_efficiency(double bytes) {
 
 // Share of L1's bandwidth that a warp reaches: it serves one line of 128 bytes at a time.
 double line_efficiency(const Footprint& footprint, const Schedule& schedule) {
-    const int width = schedule.strategy == Strategy::tile ? 1 : schedule.cells[0];
+    const int width = kind_of(schedule).takes_vectors ? schedule.cells[0] : 1;
     const double row = std::min(schedule.threads[0], 32) * width * footprint.widest_bytes();
     return std::clamp(row / kLineBytes, 0.125, 1.0);
 }
 
 double mean_access_bytes(const Footprint& footprint, const Schedule& schedule) {
     const double levels = static_cast<double>(footprint.reads.size() + footprint.writes.size());
-    const int width = schedule.strategy == Strategy::tile ? 1 : schedule.cells[0];
+    const int width = kind_of(schedule).takes_vectors ? schedule.cells[0] : 1;
     return levels == 0 ? 16 : width * static_cast<double>(footprint.bytes()) / levels;
 }
 
@@ -151,9 +104,7 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
     double fetched = 0, taken = 0;
     for (const LevelRead& read : footprint.reads) {
         const double fetch = fetched_per_cell(read, block);
-        const double take = schedule.strategy == Strategy::stream
-                                ? streamed_per_cell(read, footprint, schedule, fetch)
-                                : taken_per_cell(read, schedule);
+        const double take = kind_of(schedule).taken_per_cell(read, footprint, schedule, fetch);
         fetched += fetch * size_of(read.storage);
         taken += take * size_of(read.storage);
     }
@@ -191,23 +142,9 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
         resident, target.registers_per_sm / (std::max(registers, 16) * warps * target.warp));
     resident = std::min(resident, target.shared_bytes_per_sm / (shared + kSystemSharedBytes));
     cost.warps = static_cast<int>(std::min(std::max<std::int64_t>(1, resident), busiest)) * warps;
-    const bool walks = schedule.strategy == Strategy::stream;
-    const double wanted = walks ? kWarpsOfWalk : kWarpsToHideLatency;
-    cost.latency = 1 + kFewWarpsCost * std::max(0.0, 1 - cost.warps / wanted);
-    if (walks) {
-        cost.latency *= kWalkCost;
-        cost.latency *= 1 + kTurnsToStart / block[static_cast<std::size_t>(footprint.rank - 1)];
-        const double ahead = static_cast<double>(std::max<std::int64_t>(1, resident)) *
-                             planes_ahead(schedule) *
-                             ring_plane_bytes(make_shared_layout(footprint, schedule));
-        cost.latency *= 1 + kThinStreamCost * std::max(0.0, 1 - ahead / kBytesAwaited);
-        if (cost.blocks <= target.sms * std::max<std::int64_t>(1, resident)) cost.latency *= kOneWaveCost;
-    }
-    // While a block loads, none beside it computes.
     const bool by_memory = cost.dram >= std::max(cost.l2, cost.l1);
-    if (schedule.strategy == Strategy::direct && by_memory && resident <= 1 && busiest > 1)
-        cost.latency *= kLoneBlockCost;
-    if (schedule.strategy == Strategy::tile) cost.latency *= kBarrierCost;
+    cost.latency = kind_of(schedule).latency(
+        footprint, schedule, {target, block, resident, busiest, cost.blocks, cost.warps, by_memory});
 }
 
 // The time of memories that work side by side. Where the device's own takes part, all that is near the

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "compiler/schedule/cost.h"
-#include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
-#include "compiler/schedule/stream_plan.h"
+#include "compiler/schedule/strategy_parts.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -17,52 +16,11 @@ namespace {
 
 using Lengths = std::array<int, 3>;
 
-constexpr int kVectorBytes = 16;
-constexpr int kRegisterBudget = 128;     // leaves room for 512 threads on an SM
-constexpr int kFewRegisters = 40;        // fewer are never worth asking for
-constexpr int kFewWhereStaged = 64;      // loops over a tile are unrolled
 constexpr double kRegisterMargin = 1.3;  // of the estimate, where few registers are expected
 constexpr int kSpareRegisters = 8;
-constexpr double kTightest =
-    1.1;  // a walk's estimate over the registers that the compiler still makes do with
 constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
 constexpr double kAsGood = 1.03;                   // costs this near are equal: the earlier candidate wins
 constexpr double kLastResort = 1e3;                // weight of a candidate past the register budget
-constexpr double kBytesAhead = 45e3, kBytesAheadOfWork = 68e3;  // on their way to an SM that streams
-constexpr int kMuchWork = 20;                                   // operations a cell
-constexpr int kMostAhead = 8;                                   // planes
-
-// Vector widths, widest first: 16 bytes of the type that most of the traffic is in.
-std::vector<int> vector_widths(const Footprint& footprint) {
-    std::int64_t wide = 0;
-    for (const LevelRead& read : footprint.reads)
-        wide += size_of(read.storage) == 8 ? 8 : 0;
-    for (const LevelWrite& write : footprint.writes)
-        wide += size_of(write.storage) == 8 ? 8 : 0;
-    const int widest = 2 * wide >= footprint.bytes() && wide > 0 ? kVectorBytes / 8 : kVectorBytes / 4;
-    std::vector<int> widths;
-    for (int width = widest; width >= 1; width /= 2)
-        widths.push_back(width);
-    return widths;
-}
-
-// Boxes of cells for a thread. More than one along an axis only pays where neighbours along it are shared.
-std::vector<Lengths> cell_boxes(const Footprint& footprint, Strategy strategy) {
-    static constexpr std::array<std::array<int, 2>, 9> kBoxes{
-        {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {1, 8}, {2, 1}, {1, 2}, {1, 1}}};
-    std::vector<Lengths> boxes;
-    std::vector<int> widths = strategy == Strategy::tile ? std::vector<int>{1} : vector_widths(footprint);
-    if (strategy == Strategy::stream && footprint.rank == 3) widths.resize(1);  // narrow ones gain nothing
-    for (const int width : widths) {
-        for (const auto& [y, z] : kBoxes) {
-            const int rank = strategy == Strategy::stream ? footprint.rank - 1 : footprint.rank;
-            if (y > 1 && (rank < 2 || (footprint.reach(1) == 0 && strategy != Strategy::tile))) continue;
-            if (z > 1 && (rank < 3 || (footprint.reach(2) == 0 && strategy != Strategy::tile))) continue;
-            boxes.push_back({width, y, z});
-        }
-    }
-    return boxes;
-}
 
 // Sums, a row and what is the same for all rows stay in registers.
 int blocks_for_tables(const Schedule& schedule, const Target& target) {
@@ -90,48 +48,30 @@ double table_weight(const Footprint& footprint, const Schedule& schedule, const 
     return busiest * target.sms * block_cells / cells * (1 + kRowCost / schedule.cells[0]) * std::sqrt(idle);
 }
 
-// Shapes of a block, in order of preference where nothing else decides.
-std::vector<Lengths> thread_shapes(int axes) {
-    if (axes == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}, {32, 1, 1}};
-    if (axes == 2) {
-        return {{128, 2, 1}, {64, 4, 1},  {32, 8, 1},  {32, 4, 1},  {64, 2, 1},
-                {16, 16, 1}, {16, 8, 1},  {8, 16, 1},  {8, 8, 1},   {4, 32, 1},
-                {2, 64, 1},  {1, 128, 1}, {128, 4, 1}, {32, 16, 1}, {256, 1, 1}};
+// The pinned one; else those that have all settings that are pinned, and of these the likely ones.
+std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const Pins& pins) {
+    if (pins.strategy) return {&kind_of(*pins.strategy)};
+    std::vector<const StrategyKind*> able, likely;
+    for (const StrategyKind& kind : strategy_kinds()) {
+        if (footprint.table_sums > 0 && !kind.refusals.table_sums.empty()) continue;
+        const bool has_all = has_pinned_settings(kind, pins);
+        if (has_all && !(kind.walks && footprint.rank < 2)) able.push_back(&kind);
+        if (has_all && kind.is_likely(footprint, pins)) likely.push_back(&kind);
     }
-    return {{32, 4, 1}, {64, 4, 1}, {32, 4, 2}, {32, 8, 1}, {32, 4, 4}, {32, 2, 2}, {16, 8, 1},
-            {16, 8, 2}, {16, 4, 4}, {16, 4, 2}, {8, 16, 1}, {8, 8, 2},  {8, 8, 4},  {64, 2, 1},
-            {4, 8, 4},  {4, 32, 1}, {2, 16, 4}, {2, 64, 1}, {1, 32, 4}, {128, 2, 1}};
-}
-
-// Of blocks that walk planes: wide ones, as few cells as possible lie around them.
-std::vector<Lengths> walk_shapes() {
-    return {{64, 8, 1},  {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
-            {16, 32, 1}, {32, 4, 1},  {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
-}
-
-std::vector<Strategy> strategies(const Footprint& footprint, const Pins& pins) {
-    if (pins.strategy) return {*pins.strategy};
-    if (footprint.table_sums > 0) return {Strategy::direct};
-    if ((pins.planes || pins.ahead || pins.unroll) && footprint.rank > 1) return {Strategy::stream};
-    // The model is fitted to walks that read one level; rings of several leave each less room.
-    const bool walks = footprint.rank == 3 && footprint.reads.size() == 1 && footprint.reach(2) > 0 &&
-                       footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads &&
-                       !pins.tile;
-    if (walks) return {Strategy::stream, Strategy::direct};
-    return {Strategy::direct};
+    if (able.empty()) return {&strategy_kinds().front()};
+    // The most particular first: of candidates that cost the same the earlier one wins.
+    std::ranges::reverse(likely);
+    return likely.empty() ? able : likely;
 }
 
 // Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
-// blocks. A register tile gets the whole budget, so that its loads can wait in registers; others what they
-// are expected to need and a margin.
+// blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     const int expected = estimate_registers(footprint, schedule).expected;
     if (expected > kRegisterBudget) return 1;
-    const Lengths& cells = schedule.cells;
-    const bool register_tile = schedule.strategy == Strategy::direct && cells[1] * cells[2] > 1;
     const int wanted = static_cast<int>(kRegisterMargin * expected) + kSpareRegisters;
-    const int least = schedule.strategy == Strategy::direct ? kFewRegisters : kFewWhereStaged;
-    const int registers = register_tile ? kRegisterBudget : std::clamp(wanted, least, kRegisterBudget);
+    const int least = kind_of(schedule).least_registers(schedule);
+    const int registers = std::clamp(wanted, least, kRegisterBudget);
     const std::int64_t threads =
         std::int64_t{schedule.threads[0]} * schedule.threads[1] * schedule.threads[2];
     const std::int64_t shared = make_shared_layout(footprint, schedule).bytes + kSystemSharedBytes;
@@ -149,7 +89,8 @@ public:
           target_(target),
           extent_(extent),
           pins_(pins),
-          grid_(extent ? *extent : typical_extent(footprint.rank)) {}
+          grid_(extent ? *extent : typical_extent(footprint.rank)),
+          context_{footprint, target, extent, grid_, pins} {}
 
     Choice run() {
         if (footprint_.at_points && !pins_.any()) {
@@ -176,21 +117,14 @@ private:
     };
 
     void collect() {
-        for (const Strategy strategy : strategies(footprint_, pins_)) {
-            for (const Lengths& cells : boxes(strategy)) {
-                for (const Lengths& threads : shapes(strategy, cells))
-                    consider(strategy, cells, threads);
-            }
-        }
+        for (const StrategyKind* const kind : kinds_to_try(footprint_, pins_))
+            for (const Lengths& cells :
+                 pins_.cells ? std::vector<Lengths>{*pins_.cells} : kind->cells(footprint_))
+                for (const Lengths& threads : shapes(*kind, cells))
+                    consider(*kind, cells, threads);
     }
 
-    std::vector<Lengths> boxes(Strategy strategy) const {
-        if (pins_.cells) return {*pins_.cells};
-        if (footprint_.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
-        return cell_boxes(footprint_, strategy);
-    }
-
-    std::vector<Lengths> shapes(Strategy strategy, const Lengths& cells) const {
+    std::vector<Lengths> shapes(const StrategyKind& kind, const Lengths& cells) const {
         if (pins_.threads) return {*pins_.threads};
         if (pins_.tile) {
             Lengths threads{};
@@ -200,56 +134,35 @@ private:
             }
             return {threads};
         }
-        if (strategy == Strategy::stream && footprint_.rank == 3) return walk_shapes();
-        return thread_shapes(strategy == Strategy::stream ? footprint_.rank - 1 : footprint_.rank);
+        return kind.threads(footprint_);
     }
 
-    void consider(Strategy strategy, const Lengths& cells, const Lengths& threads) {
+    void consider(const StrategyKind& kind, const Lengths& cells, const Lengths& threads) {
         Schedule schedule;
-        schedule.strategy = strategy;
+        schedule.strategy = kind.neutral;
         schedule.cells = cells;
         schedule.threads = threads;
-        schedule.shared_padding = pins_.padding.value_or(0);
-        schedule.chunk = pins_.chunk.value_or(0);
-        schedule.ahead = pins_.ahead.value_or(0);
-        schedule.unroll = pins_.unroll.value_or(0);
+        set_pinned(schedule, pins_);
+        set_own(schedule, Setting::planes, 0);  // share_out() says them
         const bool tables = footprint_.table_sums > 0;
         schedule.min_blocks = pins_.min_blocks.value_or(
             tables ? blocks_for_tables(schedule, target_) : blocks_for_budget(footprint_, schedule, target_));
-        if (strategy == Strategy::stream && !pins_.ahead) fetch_ahead(schedule);
-        if (strategy != Strategy::stream) return rank(schedule);
-        const std::vector<int> lengths = pins_.planes ? std::vector<int>{*pins_.planes}
-                                                      : walk_lengths(footprint_, schedule, target_, grid_);
-        for (const int planes : lengths) {
-            schedule.planes = planes;
-            rank(schedule);
-        }
-    }
-
-    // As many planes on their way as keep the memory busy, also while a plane's work is long, and no more
-    // than fit; more than that only stand in each other's way.
-    void fetch_ahead(Schedule& schedule) const {
-        const Operations& work = footprint_.operations;
-        const bool busy = work.fmas + work.adds + work.multiplies >= kMuchWork;
-        const double plane =
-            ring_plane_bytes(make_shared_layout(footprint_, schedule)) * std::max(1, schedule.min_blocks);
-        const double planes = (busy ? kBytesAheadOfWork : kBytesAhead) / std::max(1.0, plane);
-        schedule.ahead = static_cast<int>(std::clamp<long>(std::lround(planes), 1, kMostAhead));
-        while (schedule.ahead > 1 && !is_legal(check(footprint_, schedule, target_, extent_)))
-            --schedule.ahead;
+        if (kind.settle != nullptr) kind.settle(schedule, context_);
+        if (kind.share_out == nullptr) return rank(schedule);
+        for (const Schedule& shared : kind.share_out(schedule, context_))
+            rank(shared);
     }
 
     void rank(const Schedule& schedule) {
         const bool tables = footprint_.table_sums > 0;
         if (!first_) first_ = schedule;
-        if (!is_legal(check(footprint_, schedule, target_, extent_))) return;
+        if (!is_legal(check(footprint_, schedule, target_, extent_, pins_))) return;
         if (tables) {
             ranked_.push_back({schedule, table_weight(footprint_, schedule, target_, grid_)});
             return;
         }
-        const int budget = schedule.strategy == Strategy::stream
-                               ? static_cast<int>(kTightest * register_limit(schedule, target_))
-                               : kRegisterBudget;
+        const StrategyKind& kind = kind_of(schedule);
+        const int budget = static_cast<int>(kind.tightest * kind.easy_registers(schedule, target_));
         const bool spills = estimate_registers(footprint_, schedule).expected > budget;
         const double cost = estimate_cost(footprint_, schedule, target_, grid_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
@@ -267,10 +180,10 @@ private:
     }
 
     std::string pad(Schedule& schedule) const {
-        if (schedule.strategy == Strategy::direct || pins_.padding) return "";
+        if (kind_of(schedule).stage == nullptr || pins_.padding) return "";
         const Padding padding = choose_padding(footprint_, schedule);
         Schedule padded = schedule;
-        padded.shared_padding = padding.elements;
+        set_own(padded, Setting::padding, padding.elements);
         if (!is_legal(check(footprint_, padded, target_, extent_))) {
             return "; no padding, as shared memory has no room for it";
         }
@@ -286,6 +199,7 @@ private:
     const std::optional<Extent>& extent_;
     const Pins& pins_;
     Extent grid_;
+    ChoiceContext context_;
     std::vector<Ranked> ranked_;
     std::optional<Schedule> first_;
 };
@@ -308,27 +222,8 @@ std::string Chooser::explain(const Schedule& schedule) const {
                counted(schedule.cells[0], "cell") + " a thread; bound by arithmetic";
     }
     const Cost cost = estimate_cost(footprint_, schedule, target_, grid_);
-    const int bytes = schedule.cells[0] * footprint_.widest_bytes();
     std::string text = neighbours() + ": ";
-    switch (schedule.strategy) {
-        case Strategy::direct: {
-            const std::int64_t cells =
-                std::int64_t{schedule.cells[0]} * schedule.cells[1] * schedule.cells[2];
-            text += cells == 1 ? "one cell a thread" : "vectors of " + std::to_string(bytes) + " bytes";
-            if (cells > schedule.cells[0]) {
-                text += ", and " + grouped(cells) + " cells a thread share their neighbours in about " +
-                        grouped(estimate_registers(footprint_, schedule).expected) + " registers";
-            }
-            break;
-        }
-        case Strategy::tile:
-            text += "each cell is fetched once for a block and shared by its threads";
-            break;
-        case Strategy::stream:
-            text += "planes arrive in shared memory, " + grouped(planes_ahead(schedule)) +
-                    " on their way; cells along the walk wait in registers";
-            break;
-    }
+    text += kind_of(schedule).reason(footprint_, schedule);
     if (extent_) {
         text += "; " + counted(cost.blocks, "block") + " on " + grouped(target_.sms) + " SMs";
     } else {
@@ -355,24 +250,6 @@ Choice choose(const ir::Program& program, const ir::Stage& stage, const Target& 
 int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     return footprint.table_sums > 0 ? blocks_for_tables(schedule, target)
                                     : blocks_for_budget(footprint, schedule, target);
-}
-
-std::vector<int> walk_lengths(const Footprint& footprint, const Schedule& schedule, const Target& target,
-                              const Extent& grid) {
-    const int walked = footprint.rank - 1;
-    std::int64_t tiles = 1;
-    for (int axis = 0; axis < walked; ++axis)
-        tiles *= (grid[axis] + schedule.tile(axis) - 1) / schedule.tile(axis);
-    const std::int64_t at_a_time = std::int64_t{target.sms} * std::max(1, schedule.min_blocks);
-    std::vector<int> lengths;
-    for (const int waves : {2, 3, 4, 1}) {
-        const std::int64_t parts = waves * at_a_time / tiles;
-        if (parts < 2) continue;
-        const int planes = static_cast<int>((grid[walked] + parts - 1) / parts);
-        if (std::ranges::find(lengths, planes) == lengths.end()) lengths.push_back(planes);
-    }
-    lengths.push_back(0);
-    return lengths;
 }
 
 double rank_table_sums(const Footprint& footprint, const Schedule& schedule, const Target& target,

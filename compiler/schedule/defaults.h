@@ -26,12 +26,6 @@ Choice choose(const Footprint& footprint, const Target& target,
 // Blocks an SM that choose() limits registers for, with the schedule's threads and cells.
 int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target);
 
-// Planes that blocks which stream by the schedule may walk each, so that twice, three or four times or just
-// as many blocks as the device runs at a time share the grid evenly, in order of preference; 0 stands for all
-// planes.
-std::vector<int> walk_lengths(const Footprint& footprint, const Schedule& schedule, const Target& target,
-                              const Extent& grid);
-
 // What choose() orders schedules of stages that sum over tables by: least first; no unit.
 double rank_table_sums(const Footprint& footprint, const Schedule& schedule, const Target& target,
                        const Extent& grid);

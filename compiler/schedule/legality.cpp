@@ -3,20 +3,16 @@
 #include <algorithm>
 
 #include "compiler/ir/print.h"
-#include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
 
 namespace {
 
-constexpr int kVectorWidths[] = {1, 2, 4};  // that the prelude has loads and stores of
-constexpr std::int64_t kMostCells = 128;    // direct and stream write a thread's cells out one by one
-constexpr std::int64_t kMostTileCells = 4096;
-constexpr int kMostAhead = 16;
-constexpr int kMostUnroll = 16;
+constexpr int kVectorWidths[] = {1, 2, 4};         // that the prelude has loads and stores of
 constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
 constexpr const char* kAxisNames[] = {"first", "second", "third"};
 
@@ -27,13 +23,22 @@ std::int64_t product(const std::array<int, 3>& values) {
 class Checker {
 public:
     Checker(const Footprint& footprint, const Schedule& schedule, const Target& target,
-            const std::optional<Extent>& extent)
-        : footprint_(footprint), schedule_(schedule), target_(target), extent_(extent) {}
+            const std::optional<Extent>& extent, const Pins& pins)
+        : footprint_(footprint),
+          schedule_(schedule),
+          kind_(kind_of(schedule)),
+          target_(target),
+          extent_(extent),
+          pins_(pins) {}
 
     std::vector<Reason> run() {
+        check_stage();
         check_shape();
+        check_pins();
         check_threads();
         check_cells();
+        if (kind_.check != nullptr)
+            std::ranges::copy(kind_.check(footprint_, schedule_, target_), std::back_inserter(reasons_));
         if (!reasons_.empty()) return reasons_;  // the rest builds on sane lengths
         check_vector();
         check_shared();
@@ -46,68 +51,51 @@ public:
 private:
     void limit(Setting setting, std::string text) { reasons_.push_back({true, setting, std::move(text)}); }
     void note(Setting setting, std::string text) { reasons_.push_back({false, setting, std::move(text)}); }
-    bool is(Strategy strategy) const { return schedule_.strategy == strategy; }
+
+    // What the stage needs of the strategy.
+    void check_stage() {
+        const Refusals& refusals = kind_.refusals;
+        const auto refuse = [&](std::string_view sentence, std::string_view type = "") {
+            if (!sentence.empty()) limit(Setting::strategy, in_words(sentence, kind_.name, type));
+        };
+        if (footprint_.in_place) refuse(refusals.in_place);
+        if (const auto narrow = footprint_.narrow_storage())
+            refuse(refusals.narrow_storage, ir::name_of(*narrow));
+        if (footprint_.interleaved) refuse(refusals.interleaved);
+        if (footprint_.table_sums > 0) refuse(refusals.table_sums);
+        if (footprint_.in_place && product(schedule_.cells) != 1)
+            limit(Setting::cells, "what changes a field in place has one cell a thread");
+    }
 
     void check_shape() {
         const int rank = footprint_.rank;
-        if (footprint_.in_place && !is(Strategy::direct))
-            limit(Setting::strategy, "what changes a field in place is computed by direct alone");
-        if (footprint_.in_place && product(schedule_.cells) != 1)
-            limit(Setting::cells, "what changes a field in place has one cell a thread");
-        if (is(Strategy::stream) && rank < 2) {
+        if (kind_.walks && rank < 2)
             limit(Setting::strategy,
-                  "stream walks along the slowest of two or three axes; this program has 1 axis");
-        }
-        const int covered = is(Strategy::stream) ? std::max(1, rank - 1) : rank;
-        for (int axis = covered; axis < 3; ++axis) {
+                  std::string(kind_.name) +
+                      " walks along the slowest of two or three axes; this program has 1 axis");
+        for (int axis = spread_axes(kind_, rank); axis < 3; ++axis) {
             const bool walked = axis < rank;
             if (schedule_.threads[axis] != 1) limit(Setting::threads, past_rank("threads", axis, walked));
             if (schedule_.cells[axis] != 1) limit(Setting::cells, past_rank("cells", axis, walked));
         }
-        if (!is(Strategy::stream) && schedule_.planes != 0) {
-            limit(Setting::planes, "only stream walks planes; a " + name_of(schedule_.strategy) +
-                                       " schedule has none to count");
-        }
-        if (!is(Strategy::stream) && schedule_.ahead != 0)
-            limit(Setting::ahead, "only stream has planes on their way ahead of the one that is computed");
-        if (!is(Strategy::stream) && schedule_.unroll != 0)
-            limit(Setting::unroll, "only stream has turns of a walk to unroll");
-        if (const auto narrow = footprint_.narrow_storage(); narrow && !is(Strategy::direct)) {
-            limit(Setting::strategy, name_of(schedule_.strategy) +
-                                         " keeps values as they lie in memory, of 4 or 8 bytes; " +
-                                         std::string(ir::name_of(*narrow)) +
-                                         " is converted where it is loaded, which direct does");
-        }
-        if (footprint_.interleaved && !is(Strategy::direct)) {
-            limit(Setting::strategy,
-                  name_of(schedule_.strategy) +
-                      " copies rows of one component, and with `layout aos` a row has all of "
-                      "them; direct reads them where they are");
-        }
-        if (is(Strategy::direct) && schedule_.shared_padding != 0) {
-            limit(Setting::padding, "direct keeps nothing in shared memory, so there are no rows to pad");
-        }
-        if (footprint_.table_sums > 0 && !is(Strategy::direct)) {
-            limit(Setting::strategy, "a stage that sums over a table runs as direct; " +
-                                         name_of(schedule_.strategy) + " has no place for the table's rows");
-        }
-        if (footprint_.table_sums == 0 && schedule_.chunk != 0) {
-            limit(Setting::chunk, "this stage sums over no table, so there are no chunks of rows");
-        }
-        if (schedule_.planes < 0) limit(Setting::planes, "planes cannot be negative");
-        if (schedule_.ahead < 0 || schedule_.ahead > kMostAhead)
-            limit(Setting::ahead, "1 to " + std::to_string(kMostAhead) + " planes can be on their way");
-        if (schedule_.unroll < 0 || schedule_.unroll > kMostUnroll)
-            limit(Setting::unroll, "1 to " + std::to_string(kMostUnroll) + " turns can be unrolled");
-        if (schedule_.shared_padding < 0) limit(Setting::padding, "padding cannot be negative");
+        if (own_setting(schedule_, Setting::padding).value_or(0) < 0)
+            limit(Setting::padding, "padding cannot be negative");
         if (schedule_.min_blocks < 0) limit(Setting::min_blocks, "min_blocks cannot be negative");
+    }
+
+    void check_pins() {
+        for (int each = 0; each < kSettings; ++each) {
+            const auto setting = static_cast<Setting>(each);
+            if (pins_.own(setting) && !own_setting(schedule_, setting))
+                limit(setting, why_not_own(schedule_, setting));
+        }
     }
 
     std::string past_rank(const std::string& what, int axis, bool walked) const {
         const int value = what == "threads" ? schedule_.threads[axis] : schedule_.cells[axis];
         const std::string given =
             std::to_string(value) + " " + what + " along the " + kAxisNames[axis] + " axis";
-        if (walked) return given + ": stream walks along that axis and has 1 there";
+        if (walked) return given + ": " + std::string(kind_.name) + " walks along that axis and has 1 there";
         return given + ": the program has " + (footprint_.rank == 1 ? "1 axis" : "2 axes");
     }
 
@@ -153,18 +141,16 @@ private:
                 return;
             }
         }
-        const std::int64_t most = is(Strategy::tile) ? kMostTileCells : kMostCells;
+        const std::int64_t most = kind_.most_cells;
         const std::int64_t cells = product(schedule_.cells);
         if (cells > most) {
             limit(Setting::cells, lengths(schedule_.cells, footprint_.rank) + " cells are " + grouped(cells) +
-                                      " a thread; " + name_of(schedule_.strategy) + " allows " +
-                                      grouped(most));
+                                      " a thread; " + std::string(kind_.name) + " allows " + grouped(most));
         }
     }
 
     void check_vector() {
-        if (footprint_.table_sums > 0) return check_table_cells();
-        if (is(Strategy::tile)) return;
+        if (footprint_.table_sums > 0 || !kind_.takes_vectors) return;
         const int width = schedule_.cells[0];
         if (footprint_.interleaved && width > 1) {
             limit(Setting::cells,
@@ -179,28 +165,13 @@ private:
         }
     }
 
-    void check_table_cells() {
-        if (schedule_.cells[1] * schedule_.cells[2] > 1) {
-            limit(
-                Setting::cells,
-                "where tables are summed a thread's cells lie along the first axis; give 1 along the others");
-        }
-        const std::int64_t bytes = std::int64_t{schedule_.chunk} * (footprint_.row_bytes + 16);
-        if (bytes > target_.static_shared_bytes) {
-            limit(Setting::chunk, "a chunk of " + grouped(schedule_.chunk) + " rows may need " +
-                                      grouped(bytes) + " bytes of shared memory; there are " +
-                                      grouped(target_.static_shared_bytes));
-        }
-    }
-
     void check_shared() {
         const SharedLayout layout = make_shared_layout(footprint_, schedule_);
         if (layout.bytes > target_.max_shared_bytes) {
-            const std::string what = is(Strategy::tile) ? "the tile" : "the ring of planes";
-            limit(is(Strategy::tile) ? Setting::tile : Setting::threads,
-                  what + " of " + lengths(tile_cells(), footprint_.rank) + " cells and its halo need " +
-                      grouped(layout.bytes) + " bytes of shared memory; " + target_.name + " allows " +
-                      grouped(target_.max_shared_bytes) + " a block");
+            limit(kind_.walks ? Setting::threads : Setting::tile,
+                  std::string(kind_.staged) + " of " + lengths(tile_cells(), footprint_.rank) +
+                      " cells and its halo need " + grouped(layout.bytes) + " bytes of shared memory; " +
+                      target_.name + " allows " + grouped(target_.max_shared_bytes) + " a block");
         }
         const std::int64_t resident = (layout.bytes + kSystemSharedBytes) * schedule_.min_blocks;
         if (layout.bytes > 0 && resident > target_.shared_bytes_per_sm &&
@@ -212,8 +183,9 @@ private:
         }
         for (const StagedLevel& level : layout.levels) {
             const int width = std::min(schedule_.cells[0], 16 / size_of(level.type));
-            if (is(Strategy::tile) || level.padding % width == 0) continue;
-            limit(Setting::padding, "stream reads rows of shared memory " + std::to_string(width) +
+            if (!kind_.pads_whole_vectors || level.padding % width == 0) continue;
+            limit(Setting::padding, std::string(kind_.name) + " reads rows of shared memory " +
+                                        std::to_string(width) +
                                         " elements at a time, so padding must be a multiple of " +
                                         std::to_string(width) + "; it is " + std::to_string(level.padding));
             break;
@@ -246,9 +218,8 @@ private:
     void check_blocks() {
         if (!extent_) return;
         for (int axis = 0; axis < footprint_.rank; ++axis) {
-            const bool walked = is(Strategy::stream) && axis == footprint_.rank - 1;
-            std::int64_t step = walked ? schedule_.planes : schedule_.tile(axis);
-            if (walked && step == 0) continue;  // one block walks them all
+            const bool walked = axis == walked_axis(schedule_, footprint_.rank);
+            const std::int64_t step = block_length(schedule_, footprint_.rank, axis, (*extent_)[axis]);
             const std::int64_t blocks = ((*extent_)[axis] + step - 1) / step;
             if (blocks <= target_.max_blocks[axis]) continue;
             limit(walked ? Setting::planes : Setting::threads,
@@ -276,21 +247,23 @@ private:
 
     const Footprint& footprint_;
     const Schedule& schedule_;
+    const StrategyKind& kind_;
     const Target& target_;
     const std::optional<Extent>& extent_;
+    const Pins& pins_;
     std::vector<Reason> reasons_;
 };
 
 }  // namespace
 
 std::vector<Reason> check(const Footprint& footprint, const Schedule& schedule, const Target& target,
-                          const std::optional<Extent>& extent) {
-    return Checker(footprint, schedule, target, extent).run();
+                          const std::optional<Extent>& extent, const Pins& pins) {
+    return Checker(footprint, schedule, target, extent, pins).run();
 }
 
 std::vector<Reason> check(const ir::Program& program, const ir::Stage& stage, const Schedule& schedule,
-                          const Target& target, const std::optional<Extent>& extent) {
-    return check(footprint(program, stage), schedule, target, extent);
+                          const Target& target, const std::optional<Extent>& extent, const Pins& pins) {
+    return check(footprint(program, stage), schedule, target, extent, pins);
 }
 
 bool is_legal(const std::vector<Reason>& reasons) {

@@ -25,11 +25,13 @@ struct Reason {
 };
 
 // Everything in the way of the schedule, limits before notes; no limits: it can be built. Registers are an
-// estimate (registers.h): what is refused could only run with values spilled to memory.
+// estimate (registers.h): what is refused could only run with values spilled to memory. pins: what the
+// schedule was chosen around; of these, settings that its strategy has not are in the way, too.
 std::vector<Reason> check(const ir::Program& program, const ir::Stage& stage, const Schedule& schedule,
-                          const Target& target, const std::optional<Extent>& extent = std::nullopt);
+                          const Target& target, const std::optional<Extent>& extent = std::nullopt,
+                          const Pins& pins = {});
 std::vector<Reason> check(const Footprint& footprint, const Schedule& schedule, const Target& target,
-                          const std::optional<Extent>& extent = std::nullopt);
+                          const std::optional<Extent>& extent = std::nullopt, const Pins& pins = {});
 
 bool is_legal(const std::vector<Reason>& reasons);  // none is a limit
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/schedule/strategies.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -19,21 +20,34 @@ constexpr Name kNames[] = {
     {"threads", Setting::threads}, {"cells", Setting::cells},           {"tile", Setting::tile},
     {"planes", Setting::planes},   {"ahead", Setting::ahead},           {"unroll", Setting::unroll},
     {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks}, {"chunk", Setting::chunk}};
-struct StrategyName {
-    std::string_view word;
-    Strategy strategy;
-};
-constexpr StrategyName kStrategies[] = {
-    {"direct", Strategy::direct}, {"tile", Strategy::tile}, {"stream", Strategy::stream}};
+// Ways to group steps (groupings.h): a schedule that begins so is not read here.
+constexpr std::string_view kGroupings[] = {"temporal", "resident"};
 
-// Of whole steps (temporal.h, resident.h): a schedule that begins so is not read here.
-struct StrategyWord {
+bool names_grouping(std::string_view word) {
+    return std::ranges::find(kGroupings, word) != std::end(kGroupings);
+}
+
+struct Word {
     std::string_view word;
 };
-constexpr StrategyWord kOfWholeSteps[] = {{"temporal"}, {"resident"}};
 
-bool is_of_whole_steps(std::string_view word) {
-    return std::ranges::find(kOfWholeSteps, word, &StrategyWord::word) != std::end(kOfWholeSteps);
+// Of strategies and groupings.
+std::vector<Word> known_words() {
+    std::vector<Word> words;
+    for (const StrategyKind& kind : strategy_kinds())
+        words.push_back({kind.name});
+    for (const std::string_view grouping : kGroupings)
+        words.push_back({grouping});
+    return words;
+}
+
+std::string listed(const std::vector<Word>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+        text += words[i].word;
+    }
+    return text;
 }
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -147,26 +161,24 @@ private:
 
     void read_strategy(std::string_view word, std::size_t begin) {
         const SourceRange where = range(begin, at_);
-        const auto* found = std::ranges::find(kStrategies, word, &StrategyName::word);
-        if (found == std::end(kStrategies)) {
+        const StrategyKind* const found = find_strategy(word);
+        if (found == nullptr) {
             if (std::ranges::find(kNames, word, &Name::word) != std::end(kNames)) {
                 return mistake(where, "`" + std::string(word) + "` needs a value, as in `" +
                                           std::string(word) + (takes_lengths(word) ? "=32x4`" : "=2`"));
             }
-            if (is_of_whole_steps(word)) {
+            if (names_grouping(word)) {
                 at_ = text_.size();  // its settings are others
                 return mistake(where, "`" + std::string(word) + "` stands first, with settings of its own");
             }
-            const StrategyWord words[] = {{"direct"}, {"tile"}, {"stream"}, {"temporal"}, {"resident"}};
+            const std::vector<Word> words = known_words();
             const std::string mend = nearest(word, words);
-            if (is_of_whole_steps(mend)) at_ = text_.size();
-            return mistake(where,
-                           "there is no strategy `" + std::string(word) +
-                               "`; there are direct, tile, stream, temporal and resident",
-                           mend);
+            if (names_grouping(mend)) at_ = text_.size();
+            return mistake(
+                where, "there is no strategy `" + std::string(word) + "`; there are " + listed(words), mend);
         }
         if (result_.pins.strategy) return mistake(where, "a schedule has one strategy; this is a second");
-        result_.pins.strategy = found->strategy;
+        result_.pins.strategy = found->neutral;
         mark(Setting::strategy, where);
     }
 
@@ -181,7 +193,7 @@ private:
         const std::string_view value = text_.substr(value_begin, at_ - value_begin);
         const auto* found = std::ranges::find(kNames, word, &Name::word);
         if (found == std::end(kNames)) {
-            if (std::ranges::find(kStrategies, word, &StrategyName::word) != std::end(kStrategies)) {
+            if (find_strategy(word) != nullptr) {
                 return mistake(range(begin, at_),
                                "`" + std::string(word) + "` is a strategy and takes no value",
                                std::string(word));
@@ -328,14 +340,26 @@ bool Pins::any() const {
            chunk;
 }
 
-const std::vector<Strategy>& all_strategies() {
-    static const std::vector<Strategy> all = [] {
-        std::vector<Strategy> strategies;
-        for (const StrategyName& name : kStrategies)
-            strategies.push_back(name.strategy);
-        return strategies;
-    }();
-    return all;
+std::optional<int> Pins::own(Setting setting) const {
+    switch (setting) {
+        case Setting::planes:
+            return planes;
+        case Setting::ahead:
+            return ahead;
+        case Setting::unroll:
+            return unroll;
+        case Setting::padding:
+            return padding;
+        case Setting::chunk:
+            return chunk;
+        case Setting::strategy:
+        case Setting::threads:
+        case Setting::cells:
+        case Setting::tile:
+        case Setting::min_blocks:
+            break;
+    }
+    return std::nullopt;
 }
 
 ParsedSchedule parse(std::string_view text, int rank) {
@@ -343,15 +367,12 @@ ParsedSchedule parse(std::string_view text, int rank) {
 }
 
 Schedule apply(const Pins& pins, Schedule base) {
-    if (pins.strategy) base.strategy = *pins.strategy;
+    if (pins.strategy && pins.strategy->index() != base.strategy.index()) base.strategy = *pins.strategy;
+    for (const OwnSetting& own : kind_of(base).settings)
+        if (const std::optional<int> value = pins.own(own.setting)) own.in(base.strategy) = *value;
     if (pins.threads) base.threads = *pins.threads;
     if (pins.cells) base.cells = *pins.cells;
-    if (pins.planes) base.planes = *pins.planes;
-    if (pins.ahead) base.ahead = *pins.ahead;
-    if (pins.unroll) base.unroll = *pins.unroll;
-    if (pins.padding) base.shared_padding = *pins.padding;
     if (pins.min_blocks) base.min_blocks = *pins.min_blocks;
-    if (pins.chunk) base.chunk = *pins.chunk;
     if (pins.tile) {
         for (int axis = 0; axis < 3; ++axis) {
             if ((*pins.tile)[axis] % base.cells[axis] != 0) base.cells[axis] = 1;

@@ -20,34 +20,18 @@
 
 namespace halo::schedule {
 
-enum class Setting : std::uint8_t {
-    strategy,
-    threads,
-    cells,
-    tile,
-    planes,
-    ahead,
-    unroll,
-    padding,
-    min_blocks,
-    chunk
-};
-inline constexpr int kSettings = 10;
-
-// Every strategy that can be asked for by name, in the order in which they are listed.
-const std::vector<Strategy>& all_strategies();
-
 // What the user wrote. `tile` is set only where threads or cells is not; where two of the three were given,
 // the third is worked out and threads and cells are set.
 struct Pins {
-    std::optional<Strategy> strategy;
+    std::optional<Strategy> strategy;  // which one; its settings are below
     std::optional<std::array<int, 3>> threads, cells, tile;
     std::optional<int> planes, ahead, unroll, padding, min_blocks, chunk;
     std::array<SourceRange, kSettings>
         where{};  // of each setting, by its number; empty where it was not written
 
     SourceRange range(Setting setting) const { return where[static_cast<int>(setting)]; }
-    bool any() const;  // anything pinned
+    std::optional<int> own(Setting setting) const;  // planes, ahead, unroll, padding or chunk
+    bool any() const;                               // anything pinned
 };
 
 struct Mistake {
@@ -64,8 +48,8 @@ struct ParsedSchedule {
 // rank: axes of the program, 1 to 3.
 ParsedSchedule parse(std::string_view text, int rank);
 
-// The base with the pinned values in it. A pinned tile divides evenly into the base's cells or else makes
-// them 1.
+// The base with the pinned values in it, of the pinned strategy. What that strategy has no setting for is
+// left out, and check() says so. A pinned tile divides evenly into the base's cells or else makes them 1.
 Schedule apply(const Pins& pins, Schedule base);
 
 }  // namespace halo::schedule

@@ -7,8 +7,6 @@
 
 namespace halo::schedule {
 
-std::string name_of(Strategy strategy);
-
 // "stream threads=32x4 cells=4x2 planes=32 min_blocks=2 padding=4". Axes: those of the program; for stream
 // all but the one that is walked. What has its neutral value is left out. Reads back as the same schedule.
 std::string print(const Schedule& schedule, int rank);

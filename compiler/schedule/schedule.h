@@ -5,30 +5,61 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace halo::schedule {
 
-enum class Strategy : std::uint8_t {
-    direct,  // a thread computes a small box of cells from registers; neighbours come through the caches
-    tile,    // a block's cells and their halo are staged in shared memory
-    stream   // 2.5D: a block walks along the slowest axis; planes arrive in a ring in shared memory and pass
-             // through a queue in registers
+// How the cells of a stage are shared out to threads, each way with the settings that it alone has. In all of
+// them 0 stands for what the compiler takes by itself.
+
+// A thread computes a small box of cells from registers; neighbours come through the caches.
+struct Direct {
+    int chunk = 0;  // rows of a table that are in shared memory at a time, where tables are summed; 0: 256
+    friend bool operator==(const Direct&, const Direct&) = default;
 };
+
+// A block's cells and their halo are staged in shared memory.
+struct Tile {
+    int padding = 0;  // elements added to each row of the tile (shared_layout.h)
+    friend bool operator==(const Tile&, const Tile&) = default;
+};
+
+// 2.5D: a block walks along the slowest axis; planes arrive in a ring in shared memory and pass through a
+// queue in registers.
+struct Stream {
+    int planes = 0;   // that a block walks; 0: all of them
+    int ahead = 0;    // planes on their way from memory; 0: 3
+    int unroll = 0;   // iterations of the walk that are written out; 0: as the queue is long
+    int padding = 0;  // elements added to each row of the ring
+    friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+using Strategy = std::variant<Direct, Tile, Stream>;
+
+// What a schedule says, by the words of its text (parse.h).
+enum class Setting : std::uint8_t {
+    strategy,
+    threads,
+    cells,
+    tile,
+    planes,
+    ahead,
+    unroll,
+    padding,
+    min_blocks,
+    chunk
+};
+inline constexpr int kSettings = 10;
 
 // Axes in the program's declaration order; entries past the rank are 1.
 struct Schedule {
-    Strategy strategy = Strategy::direct;
+    Strategy strategy;
     std::array<int, 3> threads{32, 1, 1};  // of a block
-    // Of a thread. direct and stream: a box of neighbouring cells, cells[0] of them one vector. tile: the
+    // Of a thread. Direct and Stream: a box of neighbouring cells, cells[0] of them one vector. Tile: the
     // cells of the block's tile that lie `threads` apart, so that a warp's are neighbours.
     std::array<int, 3> cells{1, 1, 1};
-    int planes = 0;      // stream: planes a block walks; 0 for all of them
-    int ahead = 0;       // stream: planes on their way from memory; 0: 3
-    int unroll = 0;      // stream: turns of the walk that are written out; 0: as the queue is long
     int min_blocks = 0;  // blocks an SM that registers are limited for; 0 leaves it to the compiler
-    int chunk = 0;  // rows of a table that are in shared memory at a time, where tables are summed; 0: 256
-    int shared_padding = 0;  // tile and stream: elements added to each row of a shared tile (shared_layout.h)
 
     // A block's cells along an axis. Along the stream axis (the slowest), where threads and cells are 1, a
     // block walks `planes`.

@@ -3,77 +3,17 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/schedule/stream_plan.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
 
 namespace {
 
-constexpr int kVectorBytes = 16;
-constexpr int kLineBytes = 128;
 constexpr int kBankBytes = 4;
 constexpr int kBanks = 32;
 constexpr int kWarp = 32;
 constexpr int kMostPadding = 32;
-
-int round_up(int value, int step) {
-    return (value + step - 1) / step * step;
-}
-
-// The largest power of two, at most `most`, that divides both.
-int common_vector(int most, int first, int second) {
-    int width = most;
-    while (width > 1 && (first % width != 0 || second % width != 0))
-        width /= 2;
-    return width;
-}
-
-bool is_walked(const Footprint& footprint, const Schedule& schedule, int axis) {
-    return schedule.strategy == Strategy::stream && axis == footprint.rank - 1;
-}
-
-bool is_staged(const LevelRead& read, const Schedule& schedule) {
-    if (schedule.strategy == Strategy::direct) return false;
-    return schedule.strategy == Strategy::stream || read.at_neighbours();
-}
-
-StagedLevel stage_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
-    StagedLevel level;
-    level.field = read.field;
-    level.time = read.time;
-    level.type = read.type;
-    level.padding = schedule.shared_padding;
-    for (int axis = 0; axis < footprint.rank; ++axis) {
-        const bool walked = is_walked(footprint, schedule, axis);
-        level.tile[axis] = walked ? 1 : schedule.tile(axis);
-        if (walked) continue;
-        level.low[axis] = read.radius[axis][0];
-        level.high[axis] = read.radius[axis][1];
-    }
-    level.vector = common_vector(kVectorBytes / size_of(level.type), level.tile[0], level.padding);
-    level.low[0] = round_up(level.low[0], level.vector);
-    level.high[0] = round_up(level.high[0], level.vector);
-    level.pitch = level.low[0] + level.tile[0] + level.high[0];
-    level.origin = level.low[0];
-    if (schedule.strategy == Strategy::stream) {
-        const int line = kLineBytes / size_of(level.type);
-        level.pitch = round_up(level.pitch, line);
-        level.origin = round_up(level.low[0], line);
-    }
-    level.pitch += level.padding;
-    level.rows = level.low[1] + level.tile[1] + level.high[1];
-    level.planes = level.low[2] + level.tile[2] + level.high[2];
-    if (schedule.strategy == Strategy::stream) {
-        level.planes = plan_stream(read, footprint.rank, schedule).arriving() + planes_ahead(schedule);
-    }
-    level.plane_elements = level.rows * level.pitch;
-    if (schedule.strategy == Strategy::stream)  // the last row ends with its halo
-        level.plane_elements =
-            round_up(level.origin + (level.rows - 1) * level.pitch + level.tile[0] + level.high[0],
-                     kLineBytes / size_of(level.type));
-    return level;
-}
 
 const LevelRead& read_of(const Footprint& footprint, const StagedLevel& level) {
     return *std::ranges::find_if(footprint.reads, [&](const LevelRead& read) {
@@ -90,7 +30,7 @@ std::int64_t first_element(const StagedLevel& level, const Schedule& schedule, i
     std::array<std::int64_t, 3> cell{};
     for (int axis = 0; axis < 3; ++axis) {
         if (axis == walked) continue;
-        const int step = schedule.strategy == Strategy::tile ? 1 : schedule.cells[axis];
+        const int step = kind_of(schedule).takes_vectors ? schedule.cells[axis] : 1;
         cell[axis] = (axis == 0 ? level.origin : level.low[axis]) + std::int64_t{at[axis]} * step;
     }
     return (cell[2] * level.rows + cell[1]) * level.pitch + cell[0];
@@ -156,13 +96,14 @@ int all_conflicts(const Footprint& footprint, const Schedule& schedule) {
 
 SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule) {
     SharedLayout layout;
+    const StrategyKind& kind = kind_of(schedule);
+    if (kind.stage == nullptr) return layout;
     for (const LevelRead& read : footprint.reads) {
-        if (!is_staged(read, schedule)) continue;
-        StagedLevel level = stage_level(read, footprint, schedule);
-        level.offset = layout.bytes;
-        const int step = schedule.strategy == Strategy::stream ? kLineBytes : kVectorBytes;
-        layout.bytes += (level.bytes() + step - 1) / step * step;
-        layout.levels.push_back(level);
+        std::optional<StagedLevel> level = kind.stage(read, footprint, schedule);
+        if (!level) continue;
+        level->offset = layout.bytes;
+        layout.bytes += (level->bytes() + kind.alignment - 1) / kind.alignment * kind.alignment;
+        layout.levels.push_back(*level);
     }
     return layout;
 }
@@ -177,33 +118,20 @@ double ring_plane_bytes(const SharedLayout& layout) {
 std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Schedule& schedule,
                                           const SharedLayout& layout) {
     std::vector<SharedAccess> accesses;
-    const bool stream = schedule.strategy == Strategy::stream;
-    const int walked = stream ? footprint.rank - 1 : -1;
-    Schedule first_row = schedule;
-    first_row.cells[1] = 1;
     for (int index = 0; index < static_cast<int>(layout.levels.size()); ++index) {
         const StagedLevel& level = layout.levels[static_cast<std::size_t>(index)];
-        const LevelRead& read = read_of(footprint, level);
-        const auto add = [&](const ir::Offset& offset, int width) {
-            const Passes cost = worst_passes(level, schedule, walked, width);
-            accesses.push_back({index, offset, width, cost.passes, cost.least});
-        };
-        if (!stream) {
-            for (const ir::Offset& offset : read.offsets)
-                add(offset, 1);
-            continue;
-        }
-        for (const StreamPiece& piece : plan_stream(read, footprint.rank, first_row).pieces) {
-            ir::Offset offset{piece.column, piece.row, 0};
-            offset[walked] = piece.plane;
-            add(offset, std::min(piece.width, kVectorBytes / size_of(level.type)));
+        for (const SharedLoad& load :
+             kind_of(schedule).loads(read_of(footprint, level), footprint, schedule)) {
+            const Passes cost =
+                worst_passes(level, schedule, walked_axis(schedule, footprint.rank), load.width);
+            accesses.push_back({index, load.offset, load.width, cost.passes, cost.least});
         }
     }
     return accesses;
 }
 
 Padding choose_padding(const Footprint& footprint, Schedule schedule) {
-    schedule.shared_padding = 0;
+    set_own(schedule, Setting::padding, 0);
     const SharedLayout plain = make_shared_layout(footprint, schedule);
     if (plain.levels.empty()) return {0, "nothing is staged in shared memory, so there is nothing to pad"};
     const int unpadded = all_conflicts(footprint, schedule);
@@ -214,9 +142,9 @@ Padding choose_padding(const Footprint& footprint, Schedule schedule) {
     Padding best{0, ""};
     int fewest = unpadded;
     for (const int step : {vector, 1}) {  // whole vectors first: they keep copies of rows wide
-        if (step == 1 && schedule.strategy == Strategy::stream) continue;
+        if (step == 1 && kind_of(schedule).pads_whole_vectors) continue;
         for (int padding = step; padding <= kMostPadding && fewest > 0; padding += step) {
-            schedule.shared_padding = padding;
+            set_own(schedule, Setting::padding, padding);
             const int conflicts = all_conflicts(footprint, schedule);
             if (conflicts >= fewest) continue;
             fewest = conflicts;

@@ -49,21 +49,26 @@ struct SharedLayout {
     std::int64_t bytes = 0;  // of a block
 };
 
-// The levels that the schedule stages: those read at neighbours (tile), or all (stream). Empty for direct.
+// What a thread loads of a level for its first row of cells; the other rows cost the same.
+struct SharedLoad {
+    ir::Offset offset{};  // from the thread's first cell to the first element
+    int width = 1;        // elements
+};
+
+// The levels that the schedule's strategy stages; it may be none.
 // Throws nothing; threads and cells must be positive.
 SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule);
 
-// Of a plane of all rings (stream).
+// Bytes of a plane of all levels.
 double ring_plane_bytes(const SharedLayout& layout);
 
-// One load that all threads of a block make, for their first row of cells; the other rows cost the same. A
-// thread of a tile takes single cells, as neighbouring threads take neighbouring cells.
+// One load that all threads of a block make.
 struct SharedAccess {
     int level = 0;        // index into SharedLayout::levels
-    ir::Offset offset{};  // from the thread's first cell to the first element accessed
-    int width = 1;        // elements
-    int passes = 1;       // of the worst warp through the 32 banks
-    int least = 1;        // passes that as many bytes need at best
+    ir::Offset offset{};  // as SharedLoad has them
+    int width = 1;
+    int passes = 1;  // of the worst warp through the 32 banks
+    int least = 1;   // passes that as many bytes need at best
     int conflicts() const { return passes - least; }
 };
 std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Schedule& schedule,

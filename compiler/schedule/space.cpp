@@ -12,6 +12,7 @@
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
+#include "compiler/schedule/strategies.h"
 
 namespace halo::schedule {
 
@@ -20,9 +21,6 @@ namespace {
 using Lengths = std::array<int, 3>;
 
 constexpr int kLeastThreads = 64, kMostThreads = 1024;
-constexpr int kMostCells = 64;       // of a thread
-constexpr int kMostTileCells = 16;   // of a thread of a tile
-constexpr int kEasyRegisters = 128;  // past these the estimate is a worse guide, and costs more
 constexpr double kManyRegisters =
     1.5;  // what such a schedule's cost is multiplied by, and more the more they are
 constexpr double kOtherLimit = 1.1;  // of one with another limit of registers than the usual
@@ -32,19 +30,25 @@ constexpr std::size_t kVariedWalks = 100;
 class Lister {
 public:
     Lister(const Footprint& footprint, const Target& target, const Extent& extent, const Pins& pins)
-        : footprint_(footprint), target_(target), extent_(extent), pins_(pins) {}
+        : footprint_(footprint),
+          target_(target),
+          extent_(extent),
+          pins_(pins),
+          context_{footprint, target, extent_, extent, pins} {}
 
     std::vector<Candidate> run(int most) {
         if (footprint_.at_points || footprint_.in_place) return {};
         const Choice chosen = choose(footprint_, target_, extent_, pins_);
         if (!legal(chosen.schedule)) return {};
         std::vector<Candidate> all{rated(chosen.schedule)};
-        for (const Strategy strategy : strategies()) {
+        for (const StrategyKind& kind : strategy_kinds()) {
+            if (pins_.strategy ? &kind != &kind_of(*pins_.strategy) : !has_pinned_settings(kind, pins_))
+                continue;
             found_.clear();
-            list(strategy);
+            list(kind);
             sort_found();
-            if (strategy == Strategy::stream) {
-                vary_walks();
+            if (kind.vary != nullptr) {
+                vary_best(kind);
                 sort_found();
             }
             if (std::ssize(found_) > most) found_.resize(static_cast<std::size_t>(most));
@@ -60,55 +64,44 @@ public:
 private:
     void sort_found() { sort_by_rank(found_); }
 
-    std::vector<Strategy> strategies() const {
-        if (pins_.strategy) return {*pins_.strategy};
-        return {Strategy::direct, Strategy::tile, Strategy::stream};
-    }
-
     bool legal(const Schedule& schedule) const {
         return is_legal(check(footprint_, schedule, target_, extent_));
     }
 
     Candidate rated(const Schedule& schedule) const {
         if (footprint_.table_sums > 0)
-            return {schedule, rank_table_sums(footprint_, schedule, target_, extent_), std::nullopt};
-        const double seconds = estimate_cost(footprint_, schedule, target_, extent_).seconds_per_cell;
+            return {schedule, rank_table_sums(footprint_, schedule, target_, *extent_), std::nullopt};
+        const double seconds = estimate_cost(footprint_, schedule, target_, *extent_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
-        const int easy =
-            schedule.strategy == Strategy::stream ? register_limit(schedule, target_) : kEasyRegisters;
+        const int easy = kind_of(schedule).easy_registers(schedule, target_);
         const double crowded = registers > easy ? kManyRegisters * registers / easy : 1;
         return {schedule, seconds * crowded, seconds};
     }
 
-    int axes(Strategy strategy) const { return footprint_.rank - (strategy == Strategy::stream ? 1 : 0); }
-
-    void list(Strategy strategy) {
-        if (axes(strategy) < 1) return;
-        for (const Lengths& cells : boxes(strategy)) {
-            for (const Lengths& threads : shapes(strategy, cells)) {
+    void list(const StrategyKind& kind) {
+        for (const Lengths& cells : boxes(kind))
+            for (const Lengths& threads : shapes(kind, cells))
                 for (const int chunk : chunks())
-                    consider(strategy, threads, cells, chunk);
-            }
-        }
+                    consider(kind, threads, cells, chunk);
     }
 
     // Boxes of cells for a thread: vectors along the first axis, powers of two along the others.
-    std::vector<Lengths> boxes(Strategy strategy) const {
+    std::vector<Lengths> boxes(const StrategyKind& kind) const {
         if (pins_.cells) return {*pins_.cells};
+        const int axes = spread_axes(kind, footprint_.rank);
         std::vector<Lengths> boxes;
-        const bool tile = strategy == Strategy::tile;
-        const int most_y = axes(strategy) > 1 && footprint_.table_sums == 0 ? 8 : 1;
-        const int most_z = axes(strategy) > 2 && footprint_.table_sums == 0 ? 8 : 1;
-        for (int x = 1; x <= (tile ? 4 : 8); x *= 2) {
+        const int most_y = axes > 1 && footprint_.table_sums == 0 ? 8 : 1;
+        const int most_z = axes > 2 && footprint_.table_sums == 0 ? 8 : 1;
+        for (int x = 1; x <= kind.listed_vector; x *= 2) {
             for (int y = 1; y <= most_y; y *= 2) {
                 for (int z = 1; z <= most_z; z *= 2)
-                    if (x * y * z <= (tile ? kMostTileCells : kMostCells)) boxes.push_back({x, y, z});
+                    if (x * y * z <= kind.listed_cells) boxes.push_back({x, y, z});
             }
         }
         return boxes;
     }
 
-    std::vector<Lengths> shapes(Strategy strategy, const Lengths& cells) const {
+    std::vector<Lengths> shapes(const StrategyKind& kind, const Lengths& cells) const {
         if (pins_.threads) return {*pins_.threads};
         if (pins_.tile) {
             Lengths threads{};
@@ -119,9 +112,10 @@ private:
             return {threads};
         }
         std::vector<Lengths> shapes;
-        for (int x = axes(strategy) == 1 ? kLeastThreads : 8; x <= 512; x *= 2) {
-            for (int y = 1; y <= (axes(strategy) > 1 ? 32 : 1); y *= 2) {
-                for (int z = 1; z <= (axes(strategy) > 2 ? 8 : 1); z *= 2) {
+        const int axes = spread_axes(kind, footprint_.rank);
+        for (int x = axes == 1 ? kLeastThreads : 8; x <= 512; x *= 2) {
+            for (int y = 1; y <= (axes > 1 ? 32 : 1); y *= 2) {
+                for (int z = 1; z <= (axes > 2 ? 8 : 1); z *= 2) {
                     const int threads = x * y * z;
                     if (threads >= kLeastThreads && threads <= kMostThreads) shapes.push_back({x, y, z});
                 }
@@ -130,10 +124,8 @@ private:
         return shapes;
     }
 
-    std::vector<int> plane_counts(const Schedule& schedule) const {
-        if (schedule.strategy != Strategy::stream) return {0};
-        if (pins_.planes) return {*pins_.planes};
-        return walk_lengths(footprint_, schedule, target_, extent_);
+    std::vector<Schedule> shared_out(const StrategyKind& kind, const Schedule& schedule) const {
+        return kind.share_out == nullptr ? std::vector{schedule} : kind.share_out(schedule, context_);
     }
 
     std::vector<int> chunks() const {
@@ -151,57 +143,52 @@ private:
         return {counts.begin(), counts.end()};
     }
 
-    void consider(Strategy strategy, const Lengths& threads, const Lengths& cells, int chunk) {
+    void consider(const StrategyKind& kind, const Lengths& threads, const Lengths& cells, int chunk) {
         Schedule schedule;
-        schedule.strategy = strategy;
+        schedule.strategy = kind.neutral;
         schedule.threads = threads;
         schedule.cells = cells;
-        schedule.chunk = chunk;
-        schedule.ahead = pins_.ahead.value_or(0);
-        schedule.unroll = pins_.unroll.value_or(0);
-        schedule.shared_padding = pins_.padding.value_or(0);
+        set_pinned(schedule, pins_);
+        set_own(schedule, Setting::chunk, chunk);
+        set_own(schedule, Setting::planes, 0);  // share_out() says them
         if (!legal(schedule)) return;
         const int usual = usual_min_blocks(footprint_, schedule, target_);
         for (const int blocks : block_counts(schedule)) {
             schedule.min_blocks = blocks;
-            for (const int planes : plane_counts(schedule)) {
-                schedule.planes = planes;
-                if (!legal(schedule)) continue;
-                found_.push_back(rated(schedule));
+            for (const Schedule& shared : shared_out(kind, schedule)) {
+                if (!legal(shared)) continue;
+                found_.push_back(rated(shared));
                 if (blocks != usual) found_.back().rank *= kOtherLimit;
             }
         }
     }
 
-    // The best walks with other planes on their way and less unrolled, of which the model knows nothing.
-    void vary_walks() {
+    // The best ones with settings of which the model knows nothing.
+    void vary_best(const StrategyKind& kind) {
         const std::size_t varied = std::min(found_.size(), kVariedWalks);
-        const auto add = [&](const Candidate& like, int Schedule::* setting, int value) {
-            Candidate other = like;
-            other.schedule().*setting = value;
-            if (!legal(other.schedule())) return;
-            other.rank *= kOtherWalk;
-            found_.push_back(std::move(other));
-        };
         for (std::size_t i = 0; i < varied; ++i) {
             const Candidate like = found_[i];
-            for (const int ahead : {2, 4, 6})
-                if (!pins_.ahead) add(like, &Schedule::ahead, ahead);
-            if (!pins_.unroll) add(like, &Schedule::unroll, 1);
+            for (const Schedule& other : kind.vary(like.schedule(), pins_)) {
+                if (!legal(other)) continue;
+                found_.push_back(like);
+                found_.back().schedule() = other;
+                found_.back().rank *= kOtherWalk;
+            }
         }
     }
 
     void pad(Schedule& schedule) const {
-        if (schedule.strategy == Strategy::direct || pins_.padding) return;
+        if (kind_of(schedule).stage == nullptr || pins_.padding) return;
         Schedule padded = schedule;
-        padded.shared_padding = choose_padding(footprint_, schedule).elements;
+        set_own(padded, Setting::padding, choose_padding(footprint_, schedule).elements);
         if (legal(padded)) schedule = padded;
     }
 
     const Footprint& footprint_;
     const Target& target_;
-    const Extent& extent_;
+    const std::optional<Extent> extent_;
     const Pins& pins_;
+    ChoiceContext context_;
     std::vector<Candidate> found_;
 };
 
@@ -253,7 +240,7 @@ std::string print(const Candidate& candidate, int rank) {
 int family_of(const Candidate& candidate) {
     const Grouping* const grouping = candidate.grouping();
     return grouping != nullptr ? -1 - static_cast<int>(grouping->index())
-                               : static_cast<int>(candidate.schedule().strategy);
+                               : static_cast<int>(candidate.schedule().strategy.index());
 }
 
 Place place_of(const Candidate& candidate, int rank) {

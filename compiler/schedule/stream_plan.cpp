@@ -141,11 +141,12 @@ int gathered_words(const StreamPlan& plan, ir::Scalar type) {
 }
 
 int planes_ahead(const Schedule& schedule) {
-    return schedule.ahead > 0 ? schedule.ahead : kUsualAhead;
+    const int ahead = std::get<Stream>(schedule.strategy).ahead;
+    return ahead > 0 ? ahead : kUsualAhead;
 }
 
 int unrolled_turns(const Footprint& footprint, const Schedule& schedule) {
-    if (schedule.unroll > 0) return schedule.unroll;
+    if (const int asked = std::get<Stream>(schedule.strategy).unroll; asked > 0) return asked;
     int planes = 1;
     for (const LevelRead& read : footprint.reads)
         planes = std::max(planes, plan_stream(read, footprint.rank, schedule).planes());

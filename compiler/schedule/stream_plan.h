@@ -49,7 +49,7 @@ StreamPlan plan_stream(const LevelRead& read, int rank, const Schedule& schedule
 int queue_words(const StreamPlan& plan, ir::Scalar type);
 int gathered_words(const StreamPlan& plan, ir::Scalar type);
 
-// Planes on their way from memory while one is computed.
+// Planes on their way from memory while one is computed. Like the next, of a schedule that is Stream.
 int planes_ahead(const Schedule& schedule);
 
 // Turns that the walk is unrolled by: where the schedule leaves it open, as many as the longest queue has

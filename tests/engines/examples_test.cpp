@@ -8,6 +8,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/schedule/legality.h"
+#include "compiler/schedule/strategies.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
 #include "read_spec.h"
@@ -37,7 +38,10 @@ std::vector<test::Extent> grids(int rank) {
 }
 
 std::vector<schedule::Schedule> schedules(int rank) {
+    using schedule::Direct;
     using schedule::Strategy;
+    using schedule::Stream;
+    using schedule::Tile;
     std::vector<schedule::Schedule> all;
     const auto add = [&](Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells,
                          int planes) {
@@ -45,23 +49,23 @@ std::vector<schedule::Schedule> schedules(int rank) {
         s.strategy = strategy;
         for (int axis = rank; axis < 3; ++axis)
             threads[axis] = cells[axis] = 1;
-        if (strategy == Strategy::stream) threads[rank - 1] = cells[rank - 1] = 1;
+        if (schedule::kind_of(s).walks) threads[rank - 1] = cells[rank - 1] = 1;
         while (threads[0] * threads[1] * threads[2] % 32 != 0)
             threads[0] *= 2;  // reductions need whole warps
         s.threads = threads;
         s.cells = cells;
-        s.planes = planes;
+        schedule::set_own(s, schedule::Setting::planes, planes);
         all.push_back(s);
     };
-    add(Strategy::direct, {32, 2, 1}, {1, 1, 1}, 0);
-    add(Strategy::direct, {8, 4, 1}, {4, 1, 1}, 0);
-    add(Strategy::direct, {8, 4, 1}, {4, 2, 2}, 0);
-    add(Strategy::direct, {16, 2, 2}, {2, 1, 3}, 0);
-    add(Strategy::tile, {16, 4, 1}, {1, 1, 4}, 0);
-    add(Strategy::tile, {8, 4, 2}, {4, 2, 1}, 0);
+    add(Direct{}, {32, 2, 1}, {1, 1, 1}, 0);
+    add(Direct{}, {8, 4, 1}, {4, 1, 1}, 0);
+    add(Direct{}, {8, 4, 1}, {4, 2, 2}, 0);
+    add(Direct{}, {16, 2, 2}, {2, 1, 3}, 0);
+    add(Tile{}, {16, 4, 1}, {1, 1, 4}, 0);
+    add(Tile{}, {8, 4, 2}, {4, 2, 1}, 0);
     if (rank > 1) {
-        add(Strategy::stream, {16, 4, 1}, {1, 1, 1}, 3);
-        add(Strategy::stream, {8, 4, 1}, {4, 2, 1}, 0);
+        add(Stream{}, {16, 4, 1}, {1, 1, 1}, 3);
+        add(Stream{}, {8, 4, 1}, {4, 2, 1}, 0);
     }
     return all;
 }
@@ -128,7 +132,7 @@ TEST_CASE("examples give the interpreter's bits on emulated CUDA") {
             for (const test::Extent& extent : grids(program.rank())) {
                 if (!has_cells_for_faces(program, extent)) continue;
                 INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]
-                                     << ", strategy " << static_cast<int>(each.strategy) << ", cells "
+                                     << ", strategy " << schedule::kind_of(each).name << ", cells "
                                      << each.cells[0] << " " << each.cells[1] << " " << each.cells[2]);
                 const test::Reference reference(program, extent, 3, 1);
                 std::string outcome;

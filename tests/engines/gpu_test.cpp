@@ -99,15 +99,15 @@ TEST_CASE("examples by the schedules that are chosen for them", "[examples]") {
 }
 
 TEST_CASE("random programs on the GPU, direct", "[direct]") {
-    check_random(schedule::Strategy::direct, seeds_from_environment(11001, 100));
+    check_random(schedule::Direct{}, seeds_from_environment(11001, 100));
 }
 
 TEST_CASE("random programs on the GPU, tile", "[tile]") {
-    check_random(schedule::Strategy::tile, seeds_from_environment(12001, 100));
+    check_random(schedule::Tile{}, seeds_from_environment(12001, 100));
 }
 
 TEST_CASE("random programs on the GPU, stream", "[stream]") {
-    check_random(schedule::Strategy::stream, seeds_from_environment(13001, 100));
+    check_random(schedule::Stream{}, seeds_from_environment(13001, 100));
 }
 
 TEST_CASE("random time loops on the GPU, several steps at once", "[temporal]") {

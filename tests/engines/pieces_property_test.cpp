@@ -84,8 +84,8 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
         options, seeds,
         [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
             Random random(source.seed + 1);
-            const auto strategy = random.pick<schedule::Strategy>(
-                {schedule::Strategy::direct, schedule::Strategy::tile, schedule::Strategy::stream});
+            const auto strategy =
+                random.pick<schedule::Strategy>({schedule::Direct{}, schedule::Tile{}, schedule::Stream{}});
             if (random_schedules(program, strategy, random).empty()) return std::string();
             emulator::EmulatedDevice one, other;
             // A piece in which a region has no cells has fewer stages.

@@ -79,7 +79,7 @@ TEST_CASE("random programs in time tiles on the CPU") {
 }
 
 TEST_CASE("random programs on emulated CUDA, direct") {
-    check_emulated(schedule::Strategy::direct, seeds_from_environment(1001, 60));
+    check_emulated(schedule::Direct{}, seeds_from_environment(1001, 60));
 }
 
 TEST_CASE("random programs with components side by side") {
@@ -101,7 +101,7 @@ TEST_CASE("random programs with components side by side") {
             if (!on_cpu.empty()) return "on the CPU: " + on_cpu;
             Random random(source.seed + 1);
             const std::vector<schedule::Schedule> schedules =
-                random_schedules(program, schedule::Strategy::direct, random);
+                random_schedules(program, schedule::Direct{}, random);
             if (schedules.empty()) return std::string();
             emulator::EmulatedDevice emulated;
             return difference(reference, lower::lower_cuda(program, {schedules}), emulated, load_cuda);
@@ -112,23 +112,23 @@ TEST_CASE("random programs with components side by side") {
 TEST_CASE("random programs on emulated CUDA, for their grid alone") {
     const Seeds seeds = seeds_from_environment(9001, 90);
     std::uint64_t shorter = 0;
-    check_engine(small_programs(), seeds,
-                 [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-                     Random random(source.seed + 1);
-                     const auto strategy = random.pick<schedule::Strategy>(
-                         {schedule::Strategy::direct, schedule::Strategy::tile, schedule::Strategy::stream});
-                     const std::vector<schedule::Schedule> schedules =
-                         random_schedules(program, strategy, random);
-                     if (schedules.empty()) return std::string();
-                     lower::Lowered lowered = lower::lower_cuda(program, {schedules});
-                     const std::size_t before = emit::print_cuda(lowered.kernels).size();
-                     lower::fix_grid(lowered, reference.extent);
-                     shorter += emit::print_cuda(lowered.kernels).size() < before ? 1 : 0;
-                     const std::vector<std::string> faults = kernel::verify(lowered.kernels);
-                     if (!faults.empty()) return faults.front();
-                     emulator::EmulatedDevice device;
-                     return difference(reference, lowered, device, load_cuda);
-                 });
+    check_engine(
+        small_programs(), seeds,
+        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+            Random random(source.seed + 1);
+            const auto strategy =
+                random.pick<schedule::Strategy>({schedule::Direct{}, schedule::Tile{}, schedule::Stream{}});
+            const std::vector<schedule::Schedule> schedules = random_schedules(program, strategy, random);
+            if (schedules.empty()) return std::string();
+            lower::Lowered lowered = lower::lower_cuda(program, {schedules});
+            const std::size_t before = emit::print_cuda(lowered.kernels).size();
+            lower::fix_grid(lowered, reference.extent);
+            shorter += emit::print_cuda(lowered.kernels).size() < before ? 1 : 0;
+            const std::vector<std::string> faults = kernel::verify(lowered.kernels);
+            if (!faults.empty()) return faults.front();
+            emulator::EmulatedDevice device;
+            return difference(reference, lowered, device, load_cuda);
+        });
     CHECK(shorter * 4 >= seeds.count);  // though their headings are longer
 }
 
@@ -163,9 +163,9 @@ TEST_CASE("code for one grid is refused on others, and its plan says which one i
 }
 
 TEST_CASE("random programs on emulated CUDA, tile") {
-    check_emulated(schedule::Strategy::tile, seeds_from_environment(2001, 60));
+    check_emulated(schedule::Tile{}, seeds_from_environment(2001, 60));
 }
 
 TEST_CASE("random programs on emulated CUDA, stream") {
-    check_emulated(schedule::Strategy::stream, seeds_from_environment(3001, 60));
+    check_emulated(schedule::Stream{}, seeds_from_environment(3001, 60));
 }

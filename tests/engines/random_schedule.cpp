@@ -5,6 +5,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/legality.h"
+#include "compiler/schedule/strategies.h"
 
 namespace halo::test {
 namespace {
@@ -23,19 +24,22 @@ Schedule draw(int rank, Strategy strategy, bool sums_tables, Random& random) {
     drawn.cells[0] = random.pick(std::vector<int>{1, 1, 2, 4});
     for (int axis = 1; axis < rank; ++axis)
         drawn.cells[axis] = random.between(1, 3);
-    if (strategy == Strategy::stream) {
+    const auto draw_own = [&](schedule::Setting setting, const std::vector<int>& values) {
+        if (schedule::own_setting(drawn, setting)) schedule::set_own(drawn, setting, random.pick(values));
+    };
+    if (schedule::kind_of(drawn).walks) {
         drawn.threads[rank - 1] = drawn.cells[rank - 1] = 1;
         while (drawn.threads[0] * drawn.threads[1] % 32 != 0)
             drawn.threads[0] *= 2;
-        drawn.planes = random.pick(std::vector<int>{0, 1, 4, 7});
-        drawn.ahead = random.pick(std::vector<int>{0, 1, 2, 5});
-        drawn.unroll = random.pick(std::vector<int>{0, 1, 2, 3});
     }
+    draw_own(schedule::Setting::planes, {0, 1, 4, 7});
+    draw_own(schedule::Setting::ahead, {0, 1, 2, 5});
+    draw_own(schedule::Setting::unroll, {0, 1, 2, 3});
     if (sums_tables) {
         drawn.cells[1] = drawn.cells[2] = 1;
-        drawn.chunk = random.pick(std::vector<int>{0, 1, 16, 100});
+        draw_own(schedule::Setting::chunk, {0, 1, 16, 100});
     }
-    drawn.shared_padding = strategy == Strategy::direct ? 0 : random.pick(std::vector<int>{0, 1, 4});
+    draw_own(schedule::Setting::padding, {0, 1, 4});
     return drawn;
 }
 
@@ -49,15 +53,16 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
     std::vector<Schedule> schedules;
     for (const ir::Stage& stage : ir::form_stages(program)) {
         const schedule::Footprint footprint = schedule::footprint(program, stage);
-        Schedule drawn = draw(program.rank(), footprint.in_place ? Strategy::direct : strategy,
+        Schedule drawn = draw(program.rank(), footprint.in_place ? schedule::Direct{} : strategy,
                               footprint.table_sums > 0, random);
         if (footprint.in_place) drawn.cells = {1, 1, 1};
         if (footprint.interleaved && footprint.table_sums == 0) drawn.cells[0] = 1;
         if (!is_legal(program, stage, drawn)) {
             drawn.cells = {1, 1, 1};
             drawn.threads = {32, 1, 1};
-            drawn.shared_padding = 0;
-            drawn.ahead = std::min(drawn.ahead, 1);
+            schedule::set_own(drawn, schedule::Setting::padding, 0);
+            if (schedule::own_setting(drawn, schedule::Setting::ahead).value_or(0) > 1)
+                schedule::set_own(drawn, schedule::Setting::ahead, 1);
         }
         if (!is_legal(program, stage, drawn)) return {};
         schedules.push_back(drawn);

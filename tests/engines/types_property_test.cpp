@@ -280,10 +280,10 @@ TEST_CASE("fields of every type on the CPU") {
 }
 
 TEST_CASE("fields of every type on emulated CUDA, direct") {
-    check_emulated(schedule::Strategy::direct, seeds_from_environment(5001, 80));
+    check_emulated(schedule::Direct{}, seeds_from_environment(5001, 80));
 }
 
 TEST_CASE("fields of every type on emulated CUDA, tile and stream") {
-    check_emulated(schedule::Strategy::tile, seeds_from_environment(6001, 60));
-    check_emulated(schedule::Strategy::stream, seeds_from_environment(7001, 60));
+    check_emulated(schedule::Tile{}, seeds_from_environment(6001, 60));
+    check_emulated(schedule::Stream{}, seeds_from_environment(7001, 60));
 }

@@ -71,8 +71,8 @@ TEST_CASE("examples by the schedules chosen for them") {
 TEST_CASE("heat3d by the other strategies, and on the CPU") {
     for (const test::Example& example : test::examples()) {
         if (example.name != "heat3d") continue;
-        compare_cuda("heat3d_tile", example, test::chosen(example, schedule::Strategy::tile));
-        compare_cuda("heat3d_stream", example, test::chosen(example, schedule::Strategy::stream));
+        compare_cuda("heat3d_tile", example, test::chosen(example, schedule::Tile{}));
+        compare_cuda("heat3d_stream", example, test::chosen(example, schedule::Stream{}));
         schedule::TemporalSchedule several;
         several.cells = {4, 4};
         several.warps = 8;

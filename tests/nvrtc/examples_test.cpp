@@ -84,7 +84,8 @@ TEST_CASE("examples run in registers alone by the schedules chosen for them") {
 TEST_CASE("examples compile by every strategy's defaults") {
     int compiled = 0;
     for (const test::Example& example : test::examples()) {
-        for (const Strategy strategy : {Strategy::direct, Strategy::tile, Strategy::stream}) {
+        for (const Strategy& strategy :
+             std::vector<Strategy>{schedule::Direct{}, schedule::Tile{}, schedule::Stream{}}) {
             const auto schedules = test::chosen(example, strategy);
             if (schedules.empty() || schedules == test::chosen(example)) continue;
             check_example(example, schedules, false);
@@ -104,7 +105,8 @@ TEST_CASE("random programs compile by every strategy") {
         const test::RandomProgram source = test::random_program(seed, options);
         const ir::Program program = test::load_program(source.text());
         test::Random random(seed);
-        for (const Strategy strategy : {Strategy::direct, Strategy::tile, Strategy::stream}) {
+        for (const Strategy& strategy :
+             std::vector<Strategy>{schedule::Direct{}, schedule::Tile{}, schedule::Stream{}}) {
             const auto schedules = test::random_schedules(program, strategy, random);
             if (schedules.empty()) continue;
             INFO(source.describe() << schedule::print(schedules.front(), program.rank()));

@@ -12,6 +12,7 @@
 #include "compiler/schedule/groupings.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
+#include "compiler/schedule/strategies.h"
 
 using namespace halo;
 using bench::Scale;
@@ -63,10 +64,9 @@ TEST_CASE("the weights of the stencils differ, so that no product is shared") {
 
 TEST_CASE("strategies are those that a schedule can name, each once") {
     std::set<std::string> names;
-    for (const schedule::Strategy strategy : schedule::all_strategies()) {
-        const std::string name = schedule::name_of(strategy);
-        CHECK(names.insert(name).second);
-        CHECK(schedule::parse(name, 3).pins.strategy == strategy);
+    for (const schedule::StrategyKind& kind : schedule::strategy_kinds()) {
+        CHECK(names.insert(std::string(kind.name)).second);
+        CHECK(schedule::parse(kind.name, 3).pins.strategy == kind.neutral);
     }
     const std::vector<std::string> variants = bench::variant_names(true);
     CHECK(variants.size() == names.size() + 1 + schedule::grouping_kinds().size());  // and naive

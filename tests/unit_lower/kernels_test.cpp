@@ -67,7 +67,7 @@ TEST_CASE("direct with more cells loads a window in vectors") {
 
 TEST_CASE("tile stages levels in shared memory before the block computes") {
     Schedule schedule;
-    schedule.strategy = Strategy::tile;
+    schedule.strategy = schedule::Tile{};
     schedule.threads = {32, 4, 1};
     schedule.cells = {1, 1, 4};
     check_lines(kernel_text(kPlain, schedule),
@@ -78,9 +78,8 @@ TEST_CASE("tile stages levels in shared memory before the block computes") {
 
 TEST_CASE("stream walks along the slowest axis with a queue and a ring") {
     Schedule schedule;
-    schedule.strategy = Strategy::stream;
+    schedule.strategy = schedule::Stream{.planes = 8};
     schedule.threads = {32, 4, 1};
-    schedule.planes = 8;
     check_lines(kernel_text(kPlain, schedule),
                 {"constexpr int kPlanes = 8;", "const int first_plane = block", "shared float u_ring[",
                  "float u_queue[3]", "for (int k = first_plane; k < end_plane; ++k) {", "barrier();",
@@ -147,7 +146,7 @@ TEST_CASE("a plan names the kernel, its tile and its arguments in the kernel's o
 
 TEST_CASE("what a strategy cannot do is refused in words") {
     Schedule schedule;
-    schedule.strategy = Strategy::stream;
+    schedule.strategy = schedule::Stream{};
     CHECK_THROWS_AS(
         kernel_text("stencil s(x) { field u: f32 { boundary periodic }\n u[t+1] = u[x-1] }", schedule),
         UnsupportedError);

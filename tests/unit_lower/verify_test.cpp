@@ -1,5 +1,6 @@
 // What lowering makes is well formed, whatever the program and its names.
 #include "compiler/kernel/verify.h"
+#include "compiler/schedule/strategies.h"
 
 #include "analyzed.h"
 #include "catch.h"
@@ -24,11 +25,12 @@ std::string all(const std::vector<std::string>& faults) {
 void check_all_strategies(const ir::Program& program, std::uint64_t seed) {
     CHECK(all(kernel::verify(lower::lower_cpu(program).kernels)) == "");
     test::Random random(seed);
-    for (const Strategy strategy : {Strategy::direct, Strategy::tile, Strategy::stream}) {
+    for (const Strategy& strategy :
+         std::vector<Strategy>{schedule::Direct{}, schedule::Tile{}, schedule::Stream{}}) {
         for (int draw = 0; draw < 3; ++draw) {
             const auto schedules = test::random_schedules(program, strategy, random);
             if (schedules.empty()) continue;
-            INFO("strategy " << static_cast<int>(strategy) << ", draw " << draw);
+            INFO("strategy " << schedule::kind_of(strategy).name << ", draw " << draw);
             CHECK(all(kernel::verify(lower::lower_cuda(program, {schedules}).kernels)) == "");
         }
     }
@@ -40,7 +42,8 @@ TEST_CASE("examples are well formed by all strategies and on the CPU") {
     for (const test::Example& example : test::examples()) {
         INFO(example.name);
         check_all_strategies(example.program, 1);
-        for (const Strategy strategy : {Strategy::direct, Strategy::tile, Strategy::stream}) {
+        for (const Strategy& strategy :
+             std::vector<Strategy>{schedule::Direct{}, schedule::Tile{}, schedule::Stream{}}) {
             const auto schedules = test::chosen(example, strategy);
             if (schedules.empty()) continue;
             CHECK(all(kernel::verify(lower::lower_cuda(example.program, {schedules}).kernels)) == "");

@@ -3,6 +3,7 @@
 #include "compiler/schedule/defaults.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
+#include "compiler/schedule/strategies.h"
 #include "stencils.h"
 
 using namespace halo;
@@ -45,34 +46,43 @@ TEST_CASE("far stars and boxes walk planes on a large grid, near stars are read 
           "[defaults]") {
     for (const ir::Scalar type : {ir::Scalar::f32, ir::Scalar::f64}) {
         const auto strategy_of = [&](const std::vector<ir::Offset>& offsets) {
-            return choose(footprint_of(sum_stencil(3, type, offsets)), Target{}).schedule.strategy;
+            return kind_of(choose(footprint_of(sum_stencil(3, type, offsets)), Target{}).schedule).name;
         };
-        CHECK(strategy_of(star(3, 1)) == Strategy::direct);
-        CHECK(strategy_of(star(3, 2)) == Strategy::stream);
-        CHECK(strategy_of(star(3, 4)) == Strategy::stream);
-        CHECK(strategy_of(box(3, 1)) == Strategy::stream);
-        CHECK(strategy_of(line(2, 4)) == Strategy::direct);
+        CHECK(strategy_of(star(3, 1)) == "direct");
+        CHECK(strategy_of(star(3, 2)) == "stream");
+        CHECK(strategy_of(star(3, 4)) == "stream");
+        CHECK(strategy_of(box(3, 1)) == "stream");
+        CHECK(strategy_of(line(2, 4)) == "direct");
     }
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
     const Choice choice = choose(f, Target{});
     CHECK(choice.reason.find("a star of radius 4") != std::string::npos);
     CHECK(choice.reason.find("on their way") != std::string::npos);
-    CHECK(choice.schedule.ahead > 1);
+    CHECK(own_setting(choice.schedule, Setting::ahead) > 1);
     const Schedule small = choose(f, Target{}, Extent{64, 64, 64}).schedule;  // too few blocks to walk
-    CHECK(small.strategy == Strategy::direct);
+    CHECK(std::holds_alternative<Direct>(small.strategy));
 }
 
 TEST_CASE("walks are as long as an even share of the grid", "[defaults]") {
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
     Schedule schedule;
-    schedule.strategy = Strategy::stream;
+    schedule.strategy = Stream{};
     schedule.threads = {32, 8, 1};
     schedule.cells = {4, 4, 1};
     schedule.min_blocks = 1;
     // 64 tiles: two shares of each are 128 blocks for 132 SMs.
-    CHECK(walk_lengths(f, schedule, Target{}, {512, 512, 512}) == std::vector<int>{128, 86, 64, 256, 0});
-    CHECK(walk_lengths(f, schedule, Target{}, {128, 32, 10}) == std::vector<int>{1, 0});
-    CHECK(walk_lengths(f, schedule, Target{}, {4096, 4096, 512}) == std::vector<int>{0});
+    const auto lengths = [&](const Extent& grid) {
+        const Target target;
+        const Pins none;
+        const std::optional<Extent> extent = grid;
+        std::vector<int> planes;
+        for (const Schedule& shared : kind_of(schedule).share_out(schedule, {f, target, extent, grid, none}))
+            planes.push_back(std::get<Stream>(shared.strategy).planes);
+        return planes;
+    };
+    CHECK(lengths({512, 512, 512}) == std::vector<int>{128, 86, 64, 256, 0});
+    CHECK(lengths({128, 32, 10}) == std::vector<int>{1, 0});
+    CHECK(lengths({4096, 4096, 512}) == std::vector<int>{0});
 }
 
 TEST_CASE("layers of blocks that share planes are as thin as the L2 cache is small", "[defaults]") {

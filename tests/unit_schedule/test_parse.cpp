@@ -2,6 +2,7 @@
 #include "compiler/schedule/groupings.h"
 #include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/schedule/temporal.h"
 
 using namespace halo::schedule;
@@ -14,13 +15,9 @@ TEST_CASE("all words of a schedule are read", "[parse]") {
         3);
     REQUIRE(parsed.mistakes.empty());
     const Schedule schedule = apply(parsed.pins, {});
-    CHECK(schedule.strategy == Strategy::stream);
     CHECK(schedule.threads == Lengths{32, 4, 1});
     CHECK(schedule.cells == Lengths{4, 2, 1});
-    CHECK(schedule.planes == 32);
-    CHECK(schedule.ahead == 2);
-    CHECK(schedule.unroll == 5);
-    CHECK(schedule.shared_padding == 4);
+    CHECK(schedule.strategy == Strategy(Stream{.planes = 32, .ahead = 2, .unroll = 5, .padding = 4}));
     CHECK(schedule.min_blocks == 2);
     CHECK(parse("", 3).mistakes.empty());
     CHECK_FALSE(parse("", 3).pins.any());
@@ -108,19 +105,15 @@ TEST_CASE("a printed schedule reads back the same", "[parse]") {
           "direct: 64x2x4 threads, 4x2x2 cells a thread, registers for 3 blocks an SM");
 
     Schedule stream;
-    stream.strategy = Strategy::stream;
+    stream.strategy = Stream{.planes = 16, .ahead = 2, .unroll = 3, .padding = 4};
     stream.threads = {32, 8, 1};
     stream.cells = {4, 1, 1};
-    stream.planes = 16;
-    stream.ahead = 2;
-    stream.unroll = 3;
-    stream.shared_padding = 4;
     CHECK(print(stream, 3) == "stream threads=32x8 cells=4x1 planes=16 ahead=2 unroll=3 padding=4");
     CHECK(apply(parse(print(stream, 3), 3).pins, {}) == stream);
     CHECK(describe(stream, 3) ==
           "stream: 32x8 threads, 4x1 cells a thread, walking 16 planes, 2 planes ahead, unrolled by 3, rows "
           "padded by 4 elements");
-    stream.planes = 0;
+    set_own(stream, Setting::planes, 0);
     CHECK(describe(stream, 2).find("walking all rows") != std::string::npos);
 }
 

@@ -22,7 +22,8 @@ namespace {
 // Direct and tile schedules over two axes, ranked by a model that knows nothing of rows.
 std::vector<Candidate> space() {
     std::vector<Candidate> all;
-    for (const Strategy strategy : {Strategy::direct, Strategy::tile}) {
+    for (const schedule::Strategy& strategy :
+         std::vector<schedule::Strategy>{schedule::Direct{}, schedule::Tile{}}) {
         for (int x = 8; x <= 256; x *= 2) {
             for (int y = 1; y <= 16; y *= 2) {
                 for (int cells = 1; cells <= 8; cells *= 2) {
@@ -30,8 +31,8 @@ std::vector<Candidate> space() {
                     schedule.strategy = strategy;
                     schedule.threads = {x, y, 1};
                     schedule.cells = {4, cells, 1};
-                    const double rank =
-                        1 + 0.2 * std::abs(std::log2(x / 64.0)) + (strategy == Strategy::tile ? 0.3 : 0);
+                    const double rank = 1 + 0.2 * std::abs(std::log2(x / 64.0)) +
+                                        (std::holds_alternative<schedule::Tile>(strategy) ? 0.3 : 0);
                     all.push_back({schedule, rank, rank * 1e-9});
                 }
             }
@@ -45,7 +46,8 @@ std::vector<Candidate> space() {
 double valley(const Schedule& schedule) {
     const double x = std::log2(schedule.threads[0] / 32.0), y = std::log2(schedule.threads[1] / 8.0);
     const double cells = std::log2(schedule.cells[1] / 4.0);
-    return (schedule.strategy == Strategy::tile ? 2 : 1) * (1 + 0.1 * (x * x + y * y + cells * cells));
+    return (std::holds_alternative<schedule::Tile>(schedule.strategy) ? 2 : 1) *
+           (1 + 0.1 * (x * x + y * y + cells * cells));
 }
 
 // What a fake device is told of a candidate: of a grouping its steps and ahead, as planes and padding.
@@ -53,8 +55,7 @@ Schedule seen(const Candidate& candidate) {
     if (candidate.grouping() == nullptr) return candidate.schedule();
     Schedule made;
     if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(candidate.grouping())) {
-        made.planes = temporal->steps;
-        made.shared_padding = temporal->ahead;
+        made.strategy = schedule::Stream{.planes = temporal->steps, .padding = temporal->ahead};
     }
     return made;
 }
@@ -130,7 +131,7 @@ TEST_CASE("the search finds the fastest of many by measuring some, from a model 
     CHECK(device.last_best == result.winner);
     // The slow strategy was looked at, and given up.
     const auto tiles = std::count_if(device.asked.begin(), device.asked.end(), [&](std::size_t i) {
-        return candidates[i].schedule().strategy == Strategy::tile;
+        return std::holds_alternative<schedule::Tile>(candidates[i].schedule().strategy);
     });
     CHECK(tiles >= 1);
     CHECK(tiles <= 6);
@@ -140,13 +141,13 @@ TEST_CASE("a strategy that the model thinks little of wins where it is faster") 
     const std::vector<Candidate> candidates = space();
     FakeDevice device(candidates);
     const auto seconds = [](const Schedule& s) {
-        return valley(s) * (s.strategy == Strategy::tile ? 0.25 : 1);
+        return valley(s) * (std::holds_alternative<schedule::Tile>(s.strategy) ? 0.25 : 1);
     };
     device.outcome_of = [&](const Schedule& s) { return Outcome{Kind::measured, seconds(s), ""}; };
     device.in_comparison = seconds;
     const tune::SearchResult result = tune::search(candidates, 2, device);
     REQUIRE(result.winner);
-    CHECK(candidates[*result.winner].schedule().strategy == Strategy::tile);
+    CHECK(std::holds_alternative<schedule::Tile>(candidates[*result.winner].schedule().strategy));
     CHECK(result.seconds == 0.5);
 }
 
@@ -283,7 +284,8 @@ TEST_CASE("the best of several steps at once is found from single steps on") {
     const std::vector<Candidate> candidates = several_steps();
     FakeDevice device(candidates);
     device.in_comparison = [](const Schedule& s) {
-        return s.planes == 0 ? 1.0 : 0.3 + 0.1 * std::abs(s.planes - 5) + 0.01 * (s.shared_padding - 2);
+        const auto* const walk = std::get_if<schedule::Stream>(&s.strategy);
+        return walk == nullptr ? 1.0 : 0.3 + 0.1 * std::abs(walk->planes - 5) + 0.01 * (walk->padding - 2);
     };
     device.outcome_of = [&](const Schedule& s) {
         return Outcome{Kind::measured, device.in_comparison(s), ""};
@@ -301,7 +303,8 @@ TEST_CASE("several steps at once are given up where they are far slower, or spil
     for (const Kind kind : {Kind::measured, Kind::spilled}) {
         FakeDevice device(candidates);
         device.outcome_of = [&](const Schedule& s) {
-            return s.planes == 0 ? Outcome{Kind::measured, 1, ""} : Outcome{kind, 3, "40 bytes"};
+            return std::holds_alternative<schedule::Stream>(s.strategy) ? Outcome{kind, 3, "40 bytes"}
+                                                                        : Outcome{Kind::measured, 1, ""};
         };
         const tune::SearchResult result = tune::search(candidates, 2, device);
         CHECK(result.winner == std::size_t{0});

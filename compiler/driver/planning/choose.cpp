@@ -33,7 +33,7 @@ void use_tuned(StageChoice& choice, const ir::Program& program, const CodeOption
     const schedule::ParsedSchedule parsed = schedule::parse(choice.known->schedule, program.rank());
     const schedule::Schedule tuned = schedule::apply(parsed.pins, schedule::Schedule{});
     const std::vector<schedule::Reason> reasons =
-        schedule::check(choice.footprint, tuned, options.target, options.extent);
+        schedule::check(choice.footprint, tuned, options.target, options.extent, parsed.pins);
     if (!parsed.mistakes.empty() || !schedule::is_legal(reasons)) {
         choice.notes.push_back(
             fmt::format("the tuned schedule `{}` is not used: {}", choice.known->schedule,
@@ -63,7 +63,7 @@ StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
     result.pins = pins;
     result.pinned_text = pinned.text;
     for (const schedule::Reason& reason :
-         schedule::check(result.footprint, result.schedule, options.target, options.extent)) {
+         schedule::check(result.footprint, result.schedule, options.target, options.extent, pins)) {
         if (reason.limit && pins.any()) {
             throw CommandError(
                 pinned.code, fmt::format("{}: {}", pinned.origin, reason.text),

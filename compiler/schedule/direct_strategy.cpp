@@ -1,0 +1,131 @@
+#include "compiler/schedule/direct_strategy.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/strategy_parts.h"
+#include "compiler/schedule/words.h"
+
+namespace halo::schedule {
+
+namespace {
+
+using Lengths = std::array<int, 3>;
+
+constexpr int kFewRegisters = 40;   // fewer are never worth asking for
+constexpr double kInFlight = 0.75;  // of the values used once, the share that waits in registers
+constexpr int kMostInFlight = 96;   // words of a level
+constexpr int kChunkRowBytes = 16;  // of a table's row in shared memory, besides its elements
+constexpr double kWarpsToHideLatency = 12;
+constexpr double kLoneBlockCost = 1.05;
+
+// Where tables are summed.
+std::vector<Reason> check_sums(const Footprint& footprint, const Schedule& schedule, const Target& target) {
+    const int chunk = std::get<Direct>(schedule.strategy).chunk;
+    if (footprint.table_sums == 0) {
+        if (chunk == 0) return {};
+        return {{true, Setting::chunk, "this stage sums over no table, so there are no chunks of rows"}};
+    }
+    std::vector<Reason> reasons;
+    if (schedule.cells[1] * schedule.cells[2] > 1)
+        reasons.push_back(
+            {true, Setting::cells,
+             "where tables are summed a thread's cells lie along the first axis; give 1 along the others"});
+    const std::int64_t bytes = std::int64_t{chunk} * (footprint.row_bytes + kChunkRowBytes);
+    if (bytes > target.static_shared_bytes)
+        reasons.push_back({true, Setting::chunk,
+                           "a chunk of " + grouped(chunk) + " rows may need " + grouped(bytes) +
+                               " bytes of shared memory; there are " + grouped(target.static_shared_bytes)});
+    return reasons;
+}
+
+RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) {
+    RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
+    const int box = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
+    for (const LevelRead& read : footprint.reads) {
+        const int words = words_of(read.type);
+        if (!read.at_neighbours()) {
+            estimate.expected += static_cast<int>(kInFlight * box * words);
+            continue;
+        }
+        const Window needed = window(read, schedule.cells);
+        const int once = needed.elements - needed.shared_by_cells;
+        estimate.held += needed.shared_by_cells * words;
+        estimate.expected += needed.shared_by_cells * words +
+                             std::min(kMostInFlight, static_cast<int>(kInFlight * once * words));
+    }
+    return estimate;
+}
+
+// In whole vectors.
+double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
+                      double /*fetched*/) {
+    const std::array<int, 3>& cells = schedule.cells;
+    const auto vectors_of = [&](int radius) {
+        return static_cast<double>((radius + cells[0] - 1) / cells[0]);
+    };
+    const double width = cells[0];
+    double vectors = 1, loads = 1;
+    for (const int radius : read.radius[0]) {
+        // A few neighbours are loaded one by one, and each takes as long as a vector (lower/window.h).
+        const bool whole = cells[0] > 1 && 2 * radius > cells[0];
+        vectors += vectors_of(radius);
+        loads += whole ? vectors_of(radius) : static_cast<double>(radius);
+    }
+    std::array<double, 3> reach{0, 0, 0};
+    for (int axis = 1; axis < 3; ++axis)
+        reach[axis] = read.reach(axis);
+    const double box = width * cells[1] * cells[2];
+    const double star = width * (cells[1] * cells[2] * loads + reach[1] * cells[2] + reach[2] * cells[1]);
+    const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
+    return (read.star ? star : whole) / box;
+}
+
+double latency(const Footprint& /*footprint*/, const Schedule& /*schedule*/, const BlockFacts& facts) {
+    double latency = few_warps(facts.warps, kWarpsToHideLatency);
+    // While a block loads, none beside it computes.
+    if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1) latency *= kLoneBlockCost;
+    return latency;
+}
+
+std::vector<Lengths> cells(const Footprint& footprint) {
+    if (footprint.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
+    return cell_boxes(footprint, vector_widths(footprint), footprint.rank);
+}
+
+// A box of rows gets the whole budget, so that its loads can wait in registers.
+int least_registers(const Schedule& schedule) {
+    return schedule.cells[1] * schedule.cells[2] > 1 ? kRegisterBudget : kFewRegisters;
+}
+
+std::string reason(const Footprint& footprint, const Schedule& schedule) {
+    const std::int64_t cells = std::int64_t{schedule.cells[0]} * schedule.cells[1] * schedule.cells[2];
+    const int bytes = schedule.cells[0] * footprint.widest_bytes();
+    std::string text = cells == 1 ? "one cell a thread" : "vectors of " + std::to_string(bytes) + " bytes";
+    if (cells > schedule.cells[0])
+        text += ", and " + grouped(cells) + " cells a thread share their neighbours in about " +
+                grouped(estimate(footprint, schedule).expected) + " registers";
+    return text;
+}
+
+}  // namespace
+
+StrategyKind direct_strategy() {
+    StrategyKind kind;
+    kind.name = kind.title = "direct";
+    kind.neutral = Direct{};
+    kind.settings = {{Setting::chunk, setting_in<Direct, &Direct::chunk>,
+                      "only direct sums over tables, by chunks of their rows; {} has no chunks"}};
+    kind.check = check_sums;
+    kind.registers = estimate;
+    kind.taken_per_cell = taken_per_cell;
+    kind.latency = latency;
+    kind.is_likely = [](const Footprint&, const Pins&) { return true; };
+    kind.cells = cells;
+    kind.threads = [](const Footprint& footprint) { return thread_shapes(footprint.rank); };
+    kind.least_registers = least_registers;
+    kind.easy_registers = [](const Schedule&, const Target&) { return kRegisterBudget; };
+    kind.reason = reason;
+    return kind;
+}
+
+}  // namespace halo::schedule

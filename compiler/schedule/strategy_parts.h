@@ -1,0 +1,61 @@
+// What strategies have in common, for their entries in the table (strategies.h).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "compiler/schedule/strategies.h"
+
+namespace halo::schedule {
+
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kRegisterBudget = 128;  // leaves room for 512 threads on an SM
+inline constexpr int kFewWhereStaged = 64;   // registers: loops over shared memory are unrolled
+
+int round_up(int value, int step);
+int words_of(ir::Scalar type);  // of 32 bits
+
+// The setting `member` of the alternative Kind.
+template <class Kind, int Kind::* member>
+int& setting_in(Strategy& strategy) {
+    return std::get<Kind>(strategy).*member;
+}
+
+// ---- shared memory
+
+inline constexpr std::string_view kNoRowsToPad =
+    "{} keeps nothing in shared memory, so there are no rows to pad";
+// Of strategies that copy rows there.
+inline constexpr Refusals kStagedRefusals{
+    "what changes a field in place is computed by direct alone",
+    "{} keeps values as they lie in memory, of 4 or 8 bytes; {1} is converted where it is loaded, which "
+    "direct does",
+    "{} copies rows of one component, and with `layout aos` a row has all of them; direct reads them where "
+    "they are",
+    "a stage that sums over a table runs as direct; {} has no place for the table's rows"};
+
+// The tile with its halo, whose walked axis (none: -1) has a length of 1 and no halo.
+StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
+                        int padding);
+
+// ---- registers
+
+int base_registers(const Footprint& footprint);  // indices, pointers, guards, what slow arithmetic needs
+
+// ---- the model
+
+// A factor on time where fewer warps than wanted hide latency.
+double few_warps(int warps, double wanted);
+
+// ---- choosing
+
+// Widths of vectors, widest first: 16 bytes of the type that most of the traffic is in.
+std::vector<int> vector_widths(const Footprint& footprint);
+// Boxes of cells for a thread, over so many axes. More than one along an axis only pays where neighbours
+// along it are shared, unless `anywhere`.
+std::vector<std::array<int, 3>> cell_boxes(const Footprint& footprint, const std::vector<int>& widths,
+                                           int axes, bool anywhere = false);
+// Shapes of a block over so many axes.
+std::vector<std::array<int, 3>> thread_shapes(int axes);
+
+}  // namespace halo::schedule

@@ -1,0 +1,244 @@
+#include "compiler/schedule/stream_strategy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/strategy_parts.h"
+#include "compiler/schedule/stream_plan.h"
+#include "compiler/schedule/words.h"
+
+namespace halo::schedule {
+
+namespace {
+
+using Lengths = std::array<int, 3>;
+
+constexpr int kLineBytes = 128;
+constexpr int kMostAhead = 16, kMostUnroll = 16;
+constexpr int kMostAheadChosen = 8;                             // planes
+constexpr double kBytesAhead = 45e3, kBytesAheadOfWork = 68e3;  // on their way to an SM
+constexpr int kMuchWork = 20;                                   // operations a cell
+constexpr int kMostGathered = 64;           // words of a plane's neighbours that a thread loads ahead
+constexpr double kGatheredInFlight = 0.85;  // of these, the share that waits in registers
+constexpr int kWalkRegisters = 6;           // slots and places of the ring
+constexpr double kWarpsToHideLatency = 8;   // planes come by themselves
+constexpr double kWalkCost = 1.1;           // of a barrier a plane, and of ends at different times
+constexpr double kPlanesToStart = 3;        // that a walk loses until its first planes are there
+constexpr double kBytesAwaited = 36e3;      // on their way to an SM, below which it waits for the next plane
+constexpr double kThinStreamCost = 0.9;
+constexpr double kOneWaveCost = 1.03;  // all blocks start at once, and SMs differ
+constexpr double kTightest = 1.1;
+
+const Stream& settings(const Schedule& schedule) {
+    return std::get<Stream>(schedule.strategy);
+}
+
+int rows_of(const Footprint& footprint, const Schedule& schedule) {
+    return footprint.rank == 3 ? schedule.cells[1] : 1;
+}
+
+std::vector<Reason> check_walk(const Footprint& /*footprint*/, const Schedule& schedule,
+                               const Target& /*target*/) {
+    const Stream& walk = settings(schedule);
+    std::vector<Reason> reasons;
+    const auto limit = [&](Setting setting, std::string text) {
+        reasons.push_back({true, setting, std::move(text)});
+    };
+    if (walk.planes < 0) limit(Setting::planes, "planes cannot be negative");
+    if (walk.ahead < 0 || walk.ahead > kMostAhead)
+        limit(Setting::ahead, "1 to " + std::to_string(kMostAhead) + " planes can be on their way");
+    if (walk.unroll < 0 || walk.unroll > kMostUnroll)
+        limit(Setting::unroll, "1 to " + std::to_string(kMostUnroll) + " turns can be unrolled");
+    return reasons;
+}
+
+// The queue stays for the whole walk, as does where a thread's copies come from; neighbours that are read in
+// one plane alone come row by row.
+RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) {
+    RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
+    for (const LevelRead& read : footprint.reads) {
+        const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
+        const int queue = queue_words(plan, read.type);
+        estimate.held += queue;
+        const int gathered = std::min(gathered_words(plan, read.type), kMostGathered);
+        estimate.expected += queue + static_cast<int>(kGatheredInFlight * gathered);
+    }
+    for (const LevelWrite& write : footprint.writes)
+        estimate.expected += schedule.cells[0] * rows_of(footprint, schedule) * words_of(write.type);
+    estimate.expected += kWalkRegisters;
+    return estimate;
+}
+
+// A ring of planes, each of whose rows begins as far into a line as it does in memory.
+std::optional<StagedLevel> stage(const LevelRead& read, const Footprint& footprint,
+                                 const Schedule& schedule) {
+    StagedLevel level = plain_level(read, footprint, schedule, settings(schedule).padding);
+    const int line = kLineBytes / size_of(level.type);
+    level.pitch = round_up(level.pitch - level.padding, line) + level.padding;
+    level.origin = round_up(level.low[0], line);
+    level.planes = plan_stream(read, footprint.rank, schedule).arriving() + planes_ahead(schedule);
+    // The last row ends with its halo.
+    level.plane_elements =
+        round_up(level.origin + (level.rows - 1) * level.pitch + level.tile[0] + level.high[0], line);
+    return level;
+}
+
+std::vector<SharedLoad> loads(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+    Schedule first_row = schedule;
+    first_row.cells[1] = 1;
+    std::vector<SharedLoad> loads;
+    for (const StreamPiece& piece : plan_stream(read, footprint.rank, first_row).pieces) {
+        ir::Offset offset{piece.column, piece.row, 0};
+        offset[static_cast<std::size_t>(footprint.rank - 1)] = piece.plane;
+        loads.push_back({offset, std::min(piece.width, kVectorBytes / size_of(read.type))});
+    }
+    return loads;
+}
+
+// Planes arrive with their halo, and each load takes a whole vector's time, as the vectors of a warp lie so
+// far apart.
+double taken_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
+                      double fetched) {
+    const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
+    return static_cast<double>(plan.pieces.size()) / rows_of(footprint, schedule) + fetched;
+}
+
+double latency(const Footprint& footprint, const Schedule& schedule, const BlockFacts& facts) {
+    const double resident = static_cast<double>(std::max<std::int64_t>(1, facts.resident));
+    const double ahead =
+        resident * planes_ahead(schedule) * ring_plane_bytes(make_shared_layout(footprint, schedule));
+    double latency = few_warps(facts.warps, kWarpsToHideLatency) * kWalkCost;
+    latency *= 1 + kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
+    latency *= 1 + kThinStreamCost * std::max(0.0, 1 - ahead / kBytesAwaited);
+    if (static_cast<double>(facts.blocks) <= facts.target.sms * resident) latency *= kOneWaveCost;
+    return latency;
+}
+
+// The model is fitted to walks that read one level; rings of several leave each less room.
+bool is_likely(const Footprint& footprint, const Pins& pins) {
+    return footprint.rank == 3 && footprint.reads.size() == 1 && footprint.reach(2) > 0 &&
+           footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
+}
+
+std::vector<Lengths> cells(const Footprint& footprint) {
+    std::vector<int> widths = vector_widths(footprint);
+    if (footprint.rank == 3) widths.resize(1);  // narrow ones gain nothing
+    return cell_boxes(footprint, widths, footprint.rank - 1);
+}
+
+// Wide blocks, with as few cells as possible around them.
+std::vector<Lengths> threads(const Footprint& footprint) {
+    if (footprint.rank < 3) return thread_shapes(1);
+    return {{64, 8, 1},  {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
+            {16, 32, 1}, {32, 4, 1},  {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
+}
+
+// As many planes on their way as keep the memory busy, also while a plane's work is long, and no more than
+// fit; more than that only stand in each other's way.
+void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
+    if (context.pins.ahead) return;
+    const Operations& work = context.footprint.operations;
+    const bool busy = work.fmas + work.adds + work.multiplies >= kMuchWork;
+    const double plane =
+        ring_plane_bytes(make_shared_layout(context.footprint, schedule)) * std::max(1, schedule.min_blocks);
+    const double planes = (busy ? kBytesAheadOfWork : kBytesAhead) / std::max(1.0, plane);
+    int& ahead = std::get<Stream>(schedule.strategy).ahead;
+    ahead = static_cast<int>(std::clamp<long>(std::lround(planes), 1, kMostAheadChosen));
+    while (ahead > 1 && !is_legal(check(context.footprint, schedule, context.target, context.extent)))
+        --ahead;
+}
+
+// Walks of which twice, three or four times or just as many blocks as the device runs at a time share the
+// grid evenly; then those of one block along the whole axis.
+std::vector<Schedule> share_out(const Schedule& schedule, const ChoiceContext& context) {
+    std::vector<int> lengths;
+    if (context.pins.planes) {
+        lengths = {*context.pins.planes};
+    } else {
+        const int walked = context.footprint.rank - 1;
+        std::int64_t tiles = 1;
+        for (int axis = 0; axis < walked; ++axis)
+            tiles *= (context.grid[axis] + schedule.tile(axis) - 1) / schedule.tile(axis);
+        const std::int64_t at_a_time = std::int64_t{context.target.sms} * std::max(1, schedule.min_blocks);
+        for (const int waves : {2, 3, 4, 1}) {
+            const std::int64_t parts = waves * at_a_time / tiles;
+            if (parts < 2) continue;
+            const int planes = static_cast<int>((context.grid[walked] + parts - 1) / parts);
+            if (std::ranges::find(lengths, planes) == lengths.end()) lengths.push_back(planes);
+        }
+        lengths.push_back(0);
+    }
+    std::vector<Schedule> all;
+    for (const int planes : lengths) {
+        all.push_back(schedule);
+        std::get<Stream>(all.back().strategy).planes = planes;
+    }
+    return all;
+}
+
+// With other planes on their way, and less unrolled.
+std::vector<Schedule> vary(const Schedule& schedule, const Pins& pins) {
+    std::vector<Schedule> others;
+    const auto add = [&](int Stream::* setting, int value) {
+        others.push_back(schedule);
+        std::get<Stream>(others.back().strategy).*setting = value;
+    };
+    for (const int ahead : {2, 4, 6})
+        if (!pins.ahead) add(&Stream::ahead, ahead);
+    if (!pins.unroll) add(&Stream::unroll, 1);
+    return others;
+}
+
+std::string describe(const Schedule& schedule, int rank) {
+    const Stream& walk = settings(schedule);
+    const std::string what = rank == 2 ? "row" : "plane";
+    std::string text =
+        walk.planes > 0 ? ", walking " + counted(walk.planes, what) : ", walking all " + what + "s";
+    text += ", " + counted(planes_ahead(schedule), what) + " ahead";
+    if (walk.unroll > 0) text += ", unrolled by " + std::to_string(walk.unroll);
+    return text;
+}
+
+}  // namespace
+
+StrategyKind stream_strategy() {
+    StrategyKind kind;
+    kind.name = "stream";
+    kind.title = "streaming along the slowest axis";
+    kind.neutral = Stream{};
+    kind.settings = {
+        {Setting::planes, setting_in<Stream, &Stream::planes>,
+         "only stream walks planes; a {} schedule has none to count"},
+        {Setting::ahead, setting_in<Stream, &Stream::ahead>,
+         "only stream has planes on their way ahead of the one that is computed"},
+        {Setting::unroll, setting_in<Stream, &Stream::unroll>, "only stream has turns of a walk to unroll"},
+        {Setting::padding, setting_in<Stream, &Stream::padding>, kNoRowsToPad}};
+    kind.refusals = kStagedRefusals;
+    kind.walks = true;
+    kind.check = check_walk;
+    kind.registers = estimate;
+    kind.stage = stage;
+    kind.loads = loads;
+    kind.staged = "the ring of planes";
+    kind.alignment = kLineBytes;
+    kind.pads_whole_vectors = true;
+    kind.taken_per_cell = taken_per_cell;
+    kind.latency = latency;
+    kind.is_likely = is_likely;
+    kind.cells = cells;
+    kind.threads = threads;
+    kind.least_registers = [](const Schedule&) { return kFewWhereStaged; };
+    kind.easy_registers = register_limit;
+    kind.tightest = kTightest;
+    kind.settle = fetch_ahead;
+    kind.share_out = share_out;
+    kind.vary = vary;
+    kind.reason = [](const Footprint&, const Schedule& schedule) {
+        return "planes arrive in shared memory, " + grouped(planes_ahead(schedule)) +
+               " on their way; cells along the walk wait in registers";
+    };
+    kind.describe = describe;
+    return kind;
+}
+
+}  // namespace halo::schedule
