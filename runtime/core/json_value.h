@@ -23,6 +23,15 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// The types as which a value can be read.
+template <class Type>
+inline constexpr bool is_readable = (std::integral<Type> && !std::same_as<Type, char>) || std::same_as<Type, double> ||
+                                    std::same_as<Type, std::string>;
+template <class Item>
+inline constexpr bool is_readable<std::vector<Item>> = is_readable<Item>;
+template <class Item, std::size_t Count>
+inline constexpr bool is_readable<std::array<Item, Count>> = is_readable<Item>;
+
 class Value {
 public:
     using Member = std::pair<std::string, Value>;
@@ -98,14 +107,17 @@ public:
             result[i] = at(i).get<Item>();
     }
     template <class Type>
-        requires(!std::same_as<Type, char> && requires(const Value& value, Type& to) { value.read(to); })
+        requires(is_readable<Type>)
     operator Type() const {
         return get<Type>();
     }
 
     // ---- making
 
-    Value& operator[](std::string_view name);  // null becomes an object; a member that is not there, null
+    // Null becomes an object; a member that is not there, null. A literal has an overload of its own: beside the
+    // conversions to numbers, a string_view alone would be ambiguous with the built-in number[pointer].
+    Value& operator[](std::string_view name);
+    Value& operator[](const char* name) { return (*this)[std::string_view(name)]; }
     void push_back(Value item);                // null becomes a list
     // At the end of a list, or of an object by that name, of which there may be one: the last one counts.
     Value& append(const std::string& name, Value item);
