@@ -8,15 +8,16 @@
 #include <map>
 
 #include "compiler/kernel/verify.h"
-#include "compiler/lower/cell.h"
-#include "compiler/lower/halo_kernel.h"
 #include "compiler/lower/lower.h"
-#include "compiler/lower/plan.h"
-#include "compiler/lower/points.h"
-#include "compiler/lower/reduce.h"
-#include "compiler/lower/regions.h"
-#include "compiler/lower/strategy.h"
-#include "compiler/lower/table_sums.h"
+#include "compiler/lower/shared/cell.h"
+#include "compiler/lower/shared/columns.h"
+#include "compiler/lower/shared/halo_kernel.h"
+#include "compiler/lower/shared/plan.h"
+#include "compiler/lower/shared/points.h"
+#include "compiler/lower/shared/reduce.h"
+#include "compiler/lower/shared/regions.h"
+#include "compiler/lower/shared/strategy.h"
+#include "compiler/lower/shared/table_sums.h"
 
 namespace halo::lower {
 namespace {
@@ -278,8 +279,8 @@ private:
 };
 
 // The kernels of computed columns, before those of the step.
-void add_column_kernels(const ir::Program& program, const ProgramLayout& layout, Names& kernel_names,
-                        Lowered& lowered) {
+void add_column_loops(const ir::Program& program, const ProgramLayout& layout, Names& kernel_names,
+                      Lowered& lowered) {
     for (std::uint32_t t = 0; t < program.tables.size(); ++t) {
         const ir::Table& table = program.tables[t];
         if (!has_computed_columns(table)) continue;
@@ -360,7 +361,7 @@ Lowered lower_cpu(const ir::Program& program) {
     Names kernel_names;
     HaloKernels halo_kernels(program, layout, Machine::cpu, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
-    add_column_kernels(program, layout, kernel_names, lowered);
+    add_column_loops(program, layout, kernel_names, lowered);
     for (const StageView& stage : views.stages) {
         Context context(stage, layout, roles_of(stage));
         StrategyResult result = is_at_points(stage) ? lower_points_cpu(context) : CpuLoops(context).lower();

@@ -10,7 +10,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
-#include "compiler/lower/notes.h"
+#include "compiler/lower/shared/notes.h"
 #include "compiler/schedule/plan.h"
 #include "runtime/core/launch_plan.h"
 

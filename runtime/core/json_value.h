@@ -25,8 +25,8 @@ public:
 
 // The types as which a value can be read.
 template <class Type>
-inline constexpr bool is_readable = (std::integral<Type> && !std::same_as<Type, char>) || std::same_as<Type, double> ||
-                                    std::same_as<Type, std::string>;
+inline constexpr bool is_readable = (std::integral<Type> && !std::same_as<Type, char>) ||
+                                    std::same_as<Type, double> || std::same_as<Type, std::string>;
 template <class Item>
 inline constexpr bool is_readable<std::vector<Item>> = is_readable<Item>;
 template <class Item, std::size_t Count>
@@ -114,11 +114,11 @@ public:
 
     // ---- making
 
-    // Null becomes an object; a member that is not there, null. A literal has an overload of its own: beside the
-    // conversions to numbers, a string_view alone would be ambiguous with the built-in number[pointer].
+    // Null becomes an object; a member that is not there, null. A literal has an overload of its own: beside
+    // the conversions to numbers, a string_view alone would be ambiguous with the built-in number[pointer].
     Value& operator[](std::string_view name);
     Value& operator[](const char* name) { return (*this)[std::string_view(name)]; }
-    void push_back(Value item);                // null becomes a list
+    void push_back(Value item);  // null becomes a list
     // At the end of a list, or of an object by that name, of which there may be one: the last one counts.
     Value& append(const std::string& name, Value item);
 

@@ -1,4 +1,4 @@
-#include "compiler/lower/host_scalar.h"
+#include "compiler/lower/shared/host_scalar.h"
 
 #include "catch.h"
 #include "compiler/support/error.h"

@@ -1,4 +1,4 @@
-#include "compiler/lower/names.h"
+#include "compiler/lower/shared/names.h"
 
 #include "catch.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/lower/stage_view.h"
+#include "compiler/lower/shared/stage_view.h"
 
 #include "catch.h"
 #include "compare_engines.h"

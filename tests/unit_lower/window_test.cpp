@@ -1,4 +1,4 @@
-#include "compiler/lower/window.h"
+#include "compiler/lower/shared/window.h"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // `haloc emit --annotate`: comments that lead from the CUDA back to the lines of the spec.
 #pragma once
 
-#include "compiler/lower/notes.h"
+#include "compiler/lower/shared/notes.h"
 #include "compiler/support/source.h"
 
 namespace halo::driver {

@@ -8,7 +8,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/console/progress.h"
-#include "compiler/lower/storage.h"
+#include "compiler/lower/shared/storage.h"
 #include "compiler/passes/part.h"
 #include "compiler/support/error.h"
 #include "runtime/core/error.h"

@@ -13,9 +13,9 @@
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/console/stopwatch.h"
 #include "compiler/ir/interpreter.h"
-#include "compiler/lower/host_scalar.h"
-#include "compiler/lower/points.h"
-#include "compiler/lower/storage.h"
+#include "compiler/lower/shared/host_scalar.h"
+#include "compiler/lower/shared/points.h"
+#include "compiler/lower/shared/storage.h"
 #include "runtime/core/element.h"
 #include "runtime/core/points.h"
 

@@ -6,7 +6,7 @@
 
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/groups.h"
-#include "compiler/lower/storage.h"
+#include "compiler/lower/shared/storage.h"
 #include "compiler/passes/part.h"
 #include "runtime/io/photo.h"
 

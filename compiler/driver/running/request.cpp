@@ -10,7 +10,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/until_check.h"
-#include "compiler/lower/host_scalar.h"
+#include "compiler/lower/shared/host_scalar.h"
 
 namespace halo::driver {
 

@@ -7,8 +7,8 @@
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/table_data.h"
 #include "compiler/ir/analysis.h"
-#include "compiler/lower/host_scalar.h"
-#include "compiler/lower/storage.h"
+#include "compiler/lower/shared/host_scalar.h"
+#include "compiler/lower/shared/storage.h"
 #include "compiler/support/error.h"
 #include "runtime/core/element.h"
 

@@ -1,0 +1,362 @@
+// direct: each thread computes a small box of cells. With one cell a thread its neighbours are read where
+// they are used; with more, the thread's window is loaded to registers first, in vectors, and all cells are
+// computed from it.
+#include <algorithm>
+
+#include "compiler/lower/direct/direct.h"
+#include "compiler/lower/shared/cell.h"
+#include "compiler/lower/shared/reduce.h"
+#include "compiler/lower/shared/regions.h"
+#include "compiler/lower/shared/strategy.h"
+#include "compiler/lower/shared/window.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Block;
+using kernel::Expr;
+using kernel::Type;
+
+class Direct {
+public:
+    Direct(Context& context, const schedule::Schedule& schedule, Images& images)
+        : context_(context),
+          schedule_(schedule),
+          images_(images),
+          low_(context.stage().low()),
+          high_(context.stage().high()) {}
+
+    StrategyResult lower() {
+        if (context_.stage().in_place != nullptr) return change_in_place();
+        static constexpr const char* kCellConstants[] = {"kCellsX", "kCellsY", "kCellsZ"};
+        for (int axis = 0; axis < 3; ++axis) {
+            cells_[axis] = axis < context_.rank() ? schedule_.cells[axis] : 1;
+            result_.tile[axis] = axis < context_.rank() ? schedule_.tile(axis) : 1;
+        }
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            counts_[axis] = named_constant(function(), kCellConstants[axis], cells_[axis]);
+        }
+        first_ = declare_first_cell(context_, schedule_, counts_, function());
+        Block work;
+        if (cells_ == std::array<int, 3>{1, 1, 1}) {
+            single_cell(work);
+        } else {
+            declare_offsets(work);
+            for (const Read& read : context_.stage().reads)
+                load_window(read, work);
+            compute(work);
+        }
+        images_.append(context_, first_, cells_, {1, 1, 1}, work);
+        guard(std::move(work));
+        return std::move(result_);
+    }
+
+private:
+    kernel::KernelFunction& function() { return result_.function; }
+    Block& body() { return result_.function.body; }
+    Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
+    Type value_type(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+
+    // Threads past the grid have nothing to do; where a block reduces they must still come to its barriers.
+    void guard(Block work) {
+        Expr outside, inside;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            outside = outside || first_[axis] >= context_.extent(axis);
+            inside = inside && first_[axis] < context_.extent(axis);
+        }
+        if (context_.stage().reductions.empty()) {
+            body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
+            body().push_back(kernel::BlankLine{});
+            append(body(), std::move(work));
+            return;
+        }
+        body().push_back(kernel::BlankLine{});
+        begin_reductions(context_, body());
+        body().push_back(kernel::If{inside, std::move(work), {}});
+        finish_reductions(context_, body());
+    }
+
+    // ---- a statement that changes its level in place: one cell a thread, of those that the statement is for
+
+    StrategyResult change_in_place() {
+        const ir::Assign& assign = *context_.stage().in_place;
+        std::array<Expr, 3> begin{0, 0, 0};
+        Expr outside;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            result_.tile[axis] = schedule_.threads[axis];
+            begin[axis] = region_bounds(context_, assign.region, axis).begin;
+        }
+        first_ = declare_first_cell(context_, schedule_, counts_, function(), begin);
+        for (int axis = 0; axis < context_.rank(); ++axis)
+            outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
+        body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
+        body().push_back(kernel::BlankLine{});
+        const Expr at = declare_place(context_, first_, body());
+        InPlaceCell cell = lower_in_place(context_, sources_at(context_, first_, at), body());
+        cell.body.push_back(
+            kernel::Assign{context_.element(context_.stage().writes.front().level, at), cell.value});
+        images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, cell.body);
+        if (cell.inside.has_value()) {
+            body().push_back(kernel::If{cell.inside, std::move(cell.body), {}});
+        } else {
+            append(body(), std::move(cell.body));
+        }
+        return std::move(result_);
+    }
+
+    // ---- one cell a thread
+    // -------------------------------------------------------------------------------------
+
+    void single_cell(Block& work) {
+        const Expr at = declare_place(context_, first_, work);
+        const CellValues values = lower_cell(context_, sources_at(context_, first_, at), work);
+        store_cell(context_, first_, at, values, work);
+        reduce_cell(context_, values, Expr(), work);
+    }
+
+    // ---- a box of cells a thread
+    // -------------------------------------------------------------------------------
+
+    int window_extent(int axis) const { return cells_[axis] + high_[axis] - low_[axis]; }
+
+    // Offsets of the window's rows and planes. The last threads' windows may reach past the halo: there the
+    // last row is read again, and what is computed from it is not stored.
+    void declare_offsets(Block& work) {
+        const bool tables = window_extent(1) > 1 || window_extent(2) > 1;
+        if (!tables) return;
+        work.push_back(kernel::Comment{"Where the rows of this thread's window start."});
+        if (window_extent(1) > 1) declare_table("row", "y", 1, context_.pitch(), work);
+        if (window_extent(2) > 1) declare_table("plane", "z", 2, context_.slice(), work);
+        work.push_back(kernel::BlankLine{});
+    }
+
+    void declare_table(const char* name, const char* var, int axis, const Expr& stride, Block& work) {
+        const Expr count = counts_[axis] + (high_[axis] - low_[axis]);
+        Expr index = first_[axis] + (kernel::variable(var, Type::i32) + low_[axis]);
+        if (cells_[axis] > 1) {
+            index = kernel::min(index, context_.extent(axis) + (context_.layout().halo[axis][1] - 1));
+        }
+        if (stride.type() == Type::i32) index = kernel::convert(index, Type::i64);
+        work.push_back(kernel::DeclareArray{Type::i64, name, {count}});
+        const Expr entry = kernel::element(name, {kernel::variable(var, Type::i32)}, Type::i64);
+        append(work, loop_over(var, count, {kernel::Assign{entry, index * stride}}));
+    }
+
+    // Elements from cell (0,0,0) to the thread's first cell along x in a row of the window.
+    Expr row_offset(const Expr& window_y, const Expr& window_z) {
+        Expr offset;
+        const auto add = [&](const Expr& part) { offset = offset.has_value() ? offset + part : part; };
+        if (context_.rank() > 2) {
+            add(window_extent(2) > 1 ? kernel::element("plane", {window_z}, Type::i64)
+                                     : first_[2] * context_.slice());
+        }
+        if (context_.rank() > 1) {
+            add(window_extent(1) > 1 ? kernel::element("row", {window_y}, Type::i64)
+                                     : kernel::convert(first_[1], Type::i64) * context_.pitch());
+        }
+        add(first_[0]);
+        return offset;
+    }
+
+    std::string window_name(const Level& level) { return context_.local(context_.label(level) + "_cells"); }
+
+    // The window's element; dimensions of one are left out.
+    Expr window_element(const Read& read, const Expr& z, const Expr& y, const Expr& x) {
+        std::vector<Expr> indices;
+        if (read_extent(read, 2) > 1) indices.push_back(z);
+        if (read_extent(read, 1) > 1) indices.push_back(y);
+        indices.push_back(x);
+        return kernel::element(window_name(read.level), std::move(indices), value_type(read.level));
+    }
+
+    int read_extent(const Read& read, int axis) const {
+        return cells_[axis] + read.high[axis] - read.low[axis];
+    }
+
+    void load_window(const Read& read, Block& work) {
+        const Sides beside = sides(read, cells_[0]);
+        std::vector<Expr> dims;
+        for (int axis : {2, 1}) {
+            if (read_extent(read, axis) > 1)
+                dims.push_back(counts_[axis] + (read.high[axis] - read.low[axis]));
+        }
+        dims.push_back(counts_[0] + (beside.left + beside.right));
+        work.push_back(
+            kernel::DeclareArray{value_type(read.level), window_name(read.level), std::move(dims)});
+        for (const RowBlock& rows : row_blocks(read, cells_))
+            load_rows(read, beside, rows, work);
+    }
+
+    // One block of rows: loops over its rows, where there are several, around the loads of a row.
+    void load_rows(const Read& read, const Sides& beside, const RowBlock& rows, Block& work) {
+        const auto coordinate = [](const std::pair<int, int>& range, const char* var) {
+            return range.second - range.first > 1 ? kernel::variable(var, Type::i32) : Expr(range.first);
+        };
+        const Expr y = coordinate(rows.y, "y"), z = coordinate(rows.z, "z");
+        Block loads;
+        load_row(read, beside, rows, y, z, loads);
+        if (rows.y.second - rows.y.first > 1) {
+            loads = {
+                kernel::For{"y", rows.y.first, rows.y.second, 1, kernel::Unroll::full, std::move(loads)}};
+        }
+        if (rows.z.second - rows.z.first > 1) {
+            loads = {
+                kernel::For{"z", rows.z.first, rows.z.second, 1, kernel::Unroll::full, std::move(loads)}};
+        }
+        append(work, std::move(loads));
+    }
+
+    void load_row(const Read& read, const Sides& beside, const RowBlock& rows, const Expr& y, const Expr& z,
+                  Block& loads) {
+        const Type type = type_of(read.level);
+        const int components = ir::interleave(context_.program(), read.level.field).count();
+        const Expr offset = row_offset(y + (read.low[1] - low_[1]), z + (read.low[2] - low_[2]));
+        const int vector = cells_[0];
+        if (rows.left == 0 && rows.right == 0) {
+            load_cells(read, window_element(read, z, y, beside.left), context_.array(read.level),
+                       context_.place(read.level, offset), loads);
+            return;
+        }
+        // A single row's pointer stands beside others; inside a loop it has a scope of its own.
+        const bool in_loop = rows.y.second - rows.y.first > 1 || rows.z.second - rows.z.first > 1;
+        const std::string wanted = context_.label(read.level) + "_row";
+        const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
+        loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
+        const auto load_one = [&](int x) {
+            loads.push_back(kernel::Assign{
+                window_element(read, z, y, beside.left + x),
+                loaded(kernel::element(name, {x * components}, type), context_.stage().field(read.level))});
+        };
+        // A row that needs fewer neighbours than the window is wide loads only those.
+        const auto side = [&](int count, bool vectors, int begin, int direction) {
+            for (int done = 0; done < count; done += vectors ? vector : 1) {
+                const int x = direction < 0 ? begin - done - (vectors ? vector : 1) : begin + done;
+                if (vectors) {
+                    load_cells(read, window_element(read, z, y, beside.left + x), name, x, loads);
+                } else {
+                    load_one(x);
+                }
+            }
+        };
+        side(rows.left, beside.left_vectors, 0, -1);
+        load_cells(read, window_element(read, z, y, beside.left), name, 0, loads);
+        side(rows.right, beside.right_vectors, vector, 1);
+    }
+
+    void load_cells(const Read& read, Expr to, const std::string& array, Expr offset, Block& loads) {
+        const Type type = type_of(read.level);
+        if (cells_[0] == 1) {
+            loads.push_back(
+                kernel::Assign{std::move(to), loaded(kernel::element(array, {std::move(offset)}, type),
+                                                     context_.stage().field(read.level))});
+        } else {
+            loads.push_back(kernel::LoadVector{
+                std::move(to), kernel::address_of(array, std::move(offset), type), cells_[0]});
+        }
+    }
+
+    Expr loop_variable(int axis) const {
+        static constexpr const char* kNames[] = {"x", "y", "z"};
+        return cells_[axis] > 1 ? kernel::variable(kNames[axis], Type::i32) : Expr(0);
+    }
+
+    void compute(Block& work) {
+        const std::array<Expr, 3> loop{loop_variable(0), loop_variable(1), loop_variable(2)};
+        CellSources sources;
+        for (int axis = 0; axis < context_.rank(); ++axis)
+            sources.index[axis] = first_[axis] + loop[axis];
+        sources.load = [&](const Level& level, const ir::Offset& shift) {
+            const auto& reads = context_.stage().reads;
+            const Read& read = *std::find_if(reads.begin(), reads.end(),
+                                             [&](const Read& each) { return each.level == level; });
+            const Sides beside = sides(read, cells_[0]);
+            return window_element(read, loop[2] + (shift[2] - read.low[2]),
+                                  loop[1] + (shift[1] - read.low[1]), loop[0] + (shift[0] + beside.left));
+        };
+        Block cell;
+        const CellValues values = lower_cell(context_, sources, cell);
+        Block row;
+        for (const Write& write : context_.stage().writes) {
+            row.push_back(kernel::DeclareArray{type_of(write.level), result_name(write), {counts_[0]}});
+            cell.push_back(
+                kernel::Assign{kernel::element(result_name(write), {loop[0]}, type_of(write.level)),
+                               stored_value(context_.stage(), write, values)});
+        }
+        reduce_cell(context_, values, inside_grid(sources.index), cell);
+        append(row, loop_over("x", counts_[0], std::move(cell)));
+        for (const Write& write : context_.stage().writes)
+            store_row(write, loop, row);
+        work.push_back(kernel::BlankLine{});
+        append(work, loop_over("z", counts_[2], loop_over("y", counts_[1], std::move(row))));
+    }
+
+    std::string result_name(const Write& write) {
+        return context_.local(context_.label(write.level) + "_result");
+    }
+
+    Expr inside_grid(const std::array<Expr, 3>& index) {
+        Expr inside;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            if (cells_[axis] > 1) inside = inside && index[axis] < context_.extent(axis);
+        }
+        return inside;
+    }
+
+    void store_row(const Write& write, const std::array<Expr, 3>& loop, Block& row) {
+        const Type type = type_of(write.level);
+        const std::string array = context_.array(write.level);
+        Expr in_row;
+        for (int axis = 1; axis < context_.rank(); ++axis) {
+            const auto [low, high] = store_bounds(context_, write, axis);
+            const Expr index = first_[axis] + loop[axis];
+            if (low) in_row = in_row && index >= low;
+            if (high || cells_[axis] > 1) in_row = in_row && index < context_.extent(axis) - high;
+        }
+        const Expr offset = row_offset(loop[1] - low_[1], loop[2] - low_[2]);
+        const auto [low, high] = store_bounds(context_, write, 0);
+        const auto bounded = [&](const Expr& first, bool all) {
+            Expr inside;
+            if (low) inside = first >= low;
+            const Expr end = context_.extent(0) - high;
+            if (high || cells_[0] > 1) inside = inside && (all ? first + counts_[0] <= end : first < end);
+            return inside;
+        };
+        Block store;
+        if (cells_[0] == 1) {
+            store = {kernel::Assign{context_.element(write.level, offset),
+                                    kernel::element(result_name(write), {0}, type)}};
+            if (const Expr inside = bounded(first_[0], false))
+                store = {kernel::If{inside, std::move(store), {}}};
+        } else {
+            const Expr x = kernel::variable("x", Type::i32);
+            Block one{kernel::If{bounded(first_[0] + x, false),
+                                 {kernel::Assign{kernel::element(array, {offset + x}, type),
+                                                 kernel::element(result_name(write), {x}, type)}},
+                                 {}}};
+            store = {
+                kernel::If{bounded(first_[0], true),
+                           {kernel::StoreVector{kernel::address_of(array, offset, type),
+                                                kernel::element(result_name(write), {0}, type), cells_[0]}},
+                           loop_over("x", counts_[0], std::move(one))}};
+        }
+        if (in_row) store = {kernel::If{in_row, std::move(store), {}}};
+        append(row, std::move(store));
+    }
+
+    Context& context_;
+    const schedule::Schedule& schedule_;
+    Images& images_;
+    const ir::Offset low_, high_;
+    StrategyResult result_;
+    std::array<int, 3> cells_{1, 1, 1};
+    std::array<Expr, 3> counts_{1, 1, 1};
+    std::array<Expr, 3> first_;
+};
+
+}  // namespace
+
+StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule, Images& images) {
+    return Direct(context, schedule, images).lower();
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,13 @@
+// direct: a thread computes a box of neighbouring cells from registers; neighbours come through the caches.
+#pragma once
+
+#include "compiler/lower/shared/strategy.h"
+
+namespace halo::lower {
+
+StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule, Images& images);
+
+// Where the stage sums over tables.
+StrategyResult lower_table(Context& context, const schedule::Schedule& schedule, Images& images);
+
+}  // namespace halo::lower

@@ -1,0 +1,300 @@
+// What the parts of a resident kernel share: its names, where a cell lies, and the cells around a block's
+// box.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "compiler/lower/resident/resident.h"
+#include "compiler/lower/shared/register_array.h"
+#include "compiler/lower/shared/window.h"
+
+namespace halo::lower {
+
+class ResidentBlock {
+public:
+    ResidentBlock(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
+                  const schedule::ResidentSchedule& schedule, const schedule::ResidentShape& shape,
+                  int levels)
+        : context_(context),
+          views_(views),
+          pipeline_(pipeline),
+          schedule_(schedule),
+          shape_(shape),
+          levels_(levels) {}
+
+protected:
+    using Block = kernel::Block;
+    using Expr = kernel::Expr;
+    using Type = kernel::Type;
+    using ResidentBox = schedule::ResidentBox;
+    using Place = std::array<Expr, 3>;
+
+    struct Kept {  // the names of a box's things
+        std::string box, place;
+        std::string around;  // places of the cells around
+        std::string source;  // where the words come from that hold them
+        std::string exchange, blocks;
+        std::string sends, unit;  // which rows are sent, and the first one's unit
+        std::string side_sends;
+        std::array<std::string, 2> side_units;
+        Expr half;
+        int number = -1;  // of its exchange
+    };
+
+    // How cells are sent together (resident_exchange.cpp).
+    struct Units {
+        struct Piece {
+            int offset = 0, words = 2;
+        };
+        bool of_sides = false;    // past the faces of the first axis; else rows past the others
+        bool has_threes = false;  // a pair of words has three values, else one of eight bytes or two
+        int cells = 1, words = 1;
+        int in_row = 1, in_block = 0;  // units
+        std::vector<Piece> pieces;
+    };
+
+    // A level's cells that a thread has in registers: its own, and those around them that it reads.
+    struct Window {
+        RegisterArray array;
+        Read read;  // of all stages
+        Sides beside;
+    };
+
+    static Expr variable(const std::string& name) { return kernel::variable(name, Type::i32); }
+    static Expr truth(const char* name) { return kernel::variable(name, Type::boolean); }
+    static Expr as_int(const Expr& value) { return kernel::convert(value, Type::i32); }
+
+    Block& body() { return result_.kernel.function.body; }
+    int rank() const { return context_.rank(); }
+    std::string word(ir::FieldId field) const { return context_.program()[field].name; }
+    Type type_of(ir::FieldId field) const { return kernel_type(context_.program()[field].type); }
+    int cells(int axis) const { return schedule_.cells[static_cast<std::size_t>(axis)]; }
+    bool is_whole(int axis) const { return schedule_.is_whole[static_cast<std::size_t>(axis)]; }
+    Expr size(int axis) const { return is_whole(axis) ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]); }
+    // Of a row's last thread, where it has fewer cells of the grid than others; else 0.
+    int rest() const { return schedule_.row_rest; }
+    // Cells of a row, with all of its last thread; behind them lie those past the grid's end.
+    Expr row_size() const { return rest() > 0 ? variable("row_i") : size(0); }
+    Expr origin(int axis) const { return variable(kOrigins[axis]); }
+    Expr inner(int axis) const { return variable(kInner[axis]); }  // the thread's first cell in the box
+    Expr inner(int axis, int axes) const { return axis < axes ? inner(axis) : Expr(0); }
+    Expr loop(int axis) const { return cells(axis) > 1 ? variable(kLoops[axis]) : Expr(0); }
+    Expr in_box(int axis) const { return inner(axis) + loop(axis); }
+
+    void declare(Block& block, const std::string& name, const Expr& value, Type type = Type::i32) {
+        block.push_back(kernel::Declare{type, name, value});
+    }
+
+    // ---- places
+    // ------------------------------------------------------------------------------------------------------
+
+    static Expr place_in(const ResidentBox& box, const Place& at) {
+        return (at[2] * box.padded[1] + at[1]) * box.padded[0] + at[0];
+    }
+
+    // Of one of the thread's cells, or one around them, in a slot of its box.
+    Expr place_near(const ResidentBox& box, const Place& cell) const {
+        return variable(kept_.at(box.field).place) + place_in(box, cell);
+    }
+
+    Expr grid_place(const Place& cell) {
+        Expr at = variable("first");
+        if (rank() == 3) at = at + cell[2] * as_int(context_.slice());
+        return at + cell[1] * context_.pitch() + cell[0];
+    }
+    Expr grid_place() { return grid_place({loop(0), loop(1), loop(2)}); }
+
+    // Whether there are cells there of the grid, which may end within the box; empty where there always are.
+    Expr is_in_grid(int axis) const { return is_whole(axis) ? Expr() : in_box(axis) < size(axis); }
+    Expr is_thread_in_row() const { return is_whole(0) ? Expr() : inner(0) < size(0); }
+    Expr is_row_in_grid() const {
+        Expr inside;
+        for (int axis = 1; axis < rank(); ++axis)
+            if (!is_whole(axis)) inside = inside && is_in_grid(axis);
+        return inside;
+    }
+    static Block if_so(const Expr& condition, Block then) {
+        if (!condition.has_value()) return then;
+        return {kernel::If{condition, std::move(then), {}}};
+    }
+    Block in_grid(Block inner_body) const {
+        return if_so(is_in_grid(0) && is_row_in_grid(), std::move(inner_body));
+    }
+
+    // `place` in a slot that starts at `slot`.
+    Expr element(const ResidentBox& box, const Expr& slot, const Expr& place) const {
+        return kernel::element(kept_.at(box.field).box, {slot + place}, type_of(box.field));
+    }
+    Expr address(const ResidentBox& box, const Expr& slot, const Expr& place) const {
+        return kernel::address_of(kept_.at(box.field).box, slot + place, type_of(box.field));
+    }
+
+    Block over_cells(Block inner_body) const {
+        for (int axis = 0; axis < 3; ++axis)
+            inner_body = loop_over(kLoops[axis], cells(axis), std::move(inner_body));
+        return inner_body;
+    }
+
+    int history(const ResidentBox& box) const {
+        return box.role == ir::Role::state ? context_.program()[box.field].history : 0;
+    }
+
+    std::string slot_name(const ResidentBox& box, int time) {
+        return context_.local(word(box.field) + "_at" + time_word(time));
+    }
+    static std::string time_word(int time) {
+        return time == 1   ? "_next"
+               : time == 0 ? "_now"
+                           : "_before" + (time < -1 ? std::to_string(-time) : "");
+    }
+
+    Expr slot(const ResidentBox& box, int time) {
+        return box.slots > 1 ? variable(slot_name(box, time)) : Expr(0);
+    }
+
+    int written_time(const ResidentBox& box) const { return box.role == ir::Role::state ? 1 : 0; }
+
+    Level written_level(const ResidentBox& box) const { return {box.field, written_time(box)}; }
+
+    // Where a level lies before the first step.
+    static Expr first_slot(const ResidentBox& box, int time) {
+        return kernel::int_literal((time + box.back) * box.cells, Type::i32);
+    }
+
+    Expr half(const ResidentBox& box) const {
+        return kernel::convert(variable("tag") % 2, Type::i64) * kept_.at(box.field).half;
+    }
+
+    // ---- what a thread has in registers (resident_window.cpp)
+    // ----------------------------------------------------------------------------------------------
+
+    static constexpr int kLanes = 32;
+    // Neighbours along the first axis are in neighbouring lanes, but where a warp or a row ends.
+    bool has_lanes() const { return schedule_.threads[0] > 1 && cells(0) > 1; }
+    // A warp ends within no row.
+    bool has_whole_rows() const { return kLanes % schedule_.threads[0] == 0; }
+    // All lanes of the last warp are there.
+    bool has_whole_warps() const { return schedule_.all_threads() % kLanes == 0; }
+    void declare_lanes();
+    // Where the grid may end within the thread's own cells.
+    void declare_ends();
+
+    // The levels that stay from step to step: those of the states.
+    void declare_windows();
+    // The others, which a step makes or reads anew.
+    void declare_windows_of_step(Block& step);
+    // A level's cell, counted from the thread's first.
+    Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
+    // What a stage reads of a level and the thread does not have, from shared memory: before its first plane,
+    // and during each.
+    void gather(const schedule::Pipeline::Use& use, Block& step);
+    void gather_next(const schedule::Pipeline::Use& use, Block& plane);
+    static Read read_of(const schedule::Pipeline::Use& use);
+    // A thread's own rows that lie past the grid's end show others.
+    void gather_past_end(const ResidentBox& box, const Level& level, Block& step);
+    // Threads beside read cells that are in none of a thread's outer rows.
+    bool needs_inner_rows(const ResidentBox& box) const;
+    // Levels become a step older.
+    void rotate(Block& step);
+
+    // ---- what blocks send each other (resident_exchange.cpp)
+    // ----------------------------------------------------------------------------------------------
+
+    Units units_of(const ResidentBox& box, bool of_sides) const;
+    int depth(const ResidentBox& box, int axis) const;
+    int words_of_block(const ResidentBox& box) const;
+    Expr word_in_half(const ResidentBox& box, const Units& units, const Units::Piece& piece,
+                      const Expr& unit) const;
+    void declare_blocks();
+    void declare_exchange(const ResidentBox& box);
+    // Which of the thread's cells others read.
+    void declare_sends(const ResidentBox& box);
+    void declare_targets(const ResidentBox& box, Block& step);
+    void send_row(const ResidentBox& box, Block& row);
+    void send_sides(const ResidentBox& box, Block& plane);
+
+    // ---- the cells around a box (resident_around.cpp)
+    // ----------------------------------------------------------------------------------------------
+
+    struct Slab {  // of the cells around a box, those past its two faces along an axis
+        int axis = 0;
+        std::array<int, 3> extent{1, 1, 1};  // of units
+        std::array<bool, 3> is_wide{};       // reaches past the faces of this axis, too
+        bool is_beside = false;              // of those, what is past the faces of the first axis
+        bool is_exchanged = false;           // has cells that other blocks send
+        int unit = 1;                        // cells, neighbours along the first axis or the second
+        int along = 0;                       // which
+        int count = 1, passes = 1;
+        int first = 0;                     // of its passes
+        std::vector<Units::Piece> pieces;  // that a pass looks at
+        std::vector<int> looks;            // the first of each: pairs first, then single words
+    };
+    struct Slabs {
+        std::vector<Slab> all;
+        int passes = 0, pairs = 0, singles = 0;
+        bool has_pieces = false;  // units of several: a thread keeps a unit's number, else where its word is
+    };
+    Slabs slabs(const ResidentBox& box) const;
+    static constexpr int kNobody = -(1 << 30);  // instead of a unit: negative whatever is added to it
+    // Where this step's words are looked for.
+    std::string declare_looks(const ResidentBox& box, const Slabs& list, Block& step);
+    // Which of them are the thread's to fill, and what they hold before the first step.
+    void declare_around(const ResidentBox& box);
+    // Takes them from the exchange once all are there.
+    void receive(const ResidentBox& box, Block& step);
+    const ir::Face& face(const ResidentBox& box, int axis, int side) const {
+        return context_.program()[box.field].boundary[axis][side];
+    }
+
+    static constexpr const char* kOrigins[] = {"box_i", "box_j", "box_k"};
+    static constexpr const char* kSizes[] = {"size_i", "size_j", "size_k"};
+    static constexpr const char* kInner[] = {"in_i", "in_j", "in_k"};
+    static constexpr const char* kBlocks[] = {"blocks_i", "blocks_j", "blocks_k"};
+    static constexpr const char* kLoops[] = {"x", "y", "z"};
+
+    Context& context_;
+    const StageViews& views_;
+    const schedule::Pipeline& pipeline_;
+    const schedule::ResidentSchedule& schedule_;
+    const schedule::ResidentShape& shape_;
+    const int levels_;
+    std::map<ir::FieldId, Kept> kept_;
+    std::map<Level, Window> windows_;
+    ResidentResult result_;
+
+private:
+    Window& window(const Level& level);
+    void add_window(const Level& level, const std::vector<ir::Offset>& offsets);
+    struct Rows {  // of a plane
+        std::array<int, 2> y{0, 0};
+        int left = 0, right = 0;  // cells beside the thread's that are read
+    };
+    std::vector<Rows> rows_of(const Read& read, int planes) const;
+    void gather_plane(const Read& read, int planes, const Expr& z, Block& step);
+    void load_rows(const ResidentBox& box, const Level& level, const Expr& z, const std::array<int, 2>& y,
+                   Block& step);
+    void load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y, Block& loads);
+    void load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows, Block& step);
+    void load_past_end(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
+                       const std::array<int, 2>& x, Block& loads);
+
+    Expr all_units(const ResidentBox& box, const Units& units) const;
+    Expr is_read(const ResidentBox& box, int axis, int side);
+    std::string target(const std::string& unit, const Units::Piece& piece);
+    Block send_unit(const ResidentBox& box, const Units& units, const std::string& unit, const Expr& after,
+                    const Expr& is_asked, const std::function<Expr(int)>& cell);
+
+    Expr unit_in(const Slab& slab, int axis) const;
+    Block around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces);
+    void note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
+                    Block& notes);
+    Block take(const ResidentBox& box, const Slab& slab, const Slabs& list);
+    void show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, bool has_pieces, Block& pass);
+    void load_shown(const ResidentBox& box, Block& pass);
+    void set_fixed(const ResidentBox& box, const Place& cell, Block& pass);
+    Expr is_past(const ResidentBox& box, int axis, int side, const Expr& cell);
+    Expr shown(const ResidentBox& box, int axis, Expr cell);
+};
+
+}  // namespace halo::lower

@@ -1,0 +1,267 @@
+#include <algorithm>
+
+#include "compiler/lower/resident/block.h"
+
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+
+namespace {
+
+class Resident : ResidentBlock {
+public:
+    using ResidentBlock::ResidentBlock;
+
+    ResidentResult lower() {
+        declare_block();
+        declare_boxes();
+        if (!result_.exchanges.empty()) declare_blocks();
+        declare_cells();
+        declare_windows();
+        for (const ResidentBox& box : shape_.boxes) {
+            load_own(box);
+            if (box.is_read_around()) declare_around(box);
+            if (box.is_exchanged) declare_sends(box);
+        }
+        body().push_back(kernel::Barrier{});
+        take_steps();
+        store_levels();
+        result_.kernel.dynamic_shared_bytes = shape_.shared_bytes;
+        for (int axis = 0; axis < 3; ++axis)
+            result_.kernel.tile[static_cast<std::size_t>(axis)] = schedule_.tile(axis);
+        return std::move(result_);
+    }
+
+private:
+    // ---- who does what
+    // -----------------------------------------------------------------------------------------------
+
+    void declare_block() {
+        body().push_back(kernel::Comment{"The block's box of the grid, and the thread's first cell in it."});
+        Expr thread = 0;
+        for (int axis = 2; axis >= 0; --axis) {
+            const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
+            if (threads > 1) thread = thread * threads + kernel::thread_index(axis);
+        }
+        declare(body(), "thread", thread);
+        for (int axis = 0; axis < rank(); ++axis) {
+            declare(body(), kOrigins[axis], kernel::block_index(axis) * schedule_.tile(axis));
+            if (!is_whole(axis))
+                declare(body(), kSizes[axis],
+                        kernel::min(context_.extent(axis) - origin(axis), schedule_.tile(axis)));
+            const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
+            declare(body(), kInner[axis], threads > 1 ? kernel::thread_index(axis) * cells(axis) : Expr(0));
+        }
+        declare_ends();
+        if (has_lanes()) declare_lanes();
+    }
+
+    void declare_boxes() {
+        body().push_back(kernel::BlankLine{});
+        for (const ResidentBox& box : shape_.boxes) {
+            Kept& kept = kept_[box.field];
+            if (box.slots == 0) continue;
+            kept.box = context_.local(word(box.field) + "_box");
+            const Type type = type_of(box.field);
+            const std::int64_t elements = box.cells * box.slots;
+            kernel::DeclareArray array{type, kept.box, {kernel::int_literal(elements, Type::i32)}};
+            array.memory = kernel::Memory::dynamic_shared;
+            array.offset = box.offset;
+            body().push_back(std::move(array));
+            if (box.is_exchanged) declare_exchange(box);
+        }
+        body().push_back(kernel::Comment{"What no cell of the grid is in holds zeros."});
+        for (const ResidentBox& box : shape_.boxes) {
+            if (box.slots == 0) continue;
+            const Type type = type_of(box.field);
+            body().push_back(
+                kernel::For{"index",
+                            variable("thread"),
+                            kernel::int_literal(box.cells * box.slots, Type::i32),
+                            schedule_.all_threads(),
+                            kernel::Unroll::none,
+                            {kernel::Assign{kernel::element(kept_[box.field].box, {variable("index")}, type),
+                                            kernel::real_literal(0, type)}}});
+        }
+        body().push_back(kernel::Barrier{});
+    }
+
+    void declare_cells() {
+        body().push_back(kernel::BlankLine{});
+        Place first;
+        for (int axis = 0; axis < rank(); ++axis)
+            first[static_cast<std::size_t>(axis)] = origin(axis) + inner(axis);
+        declare(body(), "first", as_int(context_.element_offset(first[0], first[1], first[2])));
+        for (const ResidentBox& box : shape_.boxes) {
+            if (box.slots == 0) continue;
+            Kept& kept = kept_[box.field];
+            kept.place = context_.local(word(box.field) + "_place");
+            Place place{0, 0, 0};
+            for (int axis = 0; axis < rank(); ++axis)
+                place[static_cast<std::size_t>(axis)] =
+                    inner(axis) + (axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)]);
+            declare(body(), kept.place, place_in(box, place));
+        }
+    }
+
+    // ---- the start
+    // ---------------------------------------------------------------------------------------------------
+
+    // Levels that come from memory: t, and before it t-1 ….
+    void load_own(const ResidentBox& box) {
+        if (box.role == ir::Role::intermediate) return;
+        Block loads;
+        const Expr place = box.slots > 0 ? place_near(box, {loop(0), loop(1), loop(2)}) : Expr();
+        for (int back = 0; back <= history(box); ++back) {
+            Expr value = context_.element({box.field, -back}, grid_place());
+            if (box.role == ir::Role::state) {
+                const Expr own = near({box.field, -back}, loop(2), loop(1), loop(0));
+                loads.push_back(kernel::Assign{own, value});
+                value = own;
+            }
+            if (box.slots > 0 && back <= box.back)
+                loads.push_back(kernel::Assign{element(box, first_slot(box, -back), place), value});
+        }
+        append(body(), over_cells(in_grid(std::move(loads))));
+    }
+
+    // ---- the steps
+    // ---------------------------------------------------------------------------------------------------
+
+    void take_steps() {
+        Block step;
+        for (const ResidentBox& box : shape_.boxes) {
+            if (box.slots <= 1) continue;
+            for (int time = -box.back; time <= 1; ++time)
+                declare(step, slot_name(box, time),
+                        (variable("step") + (time + box.back)) % box.slots *
+                            kernel::int_literal(box.cells, Type::i32));
+        }
+        const Expr tag = context_.steps_sent() + variable("step") + 1;
+        if (!result_.exchanges.empty()) declare(step, "tag", tag);
+        for (const ResidentBox& box : shape_.boxes)
+            if (box.is_exchanged) declare_targets(box, step);
+        declare_windows_of_step(step);
+        for (std::size_t index = 0; index < views_.stages.size(); ++index)
+            do_stage(index, step);
+        rotate(step);
+        body().push_back(kernel::BlankLine{});
+        body().push_back(
+            kernel::For{"step", 0, context_.launch_steps(), 1, kernel::Unroll::none, std::move(step)});
+    }
+
+    CellSources sources() {
+        CellSources sources;
+        for (int axis = 0; axis < 3; ++axis)
+            sources.index[static_cast<std::size_t>(axis)] =
+                axis < rank() ? origin(axis) + in_box(axis) : Expr(0);
+        sources.load = [this](const Level& level, const ir::Offset& offset) {
+            return near(level, loop(2) + offset[2], loop(1) + offset[1], loop(0) + offset[0]);
+        };
+        return sources;
+    }
+
+    void do_stage(std::size_t index, Block& step) {
+        const StageView& view = views_.stages[index];
+        context_.enter(view);
+        std::string written;
+        for (const Write& write : view.writes)
+            written += (written.empty() ? "" : " and ") + word(write.level.field);
+        step.push_back(kernel::BlankLine{});
+        step.push_back(kernel::Comment{"The next " + written + "."});
+        for (const schedule::Pipeline::Use& use : pipeline_.stages[index].uses)
+            gather(use, step);
+        Block cell, row;
+        const CellValues values = lower_cell(context_, sources(), cell);
+        // What is read may be overwritten by the next stage or step that comes.
+        bool is_shared =
+            std::ranges::any_of(pipeline_.stages[index].uses, [&](const schedule::Pipeline::Use& use) {
+                return shape_.box(use.field).role != ir::Role::input && read_of(use).at_offsets();
+            });
+        for (const Write& write : view.writes) {
+            const ResidentBox& box = shape_.box(write.level.field);
+            cell.push_back(kernel::Assign{near(written_level(box), loop(2), loop(1), loop(0)),
+                                          stored_value(view, write, values)});
+            is_shared = is_shared || box.slots > 0;
+        }
+        append(row, loop_over(kLoops[0], cells(0), std::move(cell)));
+        for (const Write& write : view.writes)
+            keep_row(shape_.box(write.level.field), row);
+        if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
+        Block plane;
+        for (const schedule::Pipeline::Use& use : pipeline_.stages[index].uses)
+            gather_next(use, plane);
+        append(plane, loop_over(kLoops[1], cells(1), std::move(row)));
+        for (const Write& write : view.writes)
+            if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
+        append(step, loop_over(kLoops[2], cells(2), std::move(plane)));
+        for (const Write& write : view.writes)
+            if (shape_.box(write.level.field).is_exchanged) receive(shape_.box(write.level.field), step);
+        if (is_shared) step.push_back(kernel::Barrier{});
+    }
+
+    // Whether others read the loops' row of the thread; empty where they read all.
+    Expr is_outer_row(const ResidentBox& box) const {
+        Expr outer;
+        for (int axis = 1; axis < rank(); ++axis) {
+            const int reach = box.reach[static_cast<std::size_t>(axis)];
+            if (reach == 0) continue;
+            if (cells(axis) <= 2 * reach) return {};
+            outer = outer || loop(axis) < reach || loop(axis) >= cells(axis) - reach;
+        }
+        return outer;
+    }
+
+    // Shows a row that is done to the block's other threads, and to other blocks.
+    void keep_row(const ResidentBox& box, Block& row) {
+        if (box.slots == 0) return;
+        const Level level = written_level(box);
+        const Expr at = slot(box, level.time);
+        const Expr own = near(level, loop(2), loop(1), 0);
+        const Expr place = place_near(box, {0, loop(1), loop(2)});
+        Block all;
+        if (cells(0) == 1) {
+            all.push_back(kernel::Assign{element(box, at, place), own});
+        } else {
+            all.push_back(kernel::StoreVector{address(box, at, place), own, cells(0), true});
+        }
+        // Where the grid ends, cells of others lie behind.
+        Expr is_kept = is_thread_in_row() && is_row_in_grid();
+        if (!needs_inner_rows(box)) is_kept = is_outer_row(box) && is_kept;
+        append(row, if_so(is_kept, std::move(all)));
+        if (box.is_exchanged) send_row(box, row);
+    }
+
+    // ---- the end
+    // -----------------------------------------------------------------------------------------------------
+
+    void store_levels() {
+        Block stores;
+        body().push_back(kernel::BlankLine{});
+        for (const ResidentBox& box : shape_.boxes) {
+            if (box.role != ir::Role::state) continue;
+            for (int back = 0; back <= history(box); ++back)
+                stores.push_back(kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
+                                                near({box.field, -back}, loop(2), loop(1), loop(0))});
+        }
+        append(body(), over_cells(in_grid(std::move(stores))));
+    }
+};
+
+}  // namespace
+
+std::vector<std::string> resident_roles() {
+    return {"thread",   "box_i",   "box_j", "box_k",       "size_i",   "size_j",   "size_k",
+            "in_i",     "in_j",    "in_k",  "first",       "index",    "pass",     "number",
+            "place",    "source",  "shows", "is_there",    "tag",      "step",     "is_end",
+            "is_first", "is_last", "came",  "block",       "blocks_i", "blocks_j", "blocks_k",
+            "unit",     "from",    "row_i", "lane_beside", "is_cut"};
+}
+
+ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
+                              const schedule::ResidentSchedule& schedule,
+                              const schedule::ResidentShape& shape, int levels) {
+    return Resident(context, views, pipeline, schedule, shape, levels).lower();
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,486 @@
+#include "compiler/lower/shared/cell.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "compiler/ir/in_place.h"
+#include "compiler/lower/shared/operations.h"
+#include "compiler/lower/shared/ranges.h"
+#include "compiler/lower/shared/regions.h"
+#include "compiler/lower/shared/repeated.h"
+#include "compiler/lower/shared/storage.h"
+#include "compiler/support/error.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Expr;
+using kernel::Type;
+
+class CellLowering {
+public:
+    CellLowering(Context& context, const CellSources& sources, const std::vector<ir::ExprId>& roots,
+                 kernel::Block& body)
+        : context_(context), program_(context.program()), sources_(sources), body_(&body) {
+        names_ = context.names();  // a scope inside the kernel's
+        count_uses(roots);
+        repeated_.emplace(program_, context.layout().shapes, uses_);
+    }
+
+    CellValues lower() {
+        CellValues values;
+        for (const ir::Assign* assign : context_.stage().assigns)
+            values.assigned.push_back(lower_assign(*assign));
+        for (const ir::Reduce* reduce : context_.stage().reductions) {
+            values.reduced.push_back(lower(reduce->value));
+            values.counted.push_back(inside(*reduce));
+        }
+        return values;
+    }
+
+    InPlaceCell lower_in_place() {
+        const ir::Assign& changing = *context_.stage().in_place;
+        for (const ir::Assign* assign : context_.stage().assigns)
+            if (assign != &changing) lower_assign(*assign);
+        InPlaceCell cell;
+        cell.inside = inside_launch(changing);
+        // Neighbours that other threads change are loaded only where this statement reads them.
+        body_ = &cell.body;
+        context_.note(changing.where, cell.body);
+        const ir::Field& field = program_[changing.target];
+        cell.value = lower_named(changing.value, field.name + "_value");
+        if (is_narrow(field)) cell.value = stored(cell.value, field);
+        return cell;
+    }
+
+    Expr lower_at_point(ir::ExprId value) {
+        for (const ir::Assign* assign : context_.stage().assigns)
+            lower_assign(*assign);
+        return lower(value);
+    }
+
+    std::vector<Expr> lower_roots(const std::vector<ir::ExprId>& roots) {
+        std::vector<Expr> values;
+        for (const ir::ExprId root : roots)
+            values.push_back(lower(root));
+        return values;
+    }
+
+private:
+    // How often each value is read by another of this stage. Reads of a level assigned in the stage count for
+    // its value.
+    void count_uses(const std::vector<ir::ExprId>& roots) {
+        std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
+        const auto use = [&](ir::ExprId id) {
+            needed.insert(id.index);
+            ++uses_[id.index];
+        };
+        for (const ir::ExprId root : roots)
+            use(root);
+        while (!needed.empty()) {
+            const ir::ExprId id{*needed.begin()};
+            needed.erase(needed.begin());
+            if (!context_.is_uniform(id) && !given(id).has_value()) ir::for_each_operand(program_[id], use);
+        }
+    }
+
+    Expr given(ir::ExprId id) const { return sources_.given ? sources_.given(id) : Expr(); }
+
+    Expr lower_assign(const ir::Assign& assign) {
+        const Level level{assign.target, assign.time};
+        const ir::Field& field = program_[assign.target];
+        // The components of a vector are one statement.
+        if (noted_ != assign.where) context_.note(assign.where, *body_);
+        noted_ = assign.where;
+        const std::string wanted = field.name + (assign.time > 0 ? "_new" : "_value");
+        const bool keeps = ir::is_partial(assign) && field.role == ir::Role::state;
+        Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
+        if (keeps) {
+            value = declare(kernel::select(has_value(assign), value, sources_.load({assign.target, 0}, {})),
+                            wanted);
+        }
+        if (!is_narrow(field)) {
+            assigned_[level] = value;
+            return value;
+        }
+        // What is stored is rounded, and later reads see that.
+        const Expr rounded = declare(stored(value, field), field.name + "_stored");
+        if (is_read_here(level)) assigned_[level] = declare(loaded(rounded, field), field.name + "_rounded");
+        return rounded;
+    }
+
+    // Under a name; statements for the same cells share it.
+    Expr has_value(const ir::Assign& assign) {
+        for (const auto& [other, known] : inside_) {
+            if (other->region == assign.region && other->margins == assign.margins &&
+                other->condition == assign.condition)
+                return known;
+        }
+        const bool chooses = !assign.region.is_whole() || assign.condition;
+        const Expr made =
+            declare(inside(assign), chooses ? program_[assign.target].name + "_has_value" : "inside");
+        inside_.emplace_back(&assign, made);
+        return made;
+    }
+
+    // By another expression of this stage.
+    bool is_read_here(const Level& level) const {
+        for (std::size_t e = 0; e < program_.exprs.size(); ++e) {
+            const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node);
+            const auto used = uses_.find(static_cast<std::uint32_t>(e));
+            if (access && used != uses_.end() && Level{access->field, access->time} == level) return true;
+        }
+        return false;
+    }
+
+    bool is_number(ir::ExprId id, int number) const {
+        const auto* constant = std::get_if<ir::Constant>(&program_[id].node);
+        return constant && constant->value == Rational(number);
+    }
+
+    // Whether a statement is for this cell; empty where it is for all.
+    template <class Statement>
+    Expr inside(const Statement& statement) {
+        Expr result = inside_cells(context_, statement.region, statement.margins, sources_.index);
+        if (result.has_value() && sources_.far_from_faces.has_value() && statement.region.is_whole())
+            result = sources_.far_from_faces || result;
+        if (statement.condition) result = result && lower(*statement.condition);
+        return result;
+    }
+
+    // The same where launches begin and end with the statement's region.
+    Expr inside_launch(const ir::Assign& assign) {
+        const ir::Margins margins = margins_within(assign.region, assign.margins);
+        Expr result = inside_cells(context_, {}, margins, sources_.index);
+        if (assign.condition) result = result && lower(*assign.condition);
+        return result;
+    }
+
+    Expr declare(Expr value, const std::string& wanted) {
+        const Type type = value.type();
+        const std::string name = names_.take(wanted);
+        body_->push_back(kernel::Declare{type, name, std::move(value)});
+        return kernel::variable(name, type);
+    }
+
+    bool is_leaf(ir::ExprId id) const {
+        const ir::Expr& expr = program_[id];
+        return context_.is_uniform(id) || std::holds_alternative<ir::Access>(expr.node) ||
+               std::holds_alternative<ir::CoefElement>(expr.node);
+    }
+
+    // The value under a name, unless it has one already or is a literal or a load.
+    Expr lower_named(ir::ExprId id, const std::string& wanted) {
+        if (Expr there = given(id); there.has_value()) return there;
+        const auto known = named_.find(id.index);
+        if (known != named_.end()) return known->second;
+        Expr value = lower_node(id, wanted);
+        const bool has_name = std::holds_alternative<kernel::Variable>(value->kind);
+        if (!has_name) value = declare(std::move(value), wanted);
+        return named_[id.index] = value;
+    }
+
+    Expr lower(ir::ExprId id) {
+        if (Expr there = given(id); there.has_value()) return there;
+        if (is_leaf(id)) return lower_node(id, "");
+        if (has_name(id)) return lower_named(id, name_for(id));
+        return lower_node(id, name_for(id));
+    }
+
+    bool has_name(ir::ExprId id) const {
+        const auto uses = uses_.find(id.index);
+        return (uses != uses_.end() && uses->second > 1) || repeated_->has(id);
+    }
+
+    std::string name_for(ir::ExprId id) const {
+        return repeated_->has(id) ? kind_of(id) + repeated_->place(id) : kind_of(id);
+    }
+
+    std::string kind_of(ir::ExprId id) const {
+        const ir::Expr& expr = program_[id];
+        if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+            switch (binary->op) {
+                case ir::BinaryOp::add:
+                    return "sum";
+                case ir::BinaryOp::sub:
+                    return "difference";
+                case ir::BinaryOp::mul:
+                    return "product";
+                case ir::BinaryOp::div:
+                    return "ratio";
+                default:
+                    return expr.type == ir::Scalar::boolean ? "holds" : "bound";
+            }
+        }
+        if (std::holds_alternative<ir::Fma>(expr.node)) return "sum";
+        if (std::holds_alternative<ir::Select>(expr.node)) return "choice";
+        return "value";
+    }
+
+    Expr lower_node(ir::ExprId id, const std::string& wanted) {
+        const ir::Expr& expr = program_[id];
+        if (context_.is_uniform(id) && expr.type != ir::Scalar::boolean) {
+            return context_.scalar(id, kernel_type(expr.type));
+        }
+        if (ir::is_integer(expr.type)) {
+            if (Expr whole = make_whole(id)) return whole;
+        }
+        return std::visit([&](const auto& node) { return make(expr, node, wanted); }, expr.node);
+    }
+
+    // Arithmetic of integers, which wraps around; empty where the node is something else.
+    Expr make_whole(ir::ExprId id) {
+        const ir::Expr& expr = program_[id];
+        if (const auto* unary = std::get_if<ir::Unary>(&expr.node); unary && unary->op == ir::UnaryOp::negate)
+            return integers_.negate(id, lower(unary->operand));
+        if (const auto* call = std::get_if<ir::Call>(&expr.node))
+            return integers_.absolute(id, name_operand(lower(call->arguments.front())));
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        const bool chooses = binary && (binary->op == ir::BinaryOp::min || binary->op == ir::BinaryOp::max);
+        if (!binary || chooses) return Expr();
+        const Expr left = lower(binary->left);
+        return integers_.binary(id, left, lower(binary->right));
+    }
+
+    Expr make(const ir::Expr& expr, const ir::Constant& constant, const std::string&) {
+        if (expr.type != ir::Scalar::boolean) throw InternalError("a constant is uniform");
+        return kernel::int_literal(!constant.value.is_zero(), Type::boolean);
+    }
+    Expr make(const ir::Expr&, const ir::ParamRef&, const std::string&) {
+        throw InternalError("a param is uniform");
+    }
+    Expr make(const ir::Expr&, const ir::CoefElement& element, const std::string&) {
+        return context_.coef(element, sources_.coefs_as_parameters);
+    }
+    Expr make(const ir::Expr&, const ir::Access& access, const std::string&) {
+        const Level level{access.field, access.time};
+        const auto assigned = assigned_.find(level);
+        if (assigned != assigned_.end()) return assigned->second;
+        return sources_.load(level, access.offset);
+    }
+    // The cell's index on the whole grid, which this may be a part of.
+    Expr grid_index(int axis) {
+        const Expr& index = sources_.index[axis];
+        const auto& along = program_.window.axes[axis];
+        if (!along) return index;
+        const Expr moved = index + context_.param(along->first, Type::i32);
+        if (!along->wraps) return moved;
+        const Expr length = context_.param(along->length, Type::i32);
+        return kernel::select(moved < 0, moved + length,
+                              kernel::select(moved < length, moved, moved - length));
+    }
+    Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
+        const Type type = kernel_type(expr.type);
+        const Expr index = kernel::convert(grid_index(coordinate.axis), type);
+        if (coordinate.kind == ir::CoordinateKind::index) return index;
+        const ir::Axis& axis = program_.axes[coordinate.axis];
+        Expr position = index;
+        if (!is_number(axis.spacing, 1)) position = position * context_.scalar(axis.spacing, type);
+        if (!is_number(axis.origin, 0)) position = position + context_.scalar(axis.origin, type);
+        return position;
+    }
+    Expr make(const ir::Expr& expr, const ir::Unary& unary, const std::string&) {
+        const Expr operand = lower(unary.operand);
+        switch (unary.op) {
+            case ir::UnaryOp::negate:
+                return -operand;
+            case ir::UnaryOp::logical_not:
+                return kernel::logical_not(operand);
+            case ir::UnaryOp::convert:
+                return converted(operand, kernel_type(expr.type));
+        }
+        throw InternalError("unknown unary operation");
+    }
+    Expr make(const ir::Expr&, const ir::Binary& binary, const std::string&) {
+        const Expr left = lower(binary.left);
+        const Expr right = lower(binary.right);
+        if (binary.op == ir::BinaryOp::min || binary.op == ir::BinaryOp::max)
+            return choose(left, right, binary.op == ir::BinaryOp::min);
+        return applied(binary.op, left, right);
+    }
+    // Not fmin and fmax: where an operand is NaN they differ from what the interpreter defines.
+    Expr choose(Expr left, Expr right, bool smaller) {
+        left = name_operand(std::move(left));
+        right = name_operand(std::move(right));
+        return kernel::select(smaller ? left < right : left > right, left, right);
+    }
+    Expr name_operand(Expr operand) {
+        const bool is_simple = std::holds_alternative<kernel::Variable>(operand->kind) ||
+                               std::holds_alternative<kernel::RealLiteral>(operand->kind) ||
+                               std::holds_alternative<kernel::IntLiteral>(operand->kind) ||
+                               std::holds_alternative<kernel::Element>(operand->kind);
+        return is_simple ? operand : declare(std::move(operand), "operand");
+    }
+    Expr make(const ir::Expr&, const ir::Select& select, const std::string&) {
+        const Expr condition = lower(select.condition);
+        const Expr then = lower(select.then);
+        return kernel::select(condition, then, lower(select.otherwise));
+    }
+    Expr make(const ir::Expr& expr, const ir::Call& call, const std::string&) {
+        std::vector<Expr> arguments;
+        for (ir::ExprId argument : call.arguments)
+            arguments.push_back(lower(argument));
+        if (call.fast && sources_.fast_functions) {
+            const bool is_root = call.function == ir::Function::rsqrt;
+            return kernel::call(is_root ? kernel::Function::rsqrt : function_of(call.function),
+                                std::move(arguments), true);
+        }
+        const Expr value = kernel::call(function_of(call.function), std::move(arguments));
+        if (call.function != ir::Function::rsqrt) return value;
+        return kernel::real_literal(1, kernel_type(expr.type)) / value;
+    }
+    Expr make(const ir::Expr&, const ir::ReductionRef&, const std::string&) {
+        throw InternalError("a reduction is uniform");
+    }
+    Expr make(const ir::Expr&, const ir::TableSum&, const std::string&) {
+        throw UnsupportedError("a sum over a table needs the direct strategy");
+    }
+    Expr make(const ir::Expr&, const ir::TableColumn&, const std::string&) {
+        throw InternalError("a table's column is read outside of its row");
+    }
+    Expr make(const ir::Expr& expr, const ir::Noise& noise, const std::string&) {
+        using kernel::Helper;
+        const Type type = kernel_type(expr.type);
+        const auto draw = [&](kernel::Helper of_floats, kernel::Helper of_doubles) {
+            std::vector<Expr> arguments;
+            for (int axis = 0; axis < ir::kMaxRank; ++axis)
+                arguments.push_back(axis < program_.rank() ? grid_index(axis) : Expr(0));
+            arguments.insert(arguments.end(), {Expr(noise.stream), context_.step(), context_.seed()});
+            return kernel::call_helper(type == Type::f32 ? of_floats : of_doubles, std::move(arguments));
+        };
+        if (noise.kind == ir::NoiseKind::uniform) return draw(Helper::random_f32, Helper::random_f64);
+        // Box and Muller's method; both draws are of the same four words.
+        const Expr drawn = declare(draw(Helper::random_radius_f32, Helper::random_radius_f64), "drawn");
+        const Expr turn = declare(draw(Helper::random_turn_f32, Helper::random_turn_f64), "turn");
+        const Expr logarithm = kernel::call(kernel::Function::log, {drawn});
+        const Expr radius =
+            kernel::call(kernel::Function::sqrt, {kernel::real_literal(-2, type) * logarithm});
+        const double whole_turn = type == Type::f32 ? double{6.2831853F} : 6.2831853071795862;
+        return radius * kernel::call(kernel::Function::cos, {kernel::real_literal(whole_turn, type) * turn});
+    }
+    Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
+        throw InternalError("a number of points is read outside of an injection");
+    }
+    // A chain of multiply-adds reads best as a sum that grows line by line.
+    Expr make(const ir::Expr&, const ir::Fma& fma, const std::string& wanted) {
+        constexpr std::size_t kLongestInline = 2;
+        std::vector<const ir::Fma*> chain{&fma};  // outermost first
+        ir::ExprId start = fma.c;
+        while (const auto* inner = std::get_if<ir::Fma>(&program_[start].node)) {
+            if (has_name(start) || context_.is_uniform(start) || given(start).has_value()) break;
+            chain.push_back(inner);
+            start = inner->c;
+        }
+        Expr sum = lower(start);
+        if (chain.size() <= kLongestInline) {
+            for (auto link = chain.rbegin(); link != chain.rend(); ++link)
+                sum = multiply_add(**link, sum);
+            return sum;
+        }
+        sum = multiply_add(*chain.back(), sum);
+        const Type type = sum.type();
+        const std::string name = names_.take(wanted.empty() ? "sum" : wanted);
+        // Operands that need statements of their own come before the sum starts to grow.
+        std::vector<std::pair<Expr, Expr>> factors;
+        for (std::size_t link = chain.size() - 1; link-- > 0;) {
+            factors.emplace_back(lower(chain[link]->a), lower(chain[link]->b));
+        }
+        body_->push_back(kernel::Declare{type, name, sum, true});
+        const Expr variable = kernel::variable(name, type);
+        for (auto& [a, b] : factors) {
+            body_->push_back(kernel::Assign{variable, kernel::call(kernel::Function::fma, {a, b, variable})});
+        }
+        return variable;
+    }
+    Expr multiply_add(const ir::Fma& fma, const Expr& c) {
+        const Expr a = lower(fma.a);
+        return kernel::call(kernel::Function::fma, {a, lower(fma.b), c});
+    }
+
+    Context& context_;
+    const ir::Program& program_;
+    const CellSources& sources_;
+    kernel::Block* body_;
+    Names names_;
+    Integers integers_{program_};
+    std::map<std::uint32_t, int> uses_;
+    std::optional<RepeatedValues> repeated_;
+    std::map<std::uint32_t, Expr> named_;
+    std::map<Level, Expr> assigned_;
+    SourceRange noted_{};  // the statement that a comment names already
+    std::vector<std::pair<const ir::Assign*, Expr>> inside_;
+};
+
+}  // namespace
+
+Expr stored_value(const StageView& stage, const Write& write, const CellValues& values) {
+    const auto place = std::find(stage.assigns.begin(), stage.assigns.end(), write.assign);
+    return values.assigned[static_cast<std::size_t>(place - stage.assigns.begin())];
+}
+
+namespace {
+
+std::vector<ir::ExprId> roots_of(const StageView& stage) {
+    std::vector<ir::ExprId> roots;
+    const auto add = [&](const auto* statement) {
+        roots.push_back(statement->value);
+        if (statement->condition) roots.push_back(*statement->condition);
+    };
+    for (const ir::Assign* assign : stage.assigns)
+        add(assign);
+    for (const ir::Reduce* reduce : stage.reductions)
+        add(reduce);
+    return roots;
+}
+
+}  // namespace
+
+CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
+    return CellLowering(context, sources, roots_of(context.stage()), body).lower();
+}
+
+InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body) {
+    return CellLowering(context, sources, roots_of(context.stage()), body).lower_in_place();
+}
+
+Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value, kernel::Block& body) {
+    std::vector<ir::ExprId> roots = roots_of(context.stage());
+    roots.push_back(value);
+    return CellLowering(context, sources, roots, body).lower_at_point(value);
+}
+
+std::vector<Expr> lower_values(Context& context, const CellSources& sources,
+                               const std::vector<ir::ExprId>& roots, kernel::Block& body) {
+    return CellLowering(context, sources, roots, body).lower_roots(roots);
+}
+
+Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body) {
+    return lower_values(context, sources, {id}, body).front();
+}
+
+Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id, const std::string& wanted,
+                 kernel::Block& body) {
+    kernel::Block before;
+    Expr value = lower_inline(context, sources, id, before);
+    const Type type = value.type();
+    const std::string name = context.names().take(wanted);
+    declare_value(name, std::move(before), std::move(value), body);
+    return kernel::variable(name, type);
+}
+
+void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body) {
+    const Type type = value.type();
+    if (before.empty()) {
+        body.push_back(kernel::Declare{type, name, std::move(value)});
+        return;
+    }
+    const Expr start = type == Type::boolean ? kernel::int_literal(0, type) : kernel::real_literal(0, type);
+    body.push_back(kernel::Declare{type, name, start, true});
+    before.push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
+    body.push_back(kernel::Scope{std::move(before)});
+}
+
+}  // namespace halo::lower

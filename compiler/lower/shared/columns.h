@@ -1,0 +1,16 @@
+// Columns of a table that are computed from its others before a run: a thread has one row.
+#pragma once
+
+#include "compiler/lower/shared/strategy.h"
+
+namespace halo::lower {
+
+bool has_computed_columns(const ir::Table& table);
+
+// The kernel that computes them.
+StrategyResult lower_columns(Context& context, ir::TableId table);
+
+// The work of one row; `from` is the place of its first element.
+kernel::Block column_values(Context& context, ir::TableId table, const kernel::Expr& from);
+
+}  // namespace halo::lower

@@ -1,0 +1,126 @@
+// What the pieces of one kernel share: its names, its parameters, and the launch arguments that go with them.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/build.h"
+#include "compiler/kernel/program.h"
+#include "compiler/lower/shared/names.h"
+#include "compiler/lower/shared/notes.h"
+#include "compiler/lower/shared/stage_view.h"
+#include "runtime/core/launch_plan.h"
+
+namespace halo::lower {
+
+// The layout all arrays of the program share, and how a program's fields are numbered in the plan.
+struct ProgramLayout {
+    std::array<std::array<int, 2>, ir::kMaxRank> halo{};
+    std::vector<int> plan_field;        // by ir field; -1 where it has no array
+    std::vector<bool> halo_kernels;     // by ir field: fields_with_halo_kernels()
+    std::vector<bool> uniform;          // by expression: ir::uniform_exprs()
+    std::vector<std::uint32_t> shapes;  // by expression: equal where they differ by a shift alone
+    Names names;                        // that the module has outside of functions
+    Notes notes{};                      // above each paragraph that a statement has become; none: no comments
+};
+
+class Context {
+public:
+    // roles: names that the kernel has for purposes of its own besides the usual ones.
+    Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles = {});
+
+    const StageView& stage() const { return *stage_; }
+    // A kernel of several stages: the one that is lowered from here on. Levels that are in memory keep their
+    // names.
+    void enter(const StageView& stage) { stage_ = &stage; }
+    const ir::Program& program() const { return *stage_->program; }
+    int rank() const { return stage_->rank(); }
+    const ProgramLayout& layout() const { return *layout_; }
+    bool is_uniform(ir::ExprId id) const { return layout_->uniform[id.index]; }
+    Names& names() { return names_; }
+
+    // Parameters. Each is declared where it is first asked for; finish() orders them.
+    std::string array(const Level& level);                       // the pointer's name: u, u_next, u_prev
+    std::string label(const Level& level);                       // the level's own: of a component v_x_next
+    kernel::Expr extent(int axis);                               // nx: i32
+    kernel::Expr pitch();                                        // i32
+    kernel::Expr slice();                                        // i64
+    kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
+    kernel::Expr step();                                         // steps done before this one, f64
+    kernel::Expr seed();                                         // of noise, f64
+    kernel::Expr param(ir::ParamId param, kernel::Type type);
+    // Names of the pointers; reduction: index within the stage.
+    kernel::Expr stride(const std::string& name, kernel::Type type, rt::Argument::Kind kind);
+    std::string partials(int reduction);
+    std::string step_partials(int reduction);  // of a kernel that does several steps
+    kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
+    std::string table(ir::TableId table, bool writable = false);  // the pointer's name
+    kernel::Expr rows(ir::TableId table);                         // i32
+    // An array of points, by its part (runtime/core/points.h): the pointer's name, like shots_weight.
+    std::string point_array(ir::PointsId points, int part, const std::string& word, kernel::Type type,
+                            bool writable = false);
+    kernel::Expr point_count(ir::PointsId points, int part);  // i32
+
+    // Of a resident kernel (rt::TimeBlock): the pointer to an exchange, the way to its other half, the steps
+    // of the launch, and those before it.
+    std::string exchange(int index, const std::string& wanted);
+    kernel::Expr exchange_half(int index, const std::string& wanted);
+    kernel::Expr launch_steps();
+    kernel::Expr steps_sent();
+    // Of a kernel of pieces: what a launch gives, i32, and a level's array in the piece below or above.
+    kernel::Expr planes(rt::PlanesPart part, const std::string& wanted);
+    std::string neighbour(const Level& level, int side);
+
+    // Appends what is to be said of a statement of the spec, or of a field: once, where it is said twice in a
+    // row.
+    void note(SourceRange where, kernel::Block& body) const;
+
+    // A local's name: the same for the same wish, and unlike all others of the kernel.
+    std::string local(const std::string& wanted);
+
+    // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
+    kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
+
+    // The element of a level in the cell so many cells from cell (0,0,0): where it lies in array(), and the
+    // element itself and a pointer to it.
+    kernel::Expr place(const Level& level, const kernel::Expr& cell) const;
+    kernel::Expr element(const Level& level, const kernel::Expr& cell);
+    kernel::Expr address(const Level& level, const kernel::Expr& cell);
+
+    // The kernel's parameters and the plan's arguments, in one order: arrays, extents and strides, scalars,
+    // partials.
+    std::vector<kernel::Parameter> parameters() const;
+    std::vector<rt::Argument> arguments(const std::vector<int>& plan_reductions) const;
+
+    // Coordinates of the cell's index, by axis: i, j, k.
+    static constexpr const char* kIndexNames[3] = {"i", "j", "k"};
+
+private:
+    struct Slot {
+        kernel::Parameter parameter;
+        rt::Argument argument;
+        int order = 0;
+    };
+    std::string partials(int reduction, rt::Argument::Kind kind);
+    kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value,
+                            kernel::Type type = kernel::Type::f64);
+    std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
+    std::vector<const Slot*> ordered() const;
+
+    const StageView* stage_;
+    const ProgramLayout* layout_;
+    Names names_;
+    std::vector<Slot> slots_;
+    std::map<Level, std::string> arrays_;
+    std::map<std::string, std::string> words_;  // extents, strides, partials
+    std::map<std::string, std::string> locals_;
+    std::map<std::pair<std::uint32_t, kernel::Type>, std::string> scalars_;
+};
+
+// A coef's array in constant memory.
+std::string coef_symbol(const ir::Program& program, ir::CoefId coef);
+
+}  // namespace halo::lower

@@ -1,0 +1,285 @@
+#include "compiler/lower/shared/images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/kernel/build.h"
+
+namespace halo::lower {
+namespace {
+
+using ir::BoundaryKind;
+using kernel::Block;
+using kernel::Expr;
+using kernel::Type;
+
+bool shows_interior(BoundaryKind kind) {
+    return kind == BoundaryKind::periodic || kind == BoundaryKind::clamp || kind == BoundaryKind::mirror;
+}
+
+// One axis of a field's boundary.
+struct AxisImages {
+    BoundaryKind low, high;
+    int halo_low, halo_high;  // cells past each face that are read and show interior ones
+
+    friend bool operator==(const AxisImages&, const AxisImages&) = default;
+    bool any() const { return halo_low > 0 || halo_high > 0; }
+    bool mirrors() const { return low == BoundaryKind::mirror || high == BoundaryKind::mirror; }
+    // How many cells from a face have images.
+    int reach_low() const {
+        if (low == BoundaryKind::periodic) return halo_high;
+        if (halo_low == 0) return 0;
+        return low == BoundaryKind::mirror ? halo_low + 1 : 1;
+    }
+    int reach_high() const {
+        if (low == BoundaryKind::periodic) return halo_low;
+        if (halo_high == 0) return 0;
+        return high == BoundaryKind::mirror ? halo_high + 1 : 1;
+    }
+};
+
+AxisImages axis_images(const ir::Field& field, int axis) {
+    const BoundaryKind low = field.boundary[axis][0].kind, high = field.boundary[axis][1].kind;
+    return {low, high, shows_interior(low) ? field.halo[axis][0] : 0,
+            shows_interior(high) ? field.halo[axis][1] : 0};
+}
+
+const char* word(BoundaryKind kind) {
+    switch (kind) {
+        case BoundaryKind::periodic:
+            return "periodic";
+        case BoundaryKind::fixed:
+            return "fixed";
+        case BoundaryKind::clamp:
+            return "clamp";
+        case BoundaryKind::mirror:
+            return "mirror";
+        case BoundaryKind::free:
+            return "free";
+        case BoundaryKind::formula:
+            return "formula";
+    }
+    return "";
+}
+
+const char* constant_of(BoundaryKind kind) {
+    switch (kind) {
+        case BoundaryKind::clamp:
+            return "kClamp";
+        case BoundaryKind::mirror:
+            return "kMirror";
+        case BoundaryKind::fixed:
+            return "kFixed";
+        default:
+            return "kFree";
+    }
+}
+
+// A loop over the cell itself and its images along one axis, around `inner`.
+Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own, const Expr& n,
+                 Block inner) {
+    const Expr image = kernel::variable(var, Type::i32);
+    if (axis.low == BoundaryKind::periodic) {
+        const Expr first = kernel::call_helper(kernel::Helper::first_image, {own, n, axis.halo_low});
+        return {kernel::For{var, first, n + axis.halo_high, n, kernel::Unroll::leave, std::move(inner)}};
+    }
+    if (!axis.mirrors()) {
+        // Clamped: the edge cell fills the halo beside it.
+        const Expr begin = axis.halo_low ? kernel::select(own == 0, -axis.halo_low, own) : own;
+        const Expr end = axis.halo_high ? kernel::select(own == n - 1, n + axis.halo_high, own + 1) : own + 1;
+        return {kernel::For{var, begin, end, 1, kernel::Unroll::leave, std::move(inner)}};
+    }
+    // Every halo cell is asked whose image it is; number halo_low is the cell itself.
+    const std::string number = var + "_number";
+    const Expr at = kernel::variable(number, Type::i32);
+    const Expr place = kernel::select(at < axis.halo_low, at - axis.halo_low,
+                                      kernel::select(at == axis.halo_low, own, n + at - (axis.halo_low + 1)));
+    const Expr source = kernel::call_helper(kernel::Helper::face_source,
+                                            {image, n, kernel::variable(constant_of(axis.low), Type::i32),
+                                             kernel::variable(constant_of(axis.high), Type::i32)});
+    Block body;
+    body.push_back(kernel::Declare{Type::i32, var, place});
+    body.push_back(kernel::If{source == own, std::move(inner), {}});
+    return {kernel::For{number, 0, axis.halo_low + axis.halo_high + 1, 1, kernel::Unroll::leave,
+                        std::move(body)}};
+}
+
+}  // namespace
+
+// Whether a stage writes all components of a level that lie side by side, and their halos show the same
+// cells: one loop stores them all.
+bool Images::shown_alike(const Context& context, const Level& level) {
+    const ir::Group* group = ir::interleave(context.program(), level.field).group;
+    if (group == nullptr) return false;
+    const auto same = [&](ir::FieldId field) {
+        for (int axis = 0; axis < context.rank(); ++axis)
+            if (axis_images(context.program()[field], axis) !=
+                axis_images(context.program()[level.field], axis))
+                return false;
+        return true;
+    };
+    return std::all_of(group->fields.begin(), group->fields.end(), [&](ir::FieldId field) {
+        const auto& writes = context.stage().writes;
+        const auto write = std::find_if(writes.begin(), writes.end(), [&](const Write& each) {
+            return each.level == Level{field, level.time};
+        });
+        return write != writes.end() && needed(context, *write) && same(field);
+    });
+}
+
+bool Images::needed(const Context& context, const Write& write) {
+    const ir::Field& field = context.stage().field(write.level);
+    if (context.layout().halo_kernels[write.level.field.index]) return false;
+    for (int axis = 0; axis < context.rank(); ++axis) {
+        if (axis_images(field, axis).any()) return true;
+    }
+    return false;
+}
+
+std::string Images::helper(Context& context, const Write& write, bool all_components) {
+    const ir::Field& field = context.stage().field(write.level);
+    const ir::Interleave place = ir::interleave(context.program(), write.level.field);
+    const int components = place.count();
+    const Type type = storage_type(field.storage);
+    const int rank = context.rank();
+    std::string key =
+        fmt::format("{} {} {}{}", static_cast<int>(type), rank, components, all_components ? "all" : "");
+    std::string words;
+    for (int axis = 0; axis < rank; ++axis) {
+        const AxisImages images = axis_images(field, axis);
+        key +=
+            fmt::format(" {}{}{}{}", word(images.low), images.halo_low, word(images.high), images.halo_high);
+        if (!images.any()) continue;
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", context.program().axes[axis].name,
+                             word(images.low));
+        if (images.low != images.high) words += fmt::format(" and {}", word(images.high));
+    }
+    if (const auto known = helpers_.find(key); known != helpers_.end()) return known->second;
+
+    kernel::KernelFunction function;
+    function.kind = kernel::KernelFunction::Kind::helper;
+    function.name = names_.take("store_images_" + (place.group == nullptr ? field.name : place.group->name));
+    function.comment = {fmt::format("Stores a cell once more wherever the halo shows it: {}.", words)};
+    function.parameters.push_back({type, "u", kernel::Parameter::Kind::output, false});
+    Expr own[3], n[3], image[3];
+    static constexpr const char* kImageNames[] = {"x", "y", "z"};
+    for (int axis = 0; axis < rank; ++axis) {
+        function.parameters.push_back({Type::i32, Context::kIndexNames[axis]});
+        own[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+    }
+    for (int axis = 0; axis < rank; ++axis) {
+        const AxisImages images = axis_images(field, axis);
+        const std::string extent = fmt::format("n{}", kImageNames[axis]);
+        function.parameters.push_back({Type::i32, extent});
+        n[axis] = kernel::variable(extent, Type::i32);
+        image[axis] = images.any() ? kernel::variable(kImageNames[axis], Type::i32) : own[axis];
+    }
+    if (rank > 1) function.parameters.push_back({Type::i32, "pitch"});
+    if (rank > 2) function.parameters.push_back({Type::i64, "slice"});
+    const auto at = [&](Expr(&cell)[3], const Expr& component) {
+        Expr offset = cell[0];
+        if (rank > 1)
+            offset = kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + offset;
+        if (rank > 2) {
+            offset = cell[2] * kernel::variable("slice", Type::i64) +
+                     kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + cell[0];
+        }
+        return kernel::element("u", {offset * components + component}, type);
+    };
+    Expr away;
+    for (int axis = 0; axis < rank; ++axis) {
+        const AxisImages images = axis_images(field, axis);
+        if (images.reach_low() > 0) away = away && own[axis] >= images.reach_low();
+        if (images.reach_high() > 0) away = away && own[axis] < n[axis] - images.reach_high();
+    }
+    function.body.push_back(kernel::If{away, {kernel::Return{}}, {}});
+    Block inner;
+    if (all_components) {
+        const Expr c = kernel::variable("c", Type::i32);
+        constexpr int kFew = 32;
+        const auto unroll = components <= kFew ? kernel::Unroll::full : kernel::Unroll::leave;
+        inner = {kernel::For{"c", 0, components, 1, unroll, {kernel::Assign{at(image, c), at(own, c)}}}};
+    } else {
+        function.body.push_back(kernel::Declare{type, "value", at(own, 0)});
+        inner = {kernel::Assign{at(image, 0), kernel::variable("value", type)}};
+    }
+    for (int axis = 0; axis < rank; ++axis) {
+        const AxisImages images = axis_images(field, axis);
+        if (images.any()) inner = image_loop(images, kImageNames[axis], own[axis], n[axis], std::move(inner));
+    }
+    for (kernel::Statement& statement : inner)
+        function.body.push_back(std::move(statement));
+    program_->functions.push_back(std::move(function));
+    return helpers_[key] = program_->functions.back().name;
+}
+
+void Images::append(Context& context, const std::array<Expr, 3>& first, const std::array<int, 3>& cells,
+                    const std::array<int, 3>& strides, Block& body) {
+    const int rank = context.rank();
+    // The loop variables over the thread's cells; an axis of one cell has no loop.
+    static constexpr const char* kLoopNames[] = {"x", "y", "z"};
+    std::array<Expr, 3> cell;
+    Expr inside;
+    for (int axis = 0; axis < rank; ++axis) {
+        const bool loops = cells[axis] > 1;
+        cell[axis] =
+            loops ? first[axis] + kernel::variable(kLoopNames[axis], Type::i32) * strides[axis] : first[axis];
+        if (loops) inside = inside && cell[axis] < context.extent(axis);
+    }
+    for (const Write& write : context.stage().writes) {
+        if (!needed(context, write)) continue;
+        const ir::Field& field = context.stage().field(write.level);
+        const bool all_components = shown_alike(context, write.level);
+        if (all_components && ir::interleave(context.program(), write.level.field).component > 0) continue;
+        const std::string function = helper(context, write, all_components);
+        std::vector<Expr> arguments{context.address(write.level, 0)};
+        // A thread's cells beside a face across x are few: where no other face is near, only they are
+        // visited.
+        Expr near_x, near_others, cell_near_x;
+        for (int axis = 0; axis < rank; ++axis) {
+            arguments.push_back(cell[axis]);
+            const AxisImages images = axis_images(field, axis);
+            const int last = (cells[axis] - 1) * strides[axis];
+            Expr& near = axis == 0 ? near_x : near_others;
+            const auto near_face = [&](const Expr& lowest, const Expr& highest) {
+                Expr either;
+                if (images.reach_low() > 0) either = lowest < images.reach_low();
+                if (images.reach_high() > 0)
+                    either = either || highest >= context.extent(axis) - images.reach_high();
+                return either;
+            };
+            near = near || near_face(first[axis], first[axis] + last);
+            if (axis == 0 && cells[0] > 1) cell_near_x = near_face(cell[0], cell[0]);
+        }
+        for (int axis = 0; axis < rank; ++axis)
+            arguments.push_back(context.extent(axis));
+        if (rank > 1) arguments.push_back(context.pitch());
+        if (rank > 2) arguments.push_back(context.slice());
+        Block store{kernel::CallFunction{function, std::move(arguments)}};
+        if (inside.has_value()) store = {kernel::If{inside, std::move(store), {}}};
+        for (int axis = 1; axis < rank; ++axis) {
+            if (cells[axis] == 1) continue;
+            store = {
+                kernel::For{kLoopNames[axis], 0, cells[axis], 1, kernel::Unroll::none, std::move(store)}};
+        }
+        if (!body.empty()) body.push_back(kernel::BlankLine{});
+        body.push_back(kernel::Comment{
+            fmt::format("Cells of {} near a face are shown by halo cells, too.",
+                        all_components ? context.array(write.level) : context.label(write.level))});
+        context.note(context.stage().field(write.level).where, body);
+        if (near_others.has_value() && near_x.has_value()) {
+            const std::string name = context.names().take("near_face");
+            body.push_back(kernel::Declare{Type::boolean, name, near_others});
+            near_others = kernel::variable(name, Type::boolean);
+        }
+        if (cells[0] > 1) {
+            if (cell_near_x.has_value())
+                store = {kernel::If{near_others || cell_near_x, std::move(store), {}}};
+            store = {kernel::For{"x", 0, cells[0], 1, kernel::Unroll::none, std::move(store)}};
+        }
+        body.push_back(kernel::If{near_others || near_x, std::move(store), {}});
+    }
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,171 @@
+#include "compiler/lower/shared/plan.h"
+
+#include <algorithm>
+
+#include "compiler/ir/shifted.h"
+#include "compiler/lower/shared/host_scalar.h"
+#include "compiler/lower/shared/points.h"
+#include "compiler/lower/shared/table_sums.h"
+
+namespace halo::lower {
+namespace {
+
+rt::BoundaryKind plan_kind(ir::BoundaryKind kind) {
+    switch (kind) {
+        case ir::BoundaryKind::periodic:
+            return rt::BoundaryKind::periodic;
+        case ir::BoundaryKind::fixed:
+            return rt::BoundaryKind::fixed;
+        case ir::BoundaryKind::clamp:
+            return rt::BoundaryKind::clamp;
+        case ir::BoundaryKind::mirror:
+            return rt::BoundaryKind::mirror;
+        case ir::BoundaryKind::free:
+            return rt::BoundaryKind::free;
+        case ir::BoundaryKind::formula:
+            return rt::BoundaryKind::formula;
+    }
+    return rt::BoundaryKind::free;
+}
+
+rt::Role plan_role(ir::Role role) {
+    switch (role) {
+        case ir::Role::input:
+            return rt::Role::input;
+        case ir::Role::state:
+            return rt::Role::state;
+        case ir::Role::output:
+            return rt::Role::output;
+        case ir::Role::intermediate:
+            return rt::Role::intermediate;
+    }
+    return rt::Role::input;
+}
+
+rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
+    const ir::Field& field = program[id];
+    rt::FieldPlan plan;
+    plan.name = field.name;
+    plan.type = element_type(field.storage);
+    plan.role = plan_role(field.role);
+    plan.history = field.history;
+    const ir::Interleave place = ir::interleave(program, id);
+    if (place.group != nullptr) {  // one array has as many levels as the component that is read furthest back
+        for (const ir::FieldId other : place.group->fields)
+            plan.history = std::max(plan.history, program[other].history);
+        plan.interleave = place.count();
+        plan.component = place.component;
+    }
+    plan.halo = field.halo;
+    for (int axis = 0; axis < program.rank(); ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const ir::Face& face = field.boundary[axis][side];
+            plan.boundary[axis][side].kind = plan_kind(face.kind);
+            plan.boundary[axis][side].reach = face.reach;
+            if (face.kind == ir::BoundaryKind::fixed)
+                plan.boundary[axis][side].value = host_scalar(program, face.value);
+        }
+    }
+    return plan;
+}
+
+}  // namespace
+
+ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
+    ProgramLayout layout;
+    layout.halo = views.halo;
+    layout.halo_kernels = fields_with_halo_kernels(program);
+    layout.uniform = ir::uniform_exprs(program);
+    ir::ShiftedShapes shapes(program);
+    for (std::uint32_t e = 0; e < program.exprs.size(); ++e)
+        layout.shapes.push_back(shapes.of({e}).shape);
+    for (std::uint32_t c = 0; c < program.coefs.size(); ++c)
+        layout.names.take(coef_symbol(program, ir::CoefId{c}));
+    for (const ir::Field& field : program.fields)
+        layout.names.take("store_images_" + field.name);
+    for (const ir::Group& group : program.groups)
+        if (group.interleaved) layout.names.take("store_images_" + group.name);
+    int next = 0;
+    for (std::size_t f = 0; f < program.fields.size(); ++f) {
+        layout.plan_field.push_back(views.stored[f] ? next++ : -1);
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            for (int side = 0; side < 2; ++side) {
+                layout.halo[axis][side] =
+                    std::max(layout.halo[axis][side], program.fields[f].halo[axis][side]);
+            }
+        }
+    }
+    return layout;
+}
+
+rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, const ProgramLayout& layout) {
+    rt::LaunchPlan plan;
+    plan.name = program.name;
+    plan.rank = program.rank();
+    plan.halo = layout.halo;
+    for (const ir::Axis& axis : program.axes) {
+        plan.axes.push_back(axis.name);
+        plan.spacing.push_back(host_scalar(program, axis.spacing));
+        plan.origin.push_back(host_scalar(program, axis.origin));
+    }
+    for (std::size_t axis = 0; axis < plan.window.size(); ++axis)
+        if (const auto& along = program.window.axes[axis])
+            plan.window[axis] = rt::WindowPlan{static_cast<int>(along->first.index),
+                                               static_cast<int>(along->length.index), along->wraps};
+    for (const ir::Param& param : program.params)
+        plan.params.push_back({param.name, param.default_value});
+    for (std::size_t c = 0; c < program.coefs.size(); ++c) {
+        const ir::Coef& coef = program.coefs[c];
+        plan.coefs.push_back({coef.name, coef_symbol(program, ir::CoefId{static_cast<std::uint32_t>(c)}),
+                              element_type(kernel_type(coef.type)), coef.low, coef.high, coef.defaults});
+    }
+    for (std::uint32_t f = 0; f < program.fields.size(); ++f) {
+        if (views.stored[f]) plan.fields.push_back(plan_field(program, ir::FieldId{f}));
+    }
+    for (const ir::Table& table : program.tables) {
+        const TableShape shape = table_shape(table);
+        rt::TablePlan made;
+        made.name = table.name;
+        made.type = element_type(shape.type);
+        for (const ir::Table::Column& column : table.columns)
+            made.columns.push_back(column.name);
+        made.given = static_cast<int>(ir::given_columns(table));
+        made.width = shape.width;
+        plan.tables.push_back(std::move(made));
+    }
+    plan.points = point_plans(program);
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (!reduce) continue;
+        rt::ReductionPlan reduction;
+        reduction.name = reduce->name;
+        reduction.op = reduce->op == ir::ReduceOp::sum   ? rt::ReductionPlan::Op::sum
+                       : reduce->op == ir::ReduceOp::min ? rt::ReductionPlan::Op::min
+                                                         : rt::ReductionPlan::Op::max;
+        reduction.square_root = reduce->square_root;
+        reduction.initial = reduce->initial;
+        plan.reductions.push_back(reduction);
+    }
+    return plan;
+}
+
+rt::Domain launch_domain(const StageView& stage) {
+    rt::Domain domain;
+    if (stage.in_place == nullptr) return domain;
+    domain.ranges = stage.in_place->region.ranges;
+    return domain;
+}
+
+std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan) {
+    std::vector<int> indices;
+    for (const ir::Reduce* reduce : stage.reductions) {
+        const auto place =
+            std::find_if(plan.reductions.begin(), plan.reductions.end(),
+                         [&](const rt::ReductionPlan& reduction) { return reduction.name == reduce->name; });
+        place->kernel = kernel;
+        indices.push_back(static_cast<int>(place - plan.reductions.begin()));
+    }
+    return indices;
+}
+
+}  // namespace halo::lower

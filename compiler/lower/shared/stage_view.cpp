@@ -1,0 +1,162 @@
+#include "compiler/lower/shared/stage_view.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ir/in_place.h"
+
+namespace halo::lower {
+namespace {
+
+void add_offset(Read& read, const ir::Offset& offset) {
+    const auto place = std::lower_bound(read.offsets.begin(), read.offsets.end(), offset);
+    if (place != read.offsets.end() && *place == offset) return;
+    read.offsets.insert(place, offset);
+    for (int axis = 0; axis < ir::kMaxRank; ++axis) {
+        read.low[axis] = std::min(read.low[axis], offset[axis]);
+        read.high[axis] = std::max(read.high[axis], offset[axis]);
+    }
+}
+
+void add_read(StageView& view, const Level& level, const ir::Offset& offset) {
+    auto read =
+        std::find_if(view.reads.begin(), view.reads.end(), [&](const Read& r) { return r.level == level; });
+    if (read == view.reads.end()) {
+        view.reads.push_back({level, {}, {}, {}});
+        read = view.reads.end() - 1;
+    }
+    add_offset(*read, offset);
+}
+
+void add_reads(StageView& view, ir::ReachWalk& walk, const std::vector<ir::ExprId>& roots) {
+    for (const std::uint32_t e : walk.from(roots)) {
+        const auto* access = std::get_if<ir::Access>(&view.program->exprs[e].node);
+        if (!access) continue;
+        const Level level{access->field, access->time};
+        if (!view.assigns_level(level)) add_read(view, level, access->offset);
+    }
+}
+
+StageView view_stage(const ir::Program& program, const ir::Stage& stage, const std::vector<bool>& stored,
+                     const std::vector<bool>& in_place, ir::ReachWalk& walk) {
+    StageView view;
+    view.program = &program;
+    view.stage = stage;
+    std::vector<ir::ExprId> roots;
+    for (int index : stage.statements) {
+        const ir::Statement& statement = program.statements[index];
+        for (const ir::ExprId root : ir::roots_of(statement))
+            roots.push_back(root);
+        if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) {
+            view.reductions.push_back(reduce);
+            continue;
+        }
+        view.inject = std::get_if<ir::Inject>(&statement);
+        view.sample = std::get_if<ir::Sample>(&statement);
+        if (view.inject != nullptr)
+            view.writes.push_back({{view.inject->target, view.inject->time}, nullptr});
+        if (view.inject != nullptr || view.sample != nullptr) continue;
+        const auto& assign = std::get<ir::Assign>(statement);
+        view.assigns.push_back(&assign);
+        if (in_place[index]) view.in_place = &assign;
+        if (stored[assign.target.index]) view.writes.push_back({{assign.target, assign.time}, &assign});
+    }
+    add_reads(view, walk, roots);
+    for (const Write& write : view.writes) {
+        if (write.assign == nullptr || write.assign == view.in_place) continue;
+        const bool keeps = write.is_partial() && view.field(write.level).role == ir::Role::state;
+        if (keeps) add_read(view, {write.level.field, 0}, {});
+    }
+    return view;
+}
+
+}  // namespace
+
+bool Read::at_offsets() const {
+    return offsets.size() > 1 || offsets.front() != ir::Offset{};
+}
+
+bool Write::is_partial() const {
+    return ir::is_partial(*assign);
+}
+
+bool StageView::assigns_level(const Level& level) const {
+    return std::any_of(assigns.begin(), assigns.end(), [&](const ir::Assign* assign) {
+        return assign != in_place && assign->target == level.field && assign->time == level.time;
+    });
+}
+
+ir::Offset StageView::low() const {
+    ir::Offset low{};
+    for (const Read& read : reads) {
+        for (int axis = 0; axis < ir::kMaxRank; ++axis)
+            low[axis] = std::min(low[axis], read.low[axis]);
+    }
+    return low;
+}
+
+ir::Offset StageView::high() const {
+    ir::Offset high{};
+    for (const Read& read : reads) {
+        for (int axis = 0; axis < ir::kMaxRank; ++axis)
+            high[axis] = std::max(high[axis], read.high[axis]);
+    }
+    return high;
+}
+
+StageViews view_stages(const ir::Program& program) {
+    StageViews views;
+    const std::vector<ir::Stage> stages = ir::form_stages(program);
+    views.stored = ir::stored_fields(program, stages);
+    const std::vector<bool> in_place = ir::in_place_statements(program);
+    ir::ReachWalk walk(program);
+    for (const ir::Stage& stage : stages) {
+        StageView view = view_stage(program, stage, views.stored, in_place, walk);
+        view.name = program.name + "_";
+        if (view.inject != nullptr) {
+            view.name += "inject_" + program[view.inject->points].name;
+        } else if (view.sample != nullptr) {
+            view.name += "sample_" + program[view.sample->points].name;
+        } else if (stages.size() == 1) {
+            view.name += "step";
+        } else if (!view.writes.empty()) {
+            view.name += view.field(view.writes.front().level).name;
+        } else {
+            view.name += view.reductions.front()->name;
+        }
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            views.halo[axis][0] = std::max(views.halo[axis][0], -view.low()[axis]);
+            views.halo[axis][1] = std::max(views.halo[axis][1], view.high()[axis]);
+        }
+        views.stages.push_back(std::move(view));
+    }
+    return views;
+}
+
+std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
+    std::vector<bool> result(program.fields.size());
+    for (std::size_t f = 0; f < result.size(); ++f)
+        result[f] = ir::has_formula(program.fields[f]);
+    const std::vector<bool> in_place = ir::in_place_statements(program);
+    for (std::size_t i = 0; i < in_place.size(); ++i) {
+        const auto* assign = std::get_if<ir::Assign>(&program.statements[i]);
+        if (assign == nullptr || !in_place[i]) continue;
+        bool shows_cells = false;  // constants past fixed faces never change
+        for (const auto& faces : program[assign->target].boundary) {
+            for (const ir::Face& face : faces) {
+                shows_cells = shows_cells ||
+                              (face.kind != ir::BoundaryKind::fixed && face.kind != ir::BoundaryKind::free);
+            }
+        }
+        if (!shows_cells) continue;
+        for (const std::uint32_t e : ir::reached_exprs(program, ir::roots_of(program.statements[i]))) {
+            const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
+            if (access && access->field == assign->target && access->time == assign->time &&
+                access->offset != ir::Offset{})
+                result[assign->target.index] = true;
+        }
+    }
+    return result;
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,72 @@
+// A stage as a kernel sees it: which levels it loads, at which offsets, and which it stores.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/program.h"
+#include "compiler/kernel/program.h"
+#include "compiler/lower/shared/storage.h"
+
+namespace halo::lower {
+
+struct Level {
+    ir::FieldId field;
+    int time = 0;
+    friend auto operator<=>(const Level&, const Level&) = default;
+};
+
+struct Read {
+    Level level;
+    std::vector<ir::Offset> offsets;  // distinct, sorted
+    ir::Offset low{}, high{};         // the box around them: low <= 0 <= high
+    bool at_offsets() const;          // any but the cell itself
+};
+
+struct Write {
+    Level level;
+    const ir::Assign* assign = nullptr;
+    // Cells whose value is not computed keep the old one: a state's by storing its value at t, others by no
+    // store.
+    bool is_partial() const;  // by its margins, its region or its condition
+};
+
+struct StageView {
+    const ir::Program* program = nullptr;
+    ir::Stage stage;
+    std::string name;  // of the kernel, as the spec's words suggest it
+    std::vector<const ir::Assign*> assigns;
+    std::vector<const ir::Reduce*> reductions;
+    std::vector<Read> reads;    // from memory, in order of first use
+    std::vector<Write> writes;  // to memory
+    // The statement that changes its level in place, for its own cells alone; the others are lets that it
+    // reads.
+    const ir::Assign* in_place = nullptr;
+    // The statement at points; the others are lets that it reads. Its write has no Assign.
+    const ir::Inject* inject = nullptr;
+    const ir::Sample* sample = nullptr;
+
+    int rank() const { return program->rank(); }
+    const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
+    bool assigns_level(const Level& level) const;  // in this stage
+    ir::Offset low() const;                        // the box around all reads
+    ir::Offset high() const;
+};
+
+// Every stage of a program, and which of its fields have an array.
+struct StageViews {
+    std::vector<StageView> stages;
+    std::vector<bool> stored;  // by field
+    std::array<std::array<int, 2>, ir::kMaxRank>
+        halo{};  // around all reads of all stages: the arrays' layout
+};
+StageViews view_stages(const ir::Program& program);
+
+// True for each field whose halo is filled by kernels of its own (halo_kernel.h): a formula says what lies
+// past a face, or a statement reads its target's neighbours while other threads write their images.
+std::vector<bool> fields_with_halo_kernels(const ir::Program& program);
+
+}  // namespace halo::lower

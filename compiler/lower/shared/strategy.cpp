@@ -1,0 +1,113 @@
+#include "compiler/lower/shared/strategy.h"
+
+namespace halo::lower {
+
+using kernel::Expr;
+using kernel::Type;
+
+Expr named_constant(kernel::KernelFunction& function, const std::string& name, int value,
+                    const std::string& comment) {
+    if (value == 1) return 1;
+    function.constants.push_back({name, value, comment});
+    return kernel::variable(name, Type::i32);
+}
+
+Expr shifted(const Expr& at, int count, const Expr& stride) {
+    if (count == 0) return at;
+    const int steps = count < 0 ? -count : count;
+    const Expr distance = steps == 1 ? stride : Expr(steps) * stride;
+    return count < 0 ? at - distance : at + distance;
+}
+
+std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
+                                       const std::array<Expr, 3>& cells, kernel::KernelFunction& function,
+                                       const std::array<Expr, 3>& begin) {
+    static constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
+    std::array<Expr, 3> first;
+    for (int axis = 0; axis < context.rank(); ++axis) {
+        const Expr threads = named_constant(function, kThreadConstants[axis], schedule.threads[axis]);
+        Expr index = kernel::block_index(axis) * threads;
+        if (schedule.threads[axis] > 1) index = index + kernel::thread_index(axis);
+        function.body.push_back(
+            kernel::Declare{Type::i32, Context::kIndexNames[axis], index * cells[axis] + begin[axis]});
+        first[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+    }
+    return first;
+}
+
+StoreBounds store_bounds(const Context& context, const Write& write, int axis) {
+    // Only outputs keep by not storing: a state stores its old value, and nobody reads a let there.
+    if (context.stage().field(write.level).role != ir::Role::output) return {};
+    return {write.assign->margins[axis][0], write.assign->margins[axis][1]};
+}
+
+Expr inside_store_bounds(Context& context, const Write& write, const std::array<Expr, 3>& cell) {
+    Expr inside;
+    for (int axis = 0; axis < context.rank(); ++axis) {
+        const auto [low, high] = store_bounds(context, write, axis);
+        if (low) inside = inside && cell[axis] >= low;
+        if (high) inside = inside && cell[axis] < context.extent(axis) - high;
+    }
+    return inside;
+}
+
+Expr thread_along(const schedule::Schedule& schedule, int axis) {
+    return schedule.threads[axis] > 1 ? kernel::thread_index(axis) : Expr(0);
+}
+
+Expr element_beside(Context& context, const Expr& at, const Level& level, const ir::Offset& shift) {
+    Expr place = at;
+    if (shift[2]) place = shifted(place, shift[2], context.slice());
+    if (shift[1]) place = shifted(place, shift[1], context.pitch());
+    return context.element(level, place + shift[0]);
+}
+
+CellSources sources_at(Context& context, const std::array<Expr, 3>& index, const Expr& at) {
+    CellSources sources;
+    sources.index = index;
+    sources.load = [&context, at](const Level& level, const ir::Offset& shift) {
+        return loaded(element_beside(context, at, level, shift), context.stage().field(level));
+    };
+    return sources;
+}
+
+void store_cell(Context& context, const std::array<Expr, 3>& index, const Expr& at, const CellValues& values,
+                kernel::Block& body) {
+    const auto bounds_of = [&](const Write& write) {
+        std::array<std::pair<int, int>, 3> result;
+        for (int axis = 0; axis < context.rank(); ++axis) {
+            const auto [low, high] = store_bounds(context, write, axis);
+            result[axis] = {low, high};
+        }
+        return result;
+    };
+    const std::vector<Write>& writes = context.stage().writes;
+    for (std::size_t i = 0; i < writes.size();) {
+        kernel::Block stores;
+        const std::size_t first = i;
+        for (; i < writes.size() && bounds_of(writes[i]) == bounds_of(writes[first]); ++i)
+            stores.push_back(kernel::Assign{context.element(writes[i].level, at),
+                                            stored_value(context.stage(), writes[i], values)});
+        const Expr inside = inside_store_bounds(context, writes[first], index);
+        if (inside.has_value()) stores = {kernel::If{inside, std::move(stores), {}}};
+        append(body, std::move(stores));
+    }
+}
+
+Expr declare_place(Context& context, const std::array<Expr, 3>& index, kernel::Block& body) {
+    const Expr offset = context.element_offset(index[0], index[1], index[2]);
+    body.push_back(kernel::Declare{offset.type(), "at", offset});
+    return kernel::variable("at", offset.type());
+}
+
+void append(kernel::Block& to, kernel::Block from) {
+    for (kernel::Statement& statement : from)
+        to.push_back(std::move(statement));
+}
+
+kernel::Block loop_over(const std::string& var, const Expr& count, kernel::Block body) {
+    if (kernel::int_value(count) == 1) return body;
+    return {kernel::For{var, 0, count, 1, kernel::Unroll::full, std::move(body)}};
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,73 @@
+#include "compiler/lower/shared/window.h"
+
+#include <algorithm>
+#include <map>
+
+namespace halo::lower {
+namespace {
+
+struct RowNeed {
+    int left = 0, right = 0;
+};
+
+// Rows by (z, y) of the window, whose row (0, 0) is the lowest one read.
+using Rows = std::map<std::pair<int, int>, RowNeed>;
+
+Rows needed_rows(const Read& read, const std::array<int, 3>& cells) {
+    Rows rows;
+    for (const ir::Offset& offset : read.offsets) {
+        for (int z = 0; z < cells[2]; ++z) {
+            for (int y = 0; y < cells[1]; ++y) {
+                RowNeed& row = rows[{z + offset[2] - read.low[2], y + offset[1] - read.low[1]}];
+                row.left = std::max(row.left, -offset[0]);
+                row.right = std::max(row.right, offset[0]);
+            }
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cells) {
+    // Runs of like rows along y, plane by plane; then planes with the same runs are joined.
+    std::map<int, std::vector<RowBlock>> planes;
+    for (const auto& [at, need] : needed_rows(read, cells)) {
+        auto& runs = planes[at.first];
+        const bool continues = !runs.empty() && runs.back().y.second == at.second &&
+                               runs.back().left == need.left && runs.back().right == need.right;
+        if (continues) {
+            ++runs.back().y.second;
+        } else {
+            runs.push_back({{at.second, at.second + 1}, {at.first, at.first + 1}, need.left, need.right});
+        }
+    }
+    std::vector<RowBlock> blocks;
+    for (auto& [z, runs] : planes) {
+        for (RowBlock& run : runs) {
+            const auto below =
+                std::find_if(blocks.begin(), blocks.end(), [&, plane = z](const RowBlock& block) {
+                    return block.y == run.y && block.left == run.left && block.right == run.right &&
+                           block.z.second == plane;
+                });
+            if (below != blocks.end()) {
+                ++below->z.second;
+            } else {
+                blocks.push_back(run);
+            }
+        }
+    }
+    return blocks;
+}
+
+Sides sides(const Read& read, int vector) {
+    Sides sides{-read.low[0], read.high[0], false, false};
+    const auto round_up = [&](int cells) { return (cells + vector - 1) / vector * vector; };
+    sides.left_vectors = vector > 1 && sides.left * 2 > vector;
+    sides.right_vectors = vector > 1 && sides.right * 2 > vector;
+    if (sides.left_vectors) sides.left = round_up(sides.left);
+    if (sides.right_vectors) sides.right = round_up(sides.right);
+    return sides;
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,146 @@
+#include "compiler/lower/temporal/frame.h"
+
+namespace halo::lower {
+
+using kernel::Block;
+using kernel::Expr;
+using kernel::Type;
+
+std::vector<std::string> temporal_roles() {
+    return {"lane",
+            "warp",
+            "place",
+            "parts",
+            "worker",
+            "workers",
+            "all_warps",
+            "is_even",
+            "tile",
+            "tiles",
+            "tiles_x",
+            "tile_x",
+            "tile_y",
+            "tiles_y",
+            "share_begin",
+            "share_end",
+            "first_tile",
+            "end_tile",
+            "out_begin",
+            "out_end",
+            "begin_i",
+            "end_i",
+            "begin_j",
+            "end_j",
+            "tile_i",
+            "tile_j",
+            "from_i",
+            "into_line",
+            "first_row",
+            "at_first_column",
+            "at_last_column",
+            "at_first_row",
+            "at_last_row",
+            "aligned",
+            "turns",
+            "inner_begin",
+            "inner_end",
+            "part",
+            "near_face",
+            "near_side",
+            "plain_begin",
+            "begin",
+            "end",
+            "turn",
+            "source",
+            "s",
+            "later",
+            "level",
+            "index",
+            "oldest",
+            "now",
+            "earlier",
+            "own_columns",
+            "given"};
+}
+
+TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
+                             const schedule::TemporalSchedule& chosen, const schedule::TemporalShape& shaped)
+    : context(given),
+      pipeline(line),
+      schedule(chosen),
+      shape(shaped),
+      rank(given.rank()),
+      walked(line.walked()),
+      steps(line.steps),
+      cells_x(chosen.cells[0]),
+      cells_y(given.rank() == 3 ? chosen.cells[1] : 1),
+      warps(chosen.warps),
+      two_rows(given.rank() == 3) {
+    for (const schedule::Pipeline::Queue& queue : pipeline.queues)
+        meets = meets || (queue.has_window && queue.lines() > 0 && two_rows);
+}
+
+Type TemporalFrame::type_of(ir::FieldId field) const {
+    return kernel_type(context.program()[field].type);
+}
+
+FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
+    const ir::Face& face = context.program()[field].boundary[axis][side];
+    FaceRule rule{face.kind, {}};
+    if (face.kind == ir::BoundaryKind::fixed) rule.value = context.scalar(face.value, type_of(field));
+    return rule;
+}
+
+Expr TemporalFrame::own_row(const Expr& y) const {
+    if (!two_rows) return 0;
+    if (shape.periodic[1]) return kernel::element("row", {y}, Type::i64);
+    const Expr first = kernel::variable("first_row", Type::i64);
+    return kernel::int_value(y) == 0 ? first : first + y * context.pitch();
+}
+
+Expr TemporalFrame::stride() const {
+    return rank == 3 ? context.slice() : kernel::convert(context.pitch(), Type::i64);
+}
+
+Expr TemporalFrame::plane_offset(const Expr& index) const {
+    return rank == 3 ? index * context.slice() : kernel::convert(index, Type::i64) * context.pitch();
+}
+
+Expr TemporalFrame::wrapped(const Expr& index, int axis) {
+    if (!shape.periodic[axis]) return index;
+    const Expr extent = context.extent(axis);
+    return kernel::select(index < 0, index + extent, kernel::select(index >= extent, index - extent, index));
+}
+
+Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& plane_from_turn) const {
+    Expr slot = plane_from_turn - shape.first_plane;
+    if (oldest) {
+        const bool may_wrap = kernel::int_value(slot) != 0;
+        slot = oldest + slot;
+        if (may_wrap) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
+    }
+    const Expr line = slot * shape.rows + row_in_block;
+    return line * k_ring_row + (into_line + lane * k_cells_x);
+}
+
+Block TemporalFrame::over_cells(Block body) const {
+    return loop_over("y", k_cells_y, loop_over("x", k_cells_x, std::move(body)));
+}
+
+kernel::Statement load_row(const TemporalFrame& frame, Expr to, const std::string& array, Expr place) {
+    const Type type = to.type();
+    if (frame.cells_x == 1)
+        return kernel::Assign{std::move(to), kernel::element(array, {std::move(place)}, type)};
+    return kernel::LoadVector{std::move(to), kernel::address_of(array, std::move(place), type),
+                              frame.cells_x};
+}
+
+kernel::Statement store_row(const TemporalFrame& frame, const std::string& array, Expr place, Expr from) {
+    const Type type = from.type();
+    if (frame.cells_x == 1)
+        return kernel::Assign{kernel::element(array, {std::move(place)}, type), std::move(from)};
+    return kernel::StoreVector{kernel::address_of(array, std::move(place), type), std::move(from),
+                               frame.cells_x, true};
+}
+
+}  // namespace halo::lower
