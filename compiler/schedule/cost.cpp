@@ -6,6 +6,7 @@
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/sweep_model.h"
 
 namespace halo::schedule {
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr int kSectorBytes = 32;
 constexpr double kLineBytes = 128;
-constexpr double kL2Share = 0.6;   // of the L2 that a grid may fill and still stay there from step to step
-constexpr double kBlend = 4;       // the norm by which times of the device's memory and the caches add up
-constexpr double kOverlap = 0.05;  // of the faster cache's time that is not hidden behind the slower one's
-constexpr double kLayerLow = 0.28,
-                 kLayerHigh = 0.5;  // of the L2, from where on a layer of blocks is too much
-constexpr double kLayerCost = 0.3;  // of the bytes read
 constexpr std::int64_t kSystemSharedBytes = 1024;
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
@@ -65,7 +60,10 @@ double extra_bytes(const Footprint& footprint, const Schedule& schedule, const T
     for (int axis = 0; axis < slowest; ++axis)
         layer *= static_cast<double>(extent[axis]);
     const double filled = layer / static_cast<double>(target.l2_bytes);
-    const double missed = kLayerCost * std::clamp((filled - kLayerLow) / (kLayerHigh - kLayerLow), 0.0, 1.0);
+    const double missed =
+        sweep_model::kLayerCost *
+        std::clamp((filled - sweep_model::kLayerLow) / (sweep_model::kLayerHigh - sweep_model::kLayerLow),
+                   0.0, 1.0);
     double extra = 0;
     for (const LevelRead& read : footprint.reads) {
         const int reach = read.reach(slowest);
@@ -79,9 +77,9 @@ double extra_bytes(const Footprint& footprint, const Schedule& schedule, const T
 
 // Share of the memory's bandwidth that accesses of so many bytes a thread reach.
 double access_efficiency(double bytes) {
-    if (bytes >= 16) return 1;
-    if (bytes >= 8) return 0.9;
-    return 0.75;
+    if (bytes >= 16) return sweep_model::kWideAccess;
+    if (bytes >= 8) return sweep_model::kHalfAccess;
+    return sweep_model::kNarrowAccess;
 }
 
 // Share of L1's bandwidth that a warp reaches: it serves one line of 128 bytes at a time.
@@ -112,7 +110,7 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
     const double cells =
         static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
     const double bytes = static_cast<double>(footprint.bytes());
-    const bool stays_in_l2 = cells * bytes <= kL2Share * static_cast<double>(target.l2_bytes);
+    const bool stays_in_l2 = cells * bytes <= sweep_model::kL2Share * static_cast<double>(target.l2_bytes);
     const double extra = extra_bytes(footprint, schedule, target, extent, block);
     cost.dram = stays_in_l2 ? 0 : (bytes + extra) / (target.dram_bandwidth * efficiency);
     cost.l2 = (fetched + written) / (target.l2_bandwidth * efficiency);
@@ -151,11 +149,11 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
 // slowest hinders it; within the caches the others hide behind the slowest.
 double together(double dram, double l2, double l1) {
     const double slowest = std::max({dram, l2, l1});
-    if (dram == 0) return slowest + kOverlap * (l2 + l1 - slowest);
+    if (dram == 0) return slowest + sweep_model::kOverlap * (l2 + l1 - slowest);
     double sum = 0;  // of powers, relative to the slowest
     for (const double seconds : {dram, l2, l1})
-        sum += std::pow(seconds / slowest, kBlend);
-    return slowest * std::pow(sum, 1 / kBlend);
+        sum += std::pow(seconds / slowest, sweep_model::kBlend);
+    return slowest * std::pow(sum, 1 / sweep_model::kBlend);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/cost.h"
+#include "compiler/schedule/direct_model.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategy_parts.h"
@@ -24,17 +25,15 @@ constexpr double kLastResort = 1e3;                // weight of a candidate past
 
 // Sums, a row and what is the same for all rows stay in registers.
 int blocks_for_tables(const Schedule& schedule, const Target& target) {
-    constexpr int kRegisters = 64;
     const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
-    return std::clamp(target.registers_per_sm / (kRegisters * threads), 1, target.max_blocks_per_sm);
+    return std::clamp(target.registers_per_sm / (direct_model::kTableRegisters * threads), 1,
+                      target.max_blocks_per_sm);
 }
 
 // Where tables are summed the rows are the work: cells a thread share the loading of a row, and blocks must
 // be many enough that all SMs are busy to the end. Relative time for each cell and row.
 double table_weight(const Footprint& footprint, const Schedule& schedule, const Target& target,
                     const Extent& grid) {
-    constexpr double kRowCost = 0.15;    // of loading a row, against the work of one cell
-    constexpr double kWarpsWanted = 16;  // an SM, to keep its units busy
     double blocks = 1, cells = 1, block_cells = 1;
     for (int axis = 0; axis < footprint.rank; ++axis) {
         const auto extent = static_cast<double>(grid[axis]);
@@ -44,8 +43,9 @@ double table_weight(const Footprint& footprint, const Schedule& schedule, const 
     }
     const double warps = std::ceil(schedule.threads[0] * schedule.threads[1] * schedule.threads[2] / 32.0);
     const double busiest = std::ceil(blocks / target.sms);
-    const double idle = std::max(1.0, kWarpsWanted / (busiest * warps));
-    return busiest * target.sms * block_cells / cells * (1 + kRowCost / schedule.cells[0]) * std::sqrt(idle);
+    const double idle = std::max(1.0, direct_model::kWarpsToFillUnits / (busiest * warps));
+    return busiest * target.sms * block_cells / cells * (1 + direct_model::kRowLoad / schedule.cells[0]) *
+           std::sqrt(idle);
 }
 
 // The pinned one; else those that have all settings that are pinned, and of these the likely ones.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/direct_model.h"
 #include "compiler/schedule/strategy_parts.h"
 #include "compiler/schedule/words.h"
 
@@ -11,12 +12,7 @@ namespace {
 
 using Lengths = std::array<int, 3>;
 
-constexpr int kFewRegisters = 40;   // fewer are never worth asking for
-constexpr double kInFlight = 0.75;  // of the values used once, the share that waits in registers
-constexpr int kMostInFlight = 96;   // words of a level
 constexpr int kChunkRowBytes = 16;  // of a table's row in shared memory, besides its elements
-constexpr double kWarpsToHideLatency = 12;
-constexpr double kLoneBlockCost = 1.05;
 
 // Where tables are summed.
 std::vector<Reason> check_sums(const Footprint& footprint, const Schedule& schedule, const Target& target) {
@@ -44,14 +40,15 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) 
     for (const LevelRead& read : footprint.reads) {
         const int words = words_of(read.type);
         if (!read.at_neighbours()) {
-            estimate.expected += static_cast<int>(kInFlight * box * words);
+            estimate.expected += static_cast<int>(direct_model::kShareInFlight * box * words);
             continue;
         }
         const Window needed = window(read, schedule.cells);
         const int once = needed.elements - needed.shared_by_cells;
         estimate.held += needed.shared_by_cells * words;
         estimate.expected += needed.shared_by_cells * words +
-                             std::min(kMostInFlight, static_cast<int>(kInFlight * once * words));
+                             std::min(direct_model::kMostInFlight,
+                                      static_cast<int>(direct_model::kShareInFlight * once * words));
     }
     return estimate;
 }
@@ -81,9 +78,10 @@ double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, con
 }
 
 double latency(const Footprint& /*footprint*/, const Schedule& /*schedule*/, const BlockFacts& facts) {
-    double latency = few_warps(facts.warps, kWarpsToHideLatency);
+    double latency = few_warps(facts.warps, direct_model::kWarpsToHideLatency);
     // While a block loads, none beside it computes.
-    if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1) latency *= kLoneBlockCost;
+    if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1)
+        latency *= direct_model::kLoneBlockFactor;
     return latency;
 }
 
@@ -94,7 +92,7 @@ std::vector<Lengths> cells(const Footprint& footprint) {
 
 // A box of rows gets the whole budget, so that its loads can wait in registers.
 int least_registers(const Schedule& schedule) {
-    return schedule.cells[1] * schedule.cells[2] > 1 ? kRegisterBudget : kFewRegisters;
+    return schedule.cells[1] * schedule.cells[2] > 1 ? kRegisterBudget : direct_model::kLeastRegisters;
 }
 
 std::string reason(const Footprint& footprint, const Schedule& schedule) {

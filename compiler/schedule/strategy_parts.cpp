@@ -1,4 +1,5 @@
 #include "compiler/schedule/strategy_parts.h"
+#include "compiler/schedule/sweep_model.h"
 
 #include <algorithm>
 
@@ -10,7 +11,6 @@ using Lengths = std::array<int, 3>;
 
 constexpr int kBaseRegisters = 16;    // indices, bounds, guards
 constexpr int kPointerRegisters = 2;  // of each level
-constexpr double kFewWarpsCost = 0.6;
 
 // The largest power of two, at most `most`, that divides both.
 int common_vector(int most, int first, int second) {
@@ -68,7 +68,7 @@ int base_registers(const Footprint& footprint) {
 }
 
 double few_warps(int warps, double wanted) {
-    return 1 + kFewWarpsCost * std::max(0.0, 1 - warps / wanted);
+    return 1 + sweep_model::kFewWarpsCost * std::max(0.0, 1 - warps / wanted);
 }
 
 std::vector<int> vector_widths(const Footprint& footprint) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/schedule/strategy_parts.h"
+#include "compiler/schedule/stream_model.h"
 #include "compiler/schedule/stream_plan.h"
 #include "compiler/schedule/words.h"
 
@@ -15,19 +16,6 @@ using Lengths = std::array<int, 3>;
 
 constexpr int kLineBytes = 128;
 constexpr int kMostAhead = 16, kMostUnroll = 16;
-constexpr int kMostAheadChosen = 8;                             // planes
-constexpr double kBytesAhead = 45e3, kBytesAheadOfWork = 68e3;  // on their way to an SM
-constexpr int kMuchWork = 20;                                   // operations a cell
-constexpr int kMostGathered = 64;           // words of a plane's neighbours that a thread loads ahead
-constexpr double kGatheredInFlight = 0.85;  // of these, the share that waits in registers
-constexpr int kWalkRegisters = 6;           // slots and places of the ring
-constexpr double kWarpsToHideLatency = 8;   // planes come by themselves
-constexpr double kWalkCost = 1.1;           // of a barrier a plane, and of ends at different times
-constexpr double kPlanesToStart = 3;        // that a walk loses until its first planes are there
-constexpr double kBytesAwaited = 36e3;      // on their way to an SM, below which it waits for the next plane
-constexpr double kThinStreamCost = 0.9;
-constexpr double kOneWaveCost = 1.03;  // all blocks start at once, and SMs differ
-constexpr double kTightest = 1.1;
 
 const Stream& settings(const Schedule& schedule) {
     return std::get<Stream>(schedule.strategy);
@@ -60,12 +48,12 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) 
         const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
         const int queue = queue_words(plan, read.type);
         estimate.held += queue;
-        const int gathered = std::min(gathered_words(plan, read.type), kMostGathered);
-        estimate.expected += queue + static_cast<int>(kGatheredInFlight * gathered);
+        const int gathered = std::min(gathered_words(plan, read.type), stream_model::kMostGathered);
+        estimate.expected += queue + static_cast<int>(stream_model::kShareGathered * gathered);
     }
     for (const LevelWrite& write : footprint.writes)
         estimate.expected += schedule.cells[0] * rows_of(footprint, schedule) * words_of(write.type);
-    estimate.expected += kWalkRegisters;
+    estimate.expected += stream_model::kWalkRegisters;
     return estimate;
 }
 
@@ -107,10 +95,11 @@ double latency(const Footprint& footprint, const Schedule& schedule, const Block
     const double resident = static_cast<double>(std::max<std::int64_t>(1, facts.resident));
     const double ahead =
         resident * planes_ahead(schedule) * ring_plane_bytes(make_shared_layout(footprint, schedule));
-    double latency = few_warps(facts.warps, kWarpsToHideLatency) * kWalkCost;
-    latency *= 1 + kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
-    latency *= 1 + kThinStreamCost * std::max(0.0, 1 - ahead / kBytesAwaited);
-    if (static_cast<double>(facts.blocks) <= facts.target.sms * resident) latency *= kOneWaveCost;
+    double latency = few_warps(facts.warps, stream_model::kWarpsToHideLatency) * stream_model::kWalkFactor;
+    latency *= 1 + stream_model::kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
+    latency *= 1 + stream_model::kThinStreamCost * std::max(0.0, 1 - ahead / stream_model::kBytesAwaited);
+    if (static_cast<double>(facts.blocks) <= facts.target.sms * resident)
+        latency *= stream_model::kOneWaveFactor;
     return latency;
 }
 
@@ -138,12 +127,13 @@ std::vector<Lengths> threads(const Footprint& footprint) {
 void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
     if (context.pins.ahead) return;
     const Operations& work = context.footprint.operations;
-    const bool busy = work.fmas + work.adds + work.multiplies >= kMuchWork;
+    const bool busy = work.fmas + work.adds + work.multiplies >= stream_model::kMuchWork;
     const double plane =
         ring_plane_bytes(make_shared_layout(context.footprint, schedule)) * std::max(1, schedule.min_blocks);
-    const double planes = (busy ? kBytesAheadOfWork : kBytesAhead) / std::max(1.0, plane);
+    const double planes =
+        (busy ? stream_model::kBytesAheadOfWork : stream_model::kBytesAhead) / std::max(1.0, plane);
     int& ahead = std::get<Stream>(schedule.strategy).ahead;
-    ahead = static_cast<int>(std::clamp<long>(std::lround(planes), 1, kMostAheadChosen));
+    ahead = static_cast<int>(std::clamp<long>(std::lround(planes), 1, stream_model::kMostAheadChosen));
     while (ahead > 1 && !is_legal(check(context.footprint, schedule, context.target, context.extent)))
         --ahead;
 }
@@ -229,7 +219,7 @@ StrategyKind stream_strategy() {
     kind.threads = threads;
     kind.least_registers = [](const Schedule&) { return kFewWhereStaged; };
     kind.easy_registers = register_limit;
-    kind.tightest = kTightest;
+    kind.tightest = stream_model::kTightest;
     kind.settle = fetch_ahead;
     kind.share_out = share_out;
     kind.vary = vary;

@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategy_parts.h"
+#include "compiler/schedule/tile_model.h"
 
 namespace halo::schedule {
 
 namespace {
-
-constexpr int kMostReadsInFlight = 48;  // words of a cell's reads from shared memory
-constexpr double kWarpsToHideLatency = 12;
-constexpr double kBarrierCost = 2.2;  // the whole block waits for its tile
 
 // A thread computes one cell after the other from shared memory.
 RegisterEstimate estimate(const Footprint& footprint, const Schedule& /*schedule*/) {
@@ -18,7 +15,7 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& /*schedule
     for (const LevelRead& read : footprint.reads)
         reads += static_cast<int>(read.offsets.size()) * words_of(read.type);
     const int base = base_registers(footprint);
-    return {base, base + std::min(reads, kMostReadsInFlight)};
+    return {base, base + std::min(reads, tile_model::kMostReadsInFlight)};
 }
 
 std::optional<StagedLevel> stage(const LevelRead& read, const Footprint& footprint,
@@ -55,7 +52,7 @@ StrategyKind tile_strategy() {
         return static_cast<double>(read.offsets.size()) + 1;
     };
     kind.latency = [](const Footprint&, const Schedule&, const BlockFacts& facts) {
-        return few_warps(facts.warps, kWarpsToHideLatency) * kBarrierCost;
+        return few_warps(facts.warps, tile_model::kWarpsToHideLatency) * tile_model::kBarrierFactor;
     };
     kind.is_likely = [](const Footprint&, const Pins&) { return false; };
     kind.cells = [](const Footprint& footprint) { return cell_boxes(footprint, {1}, footprint.rank, true); };

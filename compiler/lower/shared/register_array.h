@@ -1,4 +1,5 @@
-// A thread's array of several dimensions, which the compiler keeps in registers where all its indices are known.
+// A thread's array of several dimensions, which the compiler keeps in registers where all its indices are
+// known.
 #pragma once
 
 #include <string>

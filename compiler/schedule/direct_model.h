@@ -1,0 +1,28 @@
+// The fitted constants of the model of `direct`. Fitted on an NVIDIA H200. `haloc tune FILE` runs a stage by
+// many schedules and keeps each predicted time beside the measured one; registers are those of `haloc
+// explain`.
+#pragma once
+
+namespace halo::schedule::direct_model {
+
+// Of a level's values that one cell alone uses, the share that waits in registers, and at most how many
+// words.
+inline constexpr double kShareInFlight = 0.75;
+inline constexpr int kMostInFlight = 96;
+// Registers a thread: a tighter limit costs spills and gains no time.
+inline constexpr int kLeastRegisters = 40;
+// Warps an SM: with fewer the latency of loads shows.
+inline constexpr double kWarpsToHideLatency = 12;
+// Factor on a stage's time where an SM holds a single block: nothing runs while its last warps end.
+inline constexpr double kLoneBlockFactor = 1.05;
+
+// ---- sums over tables
+
+// Relative to the arithmetic of one cell and row: loading a row from shared memory.
+inline constexpr double kRowLoad = 0.15;
+// Warps an SM: with fewer its arithmetic units idle.
+inline constexpr double kWarpsToFillUnits = 16;
+// Registers a thread, for sums, a row, and what is the same for all rows.
+inline constexpr int kTableRegisters = 64;
+
+}  // namespace halo::schedule::direct_model
