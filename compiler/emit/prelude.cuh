@@ -10,15 +10,9 @@ struct bf16 {
 };
 // [f16_to_float]
 __device__ __forceinline__ float f16_to_float(f16 value) {
-#ifdef __CUDACC__
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
     return result;
-#else
-    const unsigned sign = (value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
-    const unsigned scaled = __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f);
-    return __uint_as_float(sign | (magnitude < 0x7c00u ? scaled : 0x7f800000u | magnitude << 13));
-#endif
 }
 // [bf16_to_float]
 __device__ __forceinline__ float bf16_to_float(bf16 value) {
@@ -28,16 +22,7 @@ __device__ __forceinline__ float bf16_to_float(bf16 value) {
 // Rounds to nearest, ties to even; past 65504 gives infinity.
 __device__ __forceinline__ f16 float_to_f16(float value) {
     f16 result;
-#ifdef __CUDACC__
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-#else
-    const unsigned bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
-    const unsigned normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
-    const unsigned small = __float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3f000000u;
-    const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    const unsigned rounded = magnitude < 0x38800000u ? small : magnitude < 0x47800000u ? normal : large;
-    result.bits = static_cast<unsigned short>((bits >> 16 & 0x8000u) | rounded);
-#endif
     return result;
 }
 // [float_to_bf16]
@@ -150,13 +135,9 @@ __device__ __forceinline__ long long floor_mod_long(long long a, long long b) {
 // [fast_rsqrt]
 // 1 / sqrt(x) as the hardware approximates it; where x is below the normal numbers it counts as 0.
 __device__ __forceinline__ float fast_rsqrt(float x) {
-#ifdef __CUDACC__
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
-#else
-    return rsqrtf(x);
-#endif
 }
 // [first_image]
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
@@ -197,7 +178,7 @@ __device__ __forceinline__ double keep_max(double a, double b) {
 // [keep_min_f32]
 // The lesser of two; NaN where either is.
 __device__ __forceinline__ float keep_min_f32(float a, float b) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
     float least;
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
     return least;
@@ -208,7 +189,7 @@ __device__ __forceinline__ float keep_min_f32(float a, float b) {
 // [keep_max_f32]
 // The greater of two; NaN where either is.
 __device__ __forceinline__ float keep_max_f32(float a, float b) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
     float greatest;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(a), "f"(b));
     return greatest;

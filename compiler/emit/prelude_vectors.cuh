@@ -34,40 +34,27 @@ __device__ __forceinline__ void load4(double* to, const double* from) {
 // [store2 float]
 // As one instruction: where both ways of a branch store, compilers would take vectors apart.
 __device__ __forceinline__ void store2(float* to, const float* from) {
-#ifdef __CUDACC__
     asm volatile("st.global.v2.f32 [%0], {%1, %2};"
                  :
                  : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
                  : "memory");
-#else
-    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
-#endif
 }
 // [store4 float]
 __device__ __forceinline__ void store4(float* to, const float* from) {
-#ifdef __CUDACC__
     asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
                  :
                  : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
                  : "memory");
-#else
-    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
-#endif
 }
 // [store2 double]
 __device__ __forceinline__ void store2(double* to, const double* from) {
-#ifdef __CUDACC__
     asm volatile("st.global.v2.f64 [%0], {%1, %2};"
                  :
                  : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
                  : "memory");
-#else
-    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
-#endif
 }
 // [store4 double]
 __device__ __forceinline__ void store4(double* to, const double* from) {
-#ifdef __CUDACC__
     asm volatile("st.global.v2.f64 [%0], {%1, %2};"
                  :
                  : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
@@ -76,10 +63,6 @@ __device__ __forceinline__ void store4(double* to, const double* from) {
                  :
                  : "l"(__cvta_generic_to_global(to + 2)), "d"(from[2]), "d"(from[3])
                  : "memory");
-#else
-    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
-    *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
-#endif
 }
 // [share2 float]
 // The same to shared memory.
@@ -289,136 +272,85 @@ __device__ __forceinline__ void copy2(long long* to, const long long* from) {
 }
 // [shared_address]
 // Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
-#ifdef __CUDACC__
 template <typename T>
 __device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
     return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
 }
-#endif
 // [copy_async float]
 // Copies an element to shared[place] in the background.
 __device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
-#else
-    shared[place] = *from;
-#endif
 }
 // [copy2_async float]
 // Copies two elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy2_async(float* shared, int place, const float* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<float2*>(shared + place) = *reinterpret_cast<const float2*>(from);
-#endif
 }
 // [copy4_async float]
 // Copies four elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
-#endif
 }
 // [copy_async double]
 // Copies an element to shared[place] in the background.
 __device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
-#else
-    shared[place] = *from;
-#endif
 }
 // [copy2_async double]
 // Copies two elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy2_async(double* shared, int place, const double* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
-#endif
 }
 // [copy4_async double]
 // Copies four elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy4_async(double* shared, int place, const double* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 16), "l"(from + 2) : "memory");
-#else
-    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
-    *reinterpret_cast<double2*>(shared + place + 2) = *reinterpret_cast<const double2*>(from + 2);
-#endif
 }
 // [copy_async int]
 // Copies an element to shared[place] in the background.
 __device__ __forceinline__ void copy_async(int* shared, int place, const int* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
-#else
-    shared[place] = *from;
-#endif
 }
 // [copy2_async int]
 // Copies two elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy2_async(int* shared, int place, const int* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<int2*>(shared + place) = *reinterpret_cast<const int2*>(from);
-#endif
 }
 // [copy4_async int]
 // Copies four elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy4_async(int* shared, int place, const int* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<int4*>(shared + place) = *reinterpret_cast<const int4*>(from);
-#endif
 }
 // [copy_async long long]
 // Copies an element to shared[place] in the background.
 __device__ __forceinline__ void copy_async(long long* shared, int place, const long long* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
-#else
-    shared[place] = *from;
-#endif
 }
 // [copy2_async long long]
 // Copies two elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<longlong2*>(shared + place) = *reinterpret_cast<const longlong2*>(from);
-#endif
 }
 // [commit_copies]
 // The copies since the last call become a group.
 __device__ __forceinline__ void commit_copies() {
-#ifdef __CUDACC__
     asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
 }
 // [await_copies]
 // Waits until all but the last kPending groups of this thread's copies are there.
 template <int kPending>
 __device__ __forceinline__ void await_copies() {
-#ifdef __CUDACC__
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-#endif
 }

@@ -132,7 +132,7 @@ enum class Helper : std::uint8_t {
     send2_f32,
     send3_f32,
     send_f64,
-    await_words,
+    poll_packets,
     low_f32,
     high_f32,
     value_f64,

@@ -12,7 +12,7 @@ namespace {
 ThreadIndex thread_idx, block_idx, block_dim, grid_dim;
 
 BlockRunner* running = nullptr;
-std::uint64_t sent_words = 0;
+std::uint64_t stored_packets = 0;
 
 FiberStacks& stacks() {
     static FiberStacks all(BlockRunner::kMostThreadsTogether);
@@ -66,6 +66,7 @@ bool BlockRunner::run(const ThreadIndex& block, std::uint32_t serial, Entry* ent
     votes_[0] = votes_[1] = 0;
     for (int i = 0; i < count_; ++i) {
         fiber(i).state = State::ready;
+        fiber(i).loads = 0;
         stacks().prepare(first_stack_ + i, fiber(i).context, enter_fiber);
     }
     for (Warp& each : warps_) {
@@ -104,16 +105,16 @@ void BlockRunner::report_deadlock() {
         ++waiting;
     trouble_.kind = FindingKind::deadlock;
     trouble_.place = polling_place_;
-    trouble_.detail = "waits for a word that no block sends";
+    trouble_.detail = "polls a packet that no block sends";
     trouble_.block = block_;
     trouble_.thread = trouble_.other_thread = fiber(waiting).index;
 }
 
-std::uint64_t BlockRunner::words_sent() {
-    return sent_words;
+std::uint64_t BlockRunner::packets_stored() {
+    return stored_packets;
 }
 
-void BlockRunner::require_word(const void* address, bool is_write, const void* place) {
+void BlockRunner::require_packet(const void* address, bool is_write, const void* place) {
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     constexpr std::size_t kBytes = 8;
     const Region* region = shadow_.find(begin);
@@ -125,17 +126,18 @@ void BlockRunner::require_word(const void* address, bool is_write, const void* p
     give_up();
 }
 
-void BlockRunner::send_word(void* to, std::uint64_t word, const void* place) {
-    require_word(to, true, place);
-    std::memcpy(to, &word, sizeof(word));
-    ++sent_words;
+void BlockRunner::store_packet(void* to, std::uint64_t packet, const void* place) {
+    require_packet(to, true, place);
+    std::memcpy(to, &packet, sizeof(packet));
+    ++stored_packets;
 }
 
-std::uint64_t BlockRunner::peek_word(const void* from, const void* place) {
-    require_word(from, false, place);
-    std::uint64_t word = 0;
-    std::memcpy(&word, from, sizeof(word));
-    return word;
+std::uint64_t BlockRunner::load_packet(const void* from, const void* place) {
+    require_packet(from, false, place);
+    if (++fiber(current_).loads % kLoadsOfPolling == 0) let_others_run(place);
+    std::uint64_t packet = 0;
+    std::memcpy(&packet, from, sizeof(packet));
+    return packet;
 }
 
 void BlockRunner::let_others_run(const void* place) {
@@ -372,14 +374,11 @@ unsigned long long halo_emulator_shuffle(unsigned mask, unsigned long long bits,
                                          int mode) {
     return running->shuffle(mask, bits, lane, width, mode, HALO_PLACE);
 }
-void halo_emulator_send_word(void* to, unsigned long long word) {
-    running->send_word(to, word, HALO_PLACE);
+void halo_emulator_store_packet(void* to, unsigned long long packet) {
+    running->store_packet(to, packet, HALO_PLACE);
 }
-unsigned long long halo_emulator_peek_word(const void* from) {
-    return running->peek_word(from, HALO_PLACE);
-}
-void halo_emulator_let_others_run() {
-    running->let_others_run(HALO_PLACE);
+unsigned long long halo_emulator_load_packet(const void* from) {
+    return running->load_packet(from, HALO_PLACE);
 }
 unsigned halo_emulator_ballot(unsigned mask, int predicate) {
     return running->ballot(mask, predicate, HALO_PLACE);
@@ -442,9 +441,8 @@ std::map<std::string, void*> emulated_functions() {
     symbols["__syncthreads_and"] = reinterpret_cast<void*>(&halo_emulator_barrier_and);
     symbols["halo_sync_warp"] = reinterpret_cast<void*>(&halo_emulator_sync_warp);
     symbols["halo_shuffle"] = reinterpret_cast<void*>(&halo_emulator_shuffle);
-    symbols["halo_send_word"] = reinterpret_cast<void*>(&halo_emulator_send_word);
-    symbols["halo_peek_word"] = reinterpret_cast<void*>(&halo_emulator_peek_word);
-    symbols["halo_let_others_run"] = reinterpret_cast<void*>(&halo_emulator_let_others_run);
+    symbols["halo_store_packet"] = reinterpret_cast<void*>(&halo_emulator_store_packet);
+    symbols["halo_load_packet"] = reinterpret_cast<void*>(&halo_emulator_load_packet);
     symbols["halo_ballot"] = reinterpret_cast<void*>(&halo_emulator_ballot);
     const auto add_index = [&](const std::string& name, ThreadIndex& index) {
         symbols["halo_" + name + "_x"] = &index.x;

@@ -44,12 +44,12 @@ public:
     bool run(const ThreadIndex& block, std::uint32_t serial, Entry* entry, void** arguments);
     const Trouble& trouble() const { return trouble_; }
 
-    // The same in parts: run() returns once all threads are done or wait for other blocks. go_on() lets those
-    // look again.
+    // The same in parts: run() returns once all threads are done or poll packets of other blocks. go_on()
+    // lets those poll again.
     bool is_paused() const { return polling_ > 0; }
     bool go_on();
     void report_deadlock();  // as trouble()
-    static std::uint64_t words_sent();
+    static std::uint64_t packets_stored();
     static constexpr int kMostThreadsTogether = 16384;  // of all blocks that take turns
 
     ThreadIndex thread_index(int thread) const;
@@ -62,9 +62,8 @@ public:
     std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int lane, int width, int mode,
                           const void* place);
     unsigned ballot(unsigned mask, int predicate, const void* place);
-    void send_word(void* to, std::uint64_t word, const void* place);
-    std::uint64_t peek_word(const void* from, const void* place);
-    void let_others_run(const void* place);
+    void store_packet(void* to, std::uint64_t packet, const void* place);
+    std::uint64_t load_packet(const void* from, const void* place);
     void fiber_main();
 
 private:
@@ -73,6 +72,7 @@ private:
         FiberContext context;
         ThreadIndex index;
         State state = State::ready;
+        int loads = 0;  // of packets
     };
     struct Warp {
         unsigned mask = 0, arrived = 0;
@@ -83,6 +83,9 @@ private:
         std::uint16_t epoch = 0;
     };
     static constexpr int kWarp = 32;
+    // After so many loads of packets a thread counts as polling: more than one round of a poll needs as a
+    // rule.
+    static constexpr int kLoadsOfPolling = 64;
 
     int lane() const { return current_ % kWarp; }
     Warp& warp() { return warps_[static_cast<std::size_t>(current_ / kWarp)]; }
@@ -90,7 +93,8 @@ private:
     void resume(int next);
     void leave();
     void settle();  // no fiber is ready
-    void require_word(const void* address, bool is_write, const void* place);
+    void let_others_run(const void* place);
+    void require_packet(const void* address, bool is_write, const void* place);
     // Neither returns. Not marked so: AddressSanitizer clears the stack before such calls, and takes a
     // fiber's for huge.
     void stop(FindingKind kind, const void* place, const char* detail, int other_thread,

@@ -157,10 +157,12 @@ __forceinline__ int __all_sync(unsigned mask, int predicate) {
 __forceinline__ void __threadfence() {}
 __forceinline__ void __threadfence_block() {}
 
-// Words that blocks of one launch hand to each other. A block that waits lets the others run.
-extern "C" void halo_send_word(void* to, unsigned long long word);
-extern "C" unsigned long long halo_peek_word(const void* from);
-extern "C" void halo_let_others_run() HALO_MEETING;
+// Packets of 8 bytes between blocks of one launch. A thread that goes on loading them is polling, and other
+// threads and blocks run in between.
+extern "C" void halo_store_packet(void* to, unsigned long long packet);
+extern "C" unsigned long long halo_load_packet(const void* from);
+
+size_t __cvta_generic_to_shared(const void* address);  // for stand-ins that replace its callers
 
 // ---- memory
 // ---------------------------------------------------------------------------------------------------------

@@ -287,7 +287,7 @@ TEST_CASE("emulator: refused text says where") {
     }
 }
 
-TEST_CASE("emulator: blocks that wait for each other take turns") {
+TEST_CASE("emulator: blocks that poll packets of each other take turns") {
     const LaunchShape together{{2, 1, 1}, {32, 1, 1}, 0, true};
     // Block 0 waits for block 1, which comes after it, and each keeps its own shared memory.
     Bench bench;
@@ -295,8 +295,8 @@ TEST_CASE("emulator: blocks that wait for each other take turns") {
         __shared__ float mine;
         if (t == 0) mine = 5.0f + blockIdx.x;
         __syncthreads();
-        if (blockIdx.x == 1 && t == 0) halo_send_word(v, 7);
-        while (halo_peek_word(v) != 7) halo_let_others_run();
+        if (blockIdx.x == 1 && t == 0) halo_store_packet(v, 7);
+        while (halo_load_packet(v) != 7) {}
         __syncthreads();
         if (t >= 2) v[i] = mine;)",
                                                           together);
@@ -305,8 +305,8 @@ TEST_CASE("emulator: blocks that wait for each other take turns") {
     CHECK(bench.v[2] == 5);
     CHECK(bench.v[34] == 6);
     const std::string waits =
-        expect(FindingKind::deadlock, 1, "while (halo_peek_word(v) != 7) halo_let_others_run();", together);
-    CHECK(has(waits, "waits for a word that no block sends"));
-    expect(FindingKind::out_of_bounds, 1, "halo_send_word(v + 64, 7);", together);
+        expect(FindingKind::deadlock, 1, "while (halo_load_packet(v) != 7) {}", together);
+    CHECK(has(waits, "polls a packet that no block sends"));
+    expect(FindingKind::out_of_bounds, 1, "halo_store_packet(v + 64, 7);", together);
     expect(FindingKind::bad_launch, 0, "v[i] = 1.0f;", {{17, 1, 1}, {1024, 1, 1}, 0, true});
 }

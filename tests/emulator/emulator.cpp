@@ -12,6 +12,7 @@
 #include <set>
 
 #include "block_runner.h"
+#include "stand_ins.h"
 
 namespace halo::emulator {
 
@@ -26,34 +27,6 @@ const std::string& prelude() {
         return std::string(std::istreambuf_iterator<char>(file), {});
     }();
     return text;
-}
-
-// The text with comments and strings blanked, same length.
-std::string without_comments(const std::string& text) {
-    std::string plain = text;
-    enum { code, line, block, quote } state = code;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-        const bool blank = state != code;
-        if (state == code && c == '/' && next == '/') {
-            state = line;
-        } else if (state == code && c == '/' && next == '*') {
-            state = block;
-            plain[i] = plain[i + 1] = ' ';
-            ++i;
-        } else if (state == code && c == '"') {
-            state = quote;
-        } else if ((state == line && c == '\n') || (state == quote && c == '"')) {
-            state = code;
-        } else if (state == quote && c == '\\') {
-            plain[i++] = ' ';
-        } else if (state == block && c == '*' && next == '/') {
-            state = code;
-            plain[i++] = ' ';
-        }
-        if ((blank || state != code) && plain[i] != '\n') plain[i] = ' ';
-    }
-    return plain;
 }
 
 bool is_name_character(char c) {
@@ -133,7 +106,7 @@ CudaModule::CudaModule(const std::string& text, const std::string& name)
     std::string entries = "\n";
     for (const std::string& kernel : kernels_)
         entries += "HALO_ENTRY(" + kernel + ")\n";
-    const rt::CompiledObject object = rt::compile_object(text + entries, options);
+    const rt::CompiledObject object = rt::compile_object(with_stand_ins(text) + entries, options);
     compile_seconds_ = object.seconds;
     code_ = std::make_unique<rt::JitModule>(object, options);
     place_shared_arrays();
@@ -364,7 +337,7 @@ struct SharedOfBlock {
     }
 };
 
-// Blocks take turns: each runs until all its threads wait for words of others.
+// Blocks take turns: each runs until all its threads poll packets of others.
 void Emulator::launch_together(CudaModule& module, const std::string& kernel, const LaunchShape& shape,
                                void** arguments) {
     auto* entry = module.code_->function<BlockRunner::Entry>("halo_entry_" + kernel);
@@ -395,16 +368,18 @@ void Emulator::launch_together(CudaModule& module, const std::string& kernel, co
     std::vector<std::size_t> left;
     for (std::size_t number = 0; number < count; ++number)
         if (!turn(number, true)) left.push_back(number);
-    for (bool was_still = false; !left.empty();) {
-        const std::uint64_t before = BlockRunner::words_sent();
+    // A thread may give way before it has seen all packets that it polls: one idle round is no deadlock yet.
+    constexpr int kIdleRounds = 16;
+    for (int idle = 0; !left.empty();) {
+        const std::uint64_t before = BlockRunner::packets_stored();
         const std::size_t there = left.size();
         std::erase_if(left, [&](std::size_t number) { return turn(number, false); });
-        const bool still = left.size() == there && BlockRunner::words_sent() == before;
-        if (still && was_still) {
+        const bool is_idle = left.size() == there && BlockRunner::packets_stored() == before;
+        idle = is_idle ? idle + 1 : 0;
+        if (idle == kIdleRounds) {
             runners[left.front()]->report_deadlock();
             module.report(kernel, *runners[left.front()], first_block, blocks);
         }
-        was_still = still;
     }
 }
 

@@ -116,6 +116,27 @@ TEST_CASE("a reduction at each of several steps") {
     }
 }
 
+TEST_CASE("all steps with the grid on the chip") {
+    for (const test::Example& example : test::examples()) {
+        schedule::ResidentSchedule resident;
+        if (example.name == "heat3d") {  // of whole boxes
+            resident.threads = {32, 2, 4};
+            resident.cells = {4, 4, 4};
+            resident.is_whole = {true, true, true};
+        } else if (example.name == "wave2d") {  // may end anywhere, and two past levels
+            resident.threads = {32, 4, 1};
+            resident.cells = {4, 2, 1};
+        } else if (example.name == "cahn_hilliard") {  // periodic, two stages, doubles
+            resident.threads = {32, 8, 1};
+            resident.cells = {2, 2, 1};
+            resident.is_whole = {true, true, true};
+        } else {
+            continue;
+        }
+        compare_cuda(example.name + "_resident", example, test::chosen(example), resident);
+    }
+}
+
 TEST_CASE("no golden file is left over") {
     if (compared().empty()) return;  // this test alone was asked for
     for (const auto& entry : std::filesystem::directory_iterator(kExpected)) {

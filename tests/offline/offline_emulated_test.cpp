@@ -5,7 +5,9 @@
 
 #include "catch.h"
 #include "offline_run.h"
+#include "stand_ins.h"
 
+using namespace halo;
 using namespace halo::test;
 
 namespace {
@@ -20,8 +22,10 @@ std::size_t matching(const std::string& text, std::size_t open) {
     return std::string::npos;
 }
 
-// kernel<<<blocks, threads>>>(arguments) becomes host_launch(blocks, threads, [&] { kernel(arguments); }).
+// kernel<<<blocks, threads>>>(arguments) becomes host_launch(blocks, threads, [&] { kernel(arguments); }),
+// and functions with inline PTX become plain C++.
 std::string rewrite_launches(std::string text) {
+    text = emulator::with_stand_ins(text);
     for (std::size_t at; (at = text.find("<<<")) != std::string::npos;) {
         const std::size_t begin = text.find_last_of(" \n", at) + 1;
         const std::size_t close = text.find(">>>", at);

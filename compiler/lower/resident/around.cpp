@@ -250,7 +250,7 @@ void ResidentBlock::receive(const ResidentBox& box, Block& step) {
     const std::string looks = declare_looks(box, list, step);
     step.push_back(kernel::DeclareArray{Type::i64, seen, {2 * list.pairs + list.singles}});
     step.push_back(kernel::RunHelper{
-        kernel::Helper::await_words,
+        kernel::Helper::poll_packets,
         {kernel::address_of(seen, 0, Type::i64), kernel::address_of(looks, 0, Type::i32), list.pairs,
          list.singles, kernel::address_of(kept.exchange, half(box), Type::i64), variable("tag")}});
     for (const Slab& slab : list.all)

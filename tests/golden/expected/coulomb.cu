@@ -20,13 +20,9 @@ __device__ __forceinline__ void copy4(float* to, const float* from) {
 
 // 1 / sqrt(x) as the hardware approximates it; where x is below the normal numbers it counts as 0.
 __device__ __forceinline__ float fast_rsqrt(float x) {
-#ifdef __CUDACC__
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
-#else
-    return rsqrtf(x);
-#endif
 }
 
 // Writes potential, sums over the rows of atoms.

@@ -14,14 +14,10 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
-#ifdef __CUDACC__
     asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
                  :
                  : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
                  : "memory");
-#else
-    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
-#endif
 }
 
 __device__ __forceinline__ void share4(float* to, const float* from) {
@@ -29,46 +25,32 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
 }
 
 // Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
-#ifdef __CUDACC__
 template <typename T>
 __device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
     return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
 }
-#endif
 
 // Copies an element to shared[place] in the background.
 __device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
-#else
-    shared[place] = *from;
-#endif
 }
 
 // Copies four elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
-#ifdef __CUDACC__
     const unsigned to = shared_address(shared, place);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
-#endif
 }
 
 // The copies since the last call become a group.
 __device__ __forceinline__ void commit_copies() {
-#ifdef __CUDACC__
     asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
 }
 
 // Waits until all but the last kPending groups of this thread's copies are there.
 template <int kPending>
 __device__ __forceinline__ void await_copies() {
-#ifdef __CUDACC__
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-#endif
 }
 
 // The greater of two; NaN where either is.
@@ -78,7 +60,7 @@ __device__ __forceinline__ double keep_max(double a, double b) {
 
 // The greater of two; NaN where either is.
 __device__ __forceinline__ float keep_max_f32(float a, float b) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
     float greatest;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(a), "f"(b));
     return greatest;

@@ -10,30 +10,15 @@ struct f16 {
 };
 
 __device__ __forceinline__ float f16_to_float(f16 value) {
-#ifdef __CUDACC__
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
     return result;
-#else
-    const unsigned sign = (value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
-    const unsigned scaled = __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f);
-    return __uint_as_float(sign | (magnitude < 0x7c00u ? scaled : 0x7f800000u | magnitude << 13));
-#endif
 }
 
 // Rounds to nearest, ties to even; past 65504 gives infinity.
 __device__ __forceinline__ f16 float_to_f16(float value) {
     f16 result;
-#ifdef __CUDACC__
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-#else
-    const unsigned bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
-    const unsigned normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
-    const unsigned small = __float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3f000000u;
-    const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    const unsigned rounded = magnitude < 0x38800000u ? small : magnitude < 0x47800000u ? normal : large;
-    result.bits = static_cast<unsigned short>((bits >> 16 & 0x8000u) | rounded);
-#endif
     return result;
 }
 

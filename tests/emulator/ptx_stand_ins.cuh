@@ -1,0 +1,118 @@
+// Plain C++ for each function of emitted text that holds inline PTX, found by its declaration: the emulator
+// puts these bodies in the place of theirs (stand_ins.h). One that is missing here is reported when such a
+// text is compiled.
+
+__device__ __forceinline__ float f16_to_float(f16 value) {
+    const unsigned sign = (value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
+    const unsigned scaled = __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f);
+    return __uint_as_float(sign | (magnitude < 0x7c00u ? scaled : 0x7f800000u | magnitude << 13));
+}
+
+__device__ __forceinline__ f16 float_to_f16(float value) {
+    const unsigned bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
+    const unsigned normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
+    const unsigned small = __float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3f000000u;
+    const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const unsigned rounded = magnitude < 0x38800000u ? small : magnitude < 0x47800000u ? normal : large;
+    return f16{static_cast<unsigned short>((bits >> 16 & 0x8000u) | rounded)};
+}
+
+__device__ __forceinline__ float fast_rsqrt(float x) {
+    return rsqrtf(x);
+}
+
+__device__ __forceinline__ float keep_min_f32(float a, float b) {
+    return a < b || a != a ? a : b;
+}
+
+__device__ __forceinline__ float keep_max_f32(float a, float b) {
+    return a > b || a != a ? a : b;
+}
+
+__device__ __forceinline__ void store2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void store2(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+}
+
+__device__ __forceinline__ void store4(double* to, const double* from) {
+    *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+    *reinterpret_cast<double2*>(to + 2) = make_double2(from[2], from[3]);
+}
+
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+    shared[place] = *from;
+}
+
+__device__ __forceinline__ void copy2_async(float* shared, int place, const float* from) {
+    *reinterpret_cast<float2*>(shared + place) = *reinterpret_cast<const float2*>(from);
+}
+
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
+}
+
+__device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
+    shared[place] = *from;
+}
+
+__device__ __forceinline__ void copy2_async(double* shared, int place, const double* from) {
+    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
+}
+
+__device__ __forceinline__ void copy4_async(double* shared, int place, const double* from) {
+    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
+    *reinterpret_cast<double2*>(shared + place + 2) = *reinterpret_cast<const double2*>(from + 2);
+}
+
+__device__ __forceinline__ void copy_async(int* shared, int place, const int* from) {
+    shared[place] = *from;
+}
+
+__device__ __forceinline__ void copy2_async(int* shared, int place, const int* from) {
+    *reinterpret_cast<int2*>(shared + place) = *reinterpret_cast<const int2*>(from);
+}
+
+__device__ __forceinline__ void copy4_async(int* shared, int place, const int* from) {
+    *reinterpret_cast<int4*>(shared + place) = *reinterpret_cast<const int4*>(from);
+}
+
+__device__ __forceinline__ void copy_async(long long* shared, int place, const long long* from) {
+    shared[place] = *from;
+}
+
+__device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
+    *reinterpret_cast<longlong2*>(shared + place) = *reinterpret_cast<const longlong2*>(from);
+}
+
+__device__ __forceinline__ void commit_copies() {}
+
+template <int kPending>
+__device__ __forceinline__ void await_copies() {}
+
+__device__ __forceinline__ void store_packet(long long* to, unsigned long long word, bool is_needed) {
+    if (is_needed) halo_store_packet(to, word);
+}
+
+__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
+                                              bool is_needed) {
+    if (!is_needed) return;
+    halo_store_packet(to, low);
+    halo_store_packet(to + 1, high);
+}
+
+__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
+    packet[0] = static_cast<long long>(halo_load_packet(from));
+}
+
+__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
+    // The epoch first: others may run between the two, and values are stored before their epoch.
+    packet[1] = static_cast<long long>(halo_load_packet(from + 1));
+    packet[0] = static_cast<long long>(halo_load_packet(from));
+}

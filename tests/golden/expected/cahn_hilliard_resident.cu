@@ -1,0 +1,508 @@
+// cahn_hilliard: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y.
+
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(float* to, const float* from) {
+    const float2 pair = *reinterpret_cast<const float2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+
+// The same to shared memory.
+__device__ __forceinline__ void share2(float* to, const float* from) {
+    *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
+}
+
+__device__ __forceinline__ int with_bit(int bits, int bit) {
+    return bits | 1 << bit;
+}
+
+__device__ __forceinline__ bool has_bit(int bits, int bit) {
+    return (bits >> bit & 1) != 0;
+}
+
+__device__ __forceinline__ unsigned long long join_words(unsigned low, unsigned high) {
+    return static_cast<unsigned long long>(high) << 32 | low;
+}
+
+// A packet of 16 bytes: values and, in its last four bytes, the epoch that they are of; visible as a whole,
+// too.
+__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
+                                              bool is_needed) {
+    asm volatile(
+        "{ .reg .b128 packet; .reg .pred p; mov.b128 packet, {%1, %2}; setp.ne.s32 p, %3, 0;"
+        " @p st.relaxed.gpu.global.b128 [%0], packet; }" ::"l"(to),
+        "l"(low), "l"(high), "r"(static_cast<int>(is_needed))
+        : "memory");
+}
+
+__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int epoch, bool is_needed) {
+    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)), join_words(0, epoch), is_needed);
+}
+
+__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(packet[0]) : "l"(from) : "memory");
+}
+
+__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
+    asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
+                 : "=l"(packet[0]), "=l"(packet[1])
+                 : "l"(from)
+                 : "memory");
+}
+
+// Polls packets, first those of 16 bytes and then those of 8, until all are of this epoch. Each lies `source`
+// words from `from`; a negative source is no packet. All loads are issued before the first one is waited for.
+__device__ __forceinline__ void poll_packets(long long* packets, const int* source, int wide, int narrow,
+                                             const long long* from, int epoch) {
+    int differs;
+    do {
+#pragma unroll
+        for (int p = 0; p < wide; ++p)
+            load_packet2(&packets[2 * p], from + max(source[p], 0));
+#pragma unroll
+        for (int p = wide; p < wide + narrow; ++p)
+            load_packet(&packets[wide + p], from + max(source[p], 0));
+        differs = 0;
+#pragma unroll
+        for (int p = 0; p < wide + narrow; ++p) {
+            const int its_epoch = static_cast<int>(packets[p < wide ? 2 * p + 1 : wide + p] >> 32);
+            differs |= (its_epoch ^ epoch) & ~(source[p] >> 31);
+        }
+    } while (differs != 0);
+}
+
+__device__ __forceinline__ float low_f32(long long word) {
+    return __uint_as_float(static_cast<unsigned>(word));
+}
+
+__device__ __forceinline__ float high_f32(long long word) {
+    return __uint_as_float(static_cast<unsigned>(word >> 32));
+}
+
+// The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
+__device__ __forceinline__ int first_image(int index, int n, int low) {
+    while (index - n >= -low)
+        index -= n;
+    return index;
+}
+
+// The sum over the block's threads, always in the same order; thread 0 gets it.
+__device__ inline double block_sum(double value) {
+    __shared__ double of_warp[32];
+    const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const int warps = blockDim.x * blockDim.y * blockDim.z / 32;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
+    __syncthreads();  // an earlier call's results have been read
+    if (thread % 32 == 0) of_warp[thread / 32] = value;
+    __syncthreads();
+    if (thread >= 32) return value;
+    value = thread < warps ? of_warp[thread] : 0.0;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(~0u, value, lanes);
+    return value;
+}
+
+// Stores a cell once more wherever the halo shows it: x periodic, y periodic.
+__device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, int pitch) {
+    if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
+    const float value = u[static_cast<long long>(j) * pitch + i];
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+            u[static_cast<long long>(y) * pitch + x] = value;
+        }
+    }
+}
+
+// Reads c, writes mu, reduces to energy.
+// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 11)
+    cahn_hilliard_mu(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
+                     float minus_gamma, float gamma, double* __restrict__ energy_partials) {
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double energy_of_thread = 0.0;
+    if (i < nx && j < ny) {
+        const long long at = static_cast<long long>(j) * pitch + i;
+        const float product = c[at] * c[at];
+        const float mu_value = fmaf(minus_gamma,
+                                    fmaf(-4.0f, c[at], c[at - 1] + c[at + 1] + c[at - pitch] + c[at + pitch]),
+                                    fmaf(product, c[at], -c[at]));
+        const float difference = product - 1.0f;
+        const float difference_2 = c[at + 1] - c[at];
+        const float difference_3 = c[at + pitch] - c[at];
+        mu[at] = mu_value;
+        energy_of_thread += static_cast<double>(fmaf(gamma,
+                                                     fmaf(difference_3, difference_3,
+                                                          difference_2 * difference_2),
+                                                     0.25f * (difference * difference)));
+
+        // Cells of mu near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) {
+            store_images_mu(mu, i, j, nx, ny, pitch);
+        }
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double energy_of_block = block_sum(energy_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        energy_partials[blockIdx.x + gridDim.x * blockIdx.y] = energy_of_block;
+    }
+}
+
+// Reads c, mu, writes c_next, reduces to mass.
+// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
+// At least 12 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 11)
+    cahn_hilliard_c(const float* __restrict__ c, const float* __restrict__ mu, float* __restrict__ c_next,
+                    int nx, int ny, int pitch, float dt_M, double* __restrict__ mass_partials) {
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double mass_of_thread = 0.0;
+    if (i < nx && j < ny) {
+        const long long at = static_cast<long long>(j) * pitch + i;
+        const float c_new =
+            fmaf(dt_M, fmaf(-4.0f, mu[at], mu[at - 1] + mu[at + 1] + mu[at - pitch] + mu[at + pitch]), c[at]);
+        c_next[at] = c_new;
+        mass_of_thread += static_cast<double>(c_new);
+
+        // Cells of c_next near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) {
+            store_images_mu(c_next, i, j, nx, ny, pitch);
+        }
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double mass_of_block = block_sum(mass_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+        mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
+    }
+}
+
+// All time steps of a launch, with the grid on the chip. Reads c, writes c_next.
+// Schedule: resident threads=32x8 cells=2x2.
+// Blocks wait for each other: launched so that all are there at once.
+extern "C" __global__ void __launch_bounds__(256, 1)
+    cahn_hilliard_resident(const float* __restrict__ c, float* __restrict__ c_next, int nx, int ny,
+                           long long c_half, long long mu_half, int pitch, int steps_sent, int steps,
+                           float minus_gamma, float dt_M, long long* c_words, long long* mu_words) {
+    extern __shared__ double shared_memory[];
+    // The block's box of the grid, and the thread's first cell in it.
+    const int thread = threadIdx.y * 32 + threadIdx.x;
+    const int box_i = blockIdx.x * 64;
+    const int in_i = threadIdx.x * 2;
+    const int box_j = blockIdx.y * 16;
+    const int in_j = threadIdx.y * 2;
+    const bool is_first = threadIdx.x % 32 == 0;
+    const bool is_last = threadIdx.x % 32 == 31;
+
+    auto& c_box = *reinterpret_cast<float(*)[2448]>(shared_memory);
+    auto& mu_box = *reinterpret_cast<float(*)[1224]>(shared_memory + 1224);
+    // What no cell of the grid is in holds zeros.
+#pragma unroll 1
+    for (int index = thread; index < 2448; index += 256) {
+        c_box[index] = 0.0f;
+    }
+#pragma unroll 1
+    for (int index = thread; index < 1224; index += 256) {
+        mu_box[index] = 0.0f;
+    }
+    __syncthreads();
+    const int blocks_j = (ny + 15) / 16;
+    const int blocks_i = (nx + 63) / 64;
+    const int blocks = blocks_j * blocks_i;
+    const int block = blockIdx.y * blocks_i + blockIdx.x;
+
+    const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
+    const int c_place = (in_j + 1) * 68 + in_i + 2;
+    const int mu_place = (in_j + 1) * 68 + in_i + 2;
+
+    // The thread's own cells, and those around them that it reads.
+    float c_cells[4][4] = {};
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+#pragma unroll
+        for (int x = 0; x < 2; ++x) {
+            c_cells[y + 1][x + 1] = c[first + y * pitch + x];
+            c_box[c_place + y * 68 + x] = c_cells[y + 1][x + 1];
+        }
+    }
+
+    // Around the box of c: places in it, and the cells of the grid that they show.
+    // What shows none has a negative source.
+    int c_around[2];
+    int c_source[2];
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        const int i = box_i + thread % 32 * 2 + x;
+        const int j = box_j + (thread / 32 < 1 ? thread / 32 - 1 : thread / 32 + 15);
+        const bool is_there = thread / 32 < 2 && thread % 32 * 2 + x < 64;
+        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
+        const bool shows = is_there;
+        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
+                                                                   j) * pitch +
+                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+        if (x == 0) {
+            c_around[0] = place;
+            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
+                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 512 +
+                (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 * 32 +
+                (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 / 2;
+            c_source[0] = shows ? unit * 2 : -1073741824;
+        }
+        if (shows) c_box[place] = c[source];
+    }
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        const int i = box_i + (thread % 2 < 1 ? thread % 2 - 1 : thread % 2 + 63);
+        const int j = box_j + thread / 2 * 2 + x;
+        const bool is_there = thread / 2 < 8 && thread / 2 * 2 + x < 16;
+        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
+        const bool shows = is_there;
+        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
+                                                                   j) * pitch +
+                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+        if (x == 0) {
+            c_around[1] = place;
+            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
+                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 16 +
+                ((i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 < 1 ?
+                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 :
+                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 -
+                 min(nx -
+                     ((i >= nx ? i - nx : i < 0 ? i + nx : i) - (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64),
+                     64) + 2) * 8 + (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 / 2;
+            c_source[1] = shows ? unit * 2 + blocks * 512 * 2 : -1073741824;
+        }
+        if (shows) c_box[place] = c[source];
+    }
+
+    // A bit for each of the thread's rows that other blocks read.
+    int c_sends = 0;
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+        if (in_j + y < 1 || in_j + y >= 15) c_sends = with_bit(c_sends, y);
+    }
+    const int c_unit = block * 512 + in_j * 32 + in_i / 2;
+    // The same for its columns, on either side.
+    int c_side_sends = 0;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        if (in_i + x < 1) c_side_sends = with_bit(c_side_sends, x);
+    }
+    const int c_low_unit = block * 16 + in_i * 8 + in_j / 2;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        if (in_i + x >= 63) c_side_sends = with_bit(c_side_sends, x + 2);
+    }
+    const int c_high_unit = block * 16 + (in_i - 62) * 8 + in_j / 2;
+
+    // Around the box of mu: places in it, and the cells of the grid that they show.
+    // What shows none has a negative source.
+    int mu_around[2];
+    int mu_source[2];
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        const int i = box_i + thread % 32 * 2 + x;
+        const int j = box_j + (thread / 32 < 1 ? thread / 32 - 1 : thread / 32 + 15);
+        const bool is_there = thread / 32 < 2 && thread % 32 * 2 + x < 64;
+        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
+        const bool shows = is_there;
+        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
+                                                                   j) * pitch +
+                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+        if (x == 0) {
+            mu_around[0] = place;
+            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
+                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 512 +
+                (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 * 32 +
+                (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 / 2;
+            mu_source[0] = shows ? unit * 2 : -1073741824;
+        }
+    }
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        const int i = box_i + (thread % 2 < 1 ? thread % 2 - 1 : thread % 2 + 63);
+        const int j = box_j + thread / 2 * 2 + x;
+        const bool is_there = thread / 2 < 8 && thread / 2 * 2 + x < 16;
+        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
+        const bool shows = is_there;
+        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
+                                                                   j) * pitch +
+                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+        if (x == 0) {
+            mu_around[1] = place;
+            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
+                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 16 +
+                ((i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 < 1 ?
+                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 :
+                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 -
+                 min(nx -
+                     ((i >= nx ? i - nx : i < 0 ? i + nx : i) - (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64),
+                     64) + 2) * 8 + (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 / 2;
+            mu_source[1] = shows ? unit * 2 + blocks * 512 * 2 : -1073741824;
+        }
+    }
+
+    // A bit for each of the thread's rows that other blocks read.
+    int mu_sends = 0;
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+        if (in_j + y < 1 || in_j + y >= 15) mu_sends = with_bit(mu_sends, y);
+    }
+    const int mu_unit = block * 512 + in_j * 32 + in_i / 2;
+    // The same for its columns, on either side.
+    int mu_side_sends = 0;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        if (in_i + x < 1) mu_side_sends = with_bit(mu_side_sends, x);
+    }
+    const int mu_low_unit = block * 16 + in_i * 8 + in_j / 2;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+        if (in_i + x >= 63) mu_side_sends = with_bit(mu_side_sends, x + 2);
+    }
+    const int mu_high_unit = block * 16 + (in_i - 62) * 8 + in_j / 2;
+    __syncthreads();
+
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        const int c_at_now = step % 2 * 1224;
+        const int c_at_next = (step + 1) % 2 * 1224;
+        const int tag = steps_sent + step + 1;
+        long long* c_unit_to = c_words + static_cast<long long>(tag % 2) * c_half +
+            static_cast<long long>(c_unit * 2);
+        long long* c_low_unit_to = c_words + static_cast<long long>(tag % 2) * c_half +
+            static_cast<long long>(c_low_unit * 2 + blocks * 512 * 2);
+        long long* c_high_unit_to = c_words + static_cast<long long>(tag % 2) * c_half +
+            static_cast<long long>(c_high_unit * 2 + blocks * 512 * 2);
+        long long* mu_unit_to = mu_words + static_cast<long long>(tag % 2) * mu_half +
+            static_cast<long long>(mu_unit * 2);
+        long long* mu_low_unit_to = mu_words + static_cast<long long>(tag % 2) * mu_half +
+            static_cast<long long>(mu_low_unit * 2 + blocks * 512 * 2);
+        long long* mu_high_unit_to = mu_words + static_cast<long long>(tag % 2) * mu_half +
+            static_cast<long long>(mu_high_unit * 2 + blocks * 512 * 2);
+        float c_next_cells[2][2];
+        float mu_cells[4][4];
+
+        // The next mu.
+        load2(&c_cells[0][1], c_box + c_at_now + c_place - 68);
+        load2(&c_cells[3][1], c_box + c_at_now + c_place + 136);
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+            c_cells[y + 1][0] = __shfl_up_sync(0xffffffff, c_cells[y + 1][2], 1);
+            c_cells[y + 1][3] = __shfl_down_sync(0xffffffff, c_cells[y + 1][1], 1);
+            if (is_first) c_cells[y + 1][0] = c_box[c_at_now + c_place + y * 68 - 1];
+            if (is_last) c_cells[y + 1][3] = c_box[c_at_now + c_place + y * 68 + 2];
+        }
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+#pragma unroll
+            for (int x = 0; x < 2; ++x) {
+                const float mu_value = fmaf(minus_gamma,
+                                            fmaf(-4.0f, c_cells[y + 1][x + 1],
+                                                 c_cells[y + 1][x] + c_cells[y + 1][x + 2] +
+                                                 c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
+                                            fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
+                                                 c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
+                mu_cells[y + 1][x + 1] = mu_value;
+            }
+            share2(mu_box + mu_place + y * 68, &mu_cells[y + 1][1]);
+            send2_f32(mu_unit_to + y * 32 * 2, mu_cells[y + 1][1], mu_cells[y + 1][2], tag,
+                      has_bit(mu_sends, y));
+        }
+        if (mu_side_sends != 0) {
+            send2_f32(mu_low_unit_to, mu_cells[1][1], mu_cells[2][1], tag, has_bit(mu_side_sends, 0));
+            send2_f32(mu_high_unit_to + 16, mu_cells[1][2], mu_cells[2][2], tag, has_bit(mu_side_sends, 3));
+        }
+
+        long long mu_seen[4];
+        poll_packets(mu_seen, mu_source, 2, 0, mu_words + static_cast<long long>(tag % 2) * mu_half, tag);
+        if (mu_source[0] >= 0) {
+            float came[2];
+            came[0] = low_f32(mu_seen[0]);
+            came[1] = high_f32(mu_seen[0]);
+            share2(mu_box + mu_around[0], came);
+        }
+        if (mu_source[1] >= 0) {
+            mu_box[mu_around[1]] = low_f32(mu_seen[2]);
+            mu_box[mu_around[1] + 68] = high_f32(mu_seen[2]);
+        }
+        __syncthreads();
+
+        // The next c.
+        load2(&mu_cells[0][1], mu_box + mu_place - 68);
+        load2(&mu_cells[3][1], mu_box + mu_place + 136);
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+            mu_cells[y + 1][0] = __shfl_up_sync(0xffffffff, mu_cells[y + 1][2], 1);
+            mu_cells[y + 1][3] = __shfl_down_sync(0xffffffff, mu_cells[y + 1][1], 1);
+            if (is_first) mu_cells[y + 1][0] = mu_box[mu_place + y * 68 - 1];
+            if (is_last) mu_cells[y + 1][3] = mu_box[mu_place + y * 68 + 2];
+        }
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+#pragma unroll
+            for (int x = 0; x < 2; ++x) {
+                const float c_new = fmaf(dt_M,
+                                         fmaf(-4.0f, mu_cells[y + 1][x + 1],
+                                              mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
+                                              mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
+                                         c_cells[y + 1][x + 1]);
+                c_next_cells[y][x] = c_new;
+            }
+            share2(c_box + c_at_next + c_place + y * 68, c_next_cells[y]);
+            send2_f32(c_unit_to + y * 32 * 2, c_next_cells[y][0], c_next_cells[y][1], tag,
+                      has_bit(c_sends, y));
+        }
+        if (c_side_sends != 0) {
+            send2_f32(c_low_unit_to, c_next_cells[0][0], c_next_cells[1][0], tag, has_bit(c_side_sends, 0));
+            send2_f32(c_high_unit_to + 16, c_next_cells[0][1], c_next_cells[1][1], tag,
+                      has_bit(c_side_sends, 3));
+        }
+
+        long long c_seen[4];
+        poll_packets(c_seen, c_source, 2, 0, c_words + static_cast<long long>(tag % 2) * c_half, tag);
+        if (c_source[0] >= 0) {
+            float came[2];
+            came[0] = low_f32(c_seen[0]);
+            came[1] = high_f32(c_seen[0]);
+            share2(c_box + c_at_next + c_around[0], came);
+        }
+        if (c_source[1] >= 0) {
+            c_box[c_at_next + c_around[1]] = low_f32(c_seen[2]);
+            c_box[c_at_next + c_around[1] + 68] = high_f32(c_seen[2]);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+#pragma unroll
+            for (int x = 0; x < 2; ++x) {
+                c_cells[y + 1][x + 1] = c_next_cells[y][x];
+            }
+        }
+    }
+
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+#pragma unroll
+        for (int x = 0; x < 2; ++x) {
+            c_next[first + y * pitch + x] = c_cells[y + 1][x + 1];
+        }
+    }
+}

@@ -1,0 +1,572 @@
+// heat3d: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 1 below and 1 above along x, 1 below and 1 above along y, 1 below and 1 above along z.
+
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+}
+
+__device__ __forceinline__ void share4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ int with_bit(int bits, int bit) {
+    return bits | 1 << bit;
+}
+
+__device__ __forceinline__ bool has_bit(int bits, int bit) {
+    return (bits >> bit & 1) != 0;
+}
+
+__device__ __forceinline__ unsigned long long join_words(unsigned low, unsigned high) {
+    return static_cast<unsigned long long>(high) << 32 | low;
+}
+
+// A packet holds values and, in its last four bytes, the epoch that they are of. It becomes visible to other
+// blocks as a whole, so that no fence and no flag is needed. The store is predicated: a branch would take the
+// vector apart.
+__device__ __forceinline__ void store_packet(long long* to, unsigned long long word, bool is_needed) {
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p st.relaxed.gpu.global.u64 [%0], %1; }" ::"l"(to),
+                 "l"(word), "r"(static_cast<int>(is_needed))
+                 : "memory");
+}
+
+// A packet of 16 bytes: values and, in its last four bytes, the epoch that they are of; visible as a whole,
+// too.
+__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
+                                              bool is_needed) {
+    asm volatile(
+        "{ .reg .b128 packet; .reg .pred p; mov.b128 packet, {%1, %2}; setp.ne.s32 p, %3, 0;"
+        " @p st.relaxed.gpu.global.b128 [%0], packet; }" ::"l"(to),
+        "l"(low), "l"(high), "r"(static_cast<int>(is_needed))
+        : "memory");
+}
+
+__device__ __forceinline__ void send_f32(long long* to, float value, int epoch, bool is_needed) {
+    store_packet(to, join_words(__float_as_uint(value), epoch), is_needed);
+}
+
+__device__ __forceinline__ void send3_f32(long long* to, float a, float b, float c, int epoch,
+                                          bool is_needed) {
+    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)),
+                  join_words(__float_as_uint(c), epoch), is_needed);
+}
+
+__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(packet[0]) : "l"(from) : "memory");
+}
+
+__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
+    asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
+                 : "=l"(packet[0]), "=l"(packet[1])
+                 : "l"(from)
+                 : "memory");
+}
+
+// Polls packets, first those of 16 bytes and then those of 8, until all are of this epoch. Each lies `source`
+// words from `from`; a negative source is no packet. All loads are issued before the first one is waited for.
+__device__ __forceinline__ void poll_packets(long long* packets, const int* source, int wide, int narrow,
+                                             const long long* from, int epoch) {
+    int differs;
+    do {
+#pragma unroll
+        for (int p = 0; p < wide; ++p)
+            load_packet2(&packets[2 * p], from + max(source[p], 0));
+#pragma unroll
+        for (int p = wide; p < wide + narrow; ++p)
+            load_packet(&packets[wide + p], from + max(source[p], 0));
+        differs = 0;
+#pragma unroll
+        for (int p = 0; p < wide + narrow; ++p) {
+            const int its_epoch = static_cast<int>(packets[p < wide ? 2 * p + 1 : wide + p] >> 32);
+            differs |= (its_epoch ^ epoch) & ~(source[p] >> 31);
+        }
+    } while (differs != 0);
+}
+
+__device__ __forceinline__ float low_f32(long long word) {
+    return __uint_as_float(static_cast<unsigned>(word));
+}
+
+__device__ __forceinline__ float high_f32(long long word) {
+    return __uint_as_float(static_cast<unsigned>(word >> 32));
+}
+
+// Reads u, writes u_next.
+// Schedule: direct, blocks of 32x4x4 threads, 4x2x4 cells a thread.
+// At least 8 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(512, 1)
+    heat3d_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
+                long long slice, float lambda_dt) {
+    constexpr int kCellsX = 4;
+    constexpr int kCellsY = 2;
+    constexpr int kCellsZ = 4;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+    constexpr int kThreadsZ = 4;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
+    const int k = (blockIdx.z * kThreadsZ + threadIdx.z) * kCellsZ;
+    if (i >= nx || j >= ny || k >= nz) return;
+
+    // Where the rows of this thread's window start.
+    long long row[kCellsY + 2];
+#pragma unroll
+    for (int y = 0; y < kCellsY + 2; ++y) {
+        row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
+    }
+    long long plane[kCellsZ + 2];
+#pragma unroll
+    for (int z = 0; z < kCellsZ + 2; ++z) {
+        plane[z] = min(k + z - 1, nz) * slice;
+    }
+
+    float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
+#pragma unroll
+    for (int y = 1; y < 3; ++y) {
+        load4(&u_cells[0][y][1], u + plane[0] + row[y] + i);
+    }
+#pragma unroll
+    for (int z = 1; z < 5; ++z) {
+        load4(&u_cells[z][0][1], u + plane[z] + row[0] + i);
+    }
+#pragma unroll
+    for (int z = 1; z < 5; ++z) {
+#pragma unroll
+        for (int y = 1; y < 3; ++y) {
+            const float* u_row = u + plane[z] + row[y] + i;
+            u_cells[z][y][0] = u_row[-1];
+            load4(&u_cells[z][y][1], u_row);
+            u_cells[z][y][5] = u_row[4];
+        }
+    }
+#pragma unroll
+    for (int z = 1; z < 5; ++z) {
+        load4(&u_cells[z][3][1], u + plane[z] + row[3] + i);
+    }
+#pragma unroll
+    for (int y = 1; y < 3; ++y) {
+        load4(&u_cells[5][y][1], u + plane[5] + row[y] + i);
+    }
+
+#pragma unroll
+    for (int z = 0; z < kCellsZ; ++z) {
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y) {
+            float u_next_result[kCellsX];
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x) {
+                const float u_new = fmaf(lambda_dt,
+                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
+                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
+                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
+                                         u_cells[z + 1][y + 1][x + 1]);
+                u_next_result[x] = u_new;
+            }
+            if (j + y < ny && k + z < nz) {
+                if (i + kCellsX <= nx) {
+                    store4(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
+                } else {
+#pragma unroll
+                    for (int x = 0; x < kCellsX; ++x) {
+                        if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
+                    }
+                }
+            }
+        }
+    }
+}
+
+// All time steps of a launch, with the grid on the chip. Reads u, writes u_next.
+// Schedule: resident threads=32x2x4 cells=4x4x4.
+// Blocks wait for each other: launched so that all are there at once.
+extern "C" __global__ void __launch_bounds__(256, 1)
+    heat3d_resident(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
+                    long long u_half, int pitch, int steps_sent, int steps, long long slice, float lambda_dt,
+                    long long* u_words) {
+    extern __shared__ double shared_memory[];
+    // The block's box of the grid, and the thread's first cell in it.
+    const int thread = (threadIdx.z * 2 + threadIdx.y) * 32 + threadIdx.x;
+    const int box_i = blockIdx.x * 128;
+    const int in_i = threadIdx.x * 4;
+    const int box_j = blockIdx.y * 8;
+    const int in_j = threadIdx.y * 4;
+    const int box_k = blockIdx.z * 16;
+    const int in_k = threadIdx.z * 4;
+    const bool is_first = threadIdx.x % 32 == 0;
+    const bool is_last = threadIdx.x % 32 == 31;
+
+    auto& u_box = *reinterpret_cast<float(*)[48960]>(shared_memory);
+    // What no cell of the grid is in holds zeros.
+#pragma unroll 1
+    for (int index = thread; index < 48960; index += 256) {
+        u_box[index] = 0.0f;
+    }
+    __syncthreads();
+    const int blocks_k = (nz + 15) / 16;
+    const int blocks_j = (ny + 7) / 8;
+    const int blocks_i = (nx + 127) / 128;
+    const int blocks = blocks_k * blocks_j * blocks_i;
+    const int block = (blockIdx.z * blocks_j + blockIdx.y) * blocks_i + blockIdx.x;
+
+    const int first = static_cast<int>((box_k + in_k) * slice + static_cast<long long>(box_j + in_j) * pitch +
+                                       box_i + in_i);
+    const int u_place = ((in_k + 1) * 10 + in_j + 1) * 136 + in_i + 4;
+
+    // The thread's own cells, and those around them that it reads.
+    float u_cells[6][6][6] = {};
+#pragma unroll
+    for (int z = 0; z < 4; ++z) {
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+#pragma unroll
+            for (int x = 0; x < 4; ++x) {
+                u_cells[z + 1][y + 1][x + 1] = u[first + z * static_cast<int>(slice) + y * pitch + x];
+                u_box[u_place + (z * 10 + y) * 136 + x] = u_cells[z + 1][y + 1][x + 1];
+            }
+        }
+    }
+
+    // Around the box of u: places in it, and the cells of the grid that they show.
+    // What shows none has a negative source.
+    int u_around[7];
+    int u_source[7];
+#pragma unroll
+    for (int pass = 0; pass < 2; ++pass) {
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+            const int i = box_i + (thread + pass * 256) % 32 * 4 + x;
+            const int j = box_j + (thread + pass * 256) / 32 % 8;
+            const int k = box_k +
+                ((thread + pass * 256) / 32 / 8 < 1 ? (thread + pass * 256) / 32 / 8 - 1 :
+                 (thread + pass * 256) / 32 / 8 + 15);
+            const bool is_there = (thread + pass * 256) / 32 / 8 < 2 &&
+                (thread + pass * 256) % 32 * 4 + x < 128 && (thread + pass * 256) / 32 % 8 < 8;
+            const int place = ((k - box_k + 1) * 10 + j - box_j + 1) * 136 + i - box_i + 4;
+            const bool shows = is_there && !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
+            const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
+            if (x == 0) {
+                u_around[pass] = place;
+                const int unit = ((k / 16 * blocks_j + j / 8) * blocks_i + i / 128) * 4096 +
+                    (k % 16 * 8 + j % 8) * 32 + i % 128 / 4;
+                u_source[pass] = shows ? unit : -1073741824;
+            }
+            if (shows) u_box[place] = u[source];
+            if (is_there && i < 0) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && i >= nx) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && j < 0) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && j >= ny) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && k < 0) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && !(k < 0) && k >= nz) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+        }
+    }
+#pragma unroll
+    for (int pass = 0; pass < 4; ++pass) {
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+            const int i = box_i + (thread + pass * 256) % 32 * 4 + x;
+            const int j = box_j +
+                ((thread + pass * 256) / 32 % 2 < 1 ? (thread + pass * 256) / 32 % 2 - 1 :
+                 (thread + pass * 256) / 32 % 2 + 7);
+            const int k = box_k + (thread + pass * 256) / 32 / 2;
+            const bool is_there = (thread + pass * 256) / 32 / 2 < 16 &&
+                (thread + pass * 256) % 32 * 4 + x < 128 && (thread + pass * 256) / 32 / 2 < 16;
+            const int place = ((k - box_k + 1) * 10 + j - box_j + 1) * 136 + i - box_i + 4;
+            const bool shows = is_there && !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
+            const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
+            if (x == 0) {
+                u_around[pass + 2] = place;
+                const int unit = ((k / 16 * blocks_j + j / 8) * blocks_i + i / 128) * 4096 +
+                    (k % 16 * 8 + j % 8) * 32 + i % 128 / 4;
+                u_source[pass + 2] = shows ? unit : -1073741824;
+            }
+            if (shows) u_box[place] = u[source];
+            if (is_there && i < 0) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && i >= nx) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && j < 0) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && j >= ny) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && k < 0) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && !(k < 0) && k >= nz) {
+                u_box[place] = 10.0f;
+                u_box[place + 24480] = 10.0f;
+            }
+        }
+    }
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+        const int i = box_i + (thread % 2 < 1 ? thread % 2 - 1 : thread % 2 + 127);
+        const int j = box_j + thread / 2 % 2 * 4 + x;
+        const int k = box_k + thread / 2 / 2;
+        const bool is_there = thread / 2 / 2 < 16 && thread / 2 % 2 * 4 + x < 8 && thread / 2 / 2 < 16;
+        const int place = ((k - box_k + 1) * 10 + j - box_j + 1) * 136 + i - box_i + 4;
+        const bool shows = is_there && !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
+        const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
+        if (x == 0) {
+            u_around[6] = place;
+            const int unit = ((k / 16 * blocks_j + j / 8) * blocks_i + i / 128) * 64 +
+                (k % 16 * 2 + (i % 128 < 1 ? i % 128 : i % 128 - min(nx - (i - i % 128), 128) + 2)) * 2 +
+                j % 8 / 4;
+            u_source[6] = shows ? unit : -1073741824;
+        }
+        if (shows) u_box[place] = u[source];
+        if (is_there && i < 0) {
+            u_box[place] = 10.0f;
+            u_box[place + 24480] = 10.0f;
+        }
+        if (is_there && !(i < 0) && i >= nx) {
+            u_box[place] = 10.0f;
+            u_box[place + 24480] = 10.0f;
+        }
+        if (is_there && !(i < 0) && !(i >= nx) && j < 0) {
+            u_box[place] = 10.0f;
+            u_box[place + 24480] = 10.0f;
+        }
+        if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && j >= ny) {
+            u_box[place] = 10.0f;
+            u_box[place + 24480] = 10.0f;
+        }
+        if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && k < 0) {
+            u_box[place] = 10.0f;
+            u_box[place + 24480] = 10.0f;
+        }
+        if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && !(k < 0) && k >= nz) {
+            u_box[place] = 10.0f;
+            u_box[place + 24480] = 10.0f;
+        }
+    }
+
+    // A bit for each of the thread's rows that other blocks read.
+    int u_sends = 0;
+#pragma unroll
+    for (int z = 0; z < 4; ++z) {
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            if ((box_j > 0 && in_j + y < 1) || (box_j + 8 < ny && in_j + y >= 7) ||
+                (box_k > 0 && in_k + z < 1) || (box_k + 16 < nz && in_k + z >= 15)) {
+                u_sends = with_bit(u_sends, z * 4 + y);
+            }
+        }
+    }
+    const int u_unit = block * 4096 + (in_k * 8 + in_j) * 32 + in_i / 4;
+    // The same for its columns, on either side.
+    int u_side_sends = 0;
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+        if ((box_i > 0 && in_i + x < 1) || (in_i + x < 1 && box_i + 128 < nx && in_i + x >= 127)) {
+            u_side_sends = with_bit(u_side_sends, x);
+        }
+    }
+    const int u_low_unit = block * 64 + (in_k * 2 + in_i) * 2 + in_j / 4;
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+        if (box_i + 128 < nx && in_i + x >= 127) u_side_sends = with_bit(u_side_sends, x + 4);
+    }
+    const int u_high_unit = block * 64 + (in_k * 2 + in_i - 126) * 2 + in_j / 4;
+    __syncthreads();
+
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        const int u_at_now = step % 2 * 24480;
+        const int u_at_next = (step + 1) % 2 * 24480;
+        const int tag = steps_sent + step + 1;
+        long long* u_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
+            static_cast<long long>(u_unit * 2);
+        long long* u_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
+            static_cast<long long>(u_unit + blocks * 4096 * 2);
+        long long* u_low_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
+            static_cast<long long>(u_low_unit * 2 + blocks * 4096 * 3);
+        long long* u_low_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
+            static_cast<long long>(u_low_unit + blocks * 64 * 2 + blocks * 4096 * 3);
+        long long* u_high_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
+            static_cast<long long>(u_high_unit * 2 + blocks * 4096 * 3);
+        long long* u_high_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
+            static_cast<long long>(u_high_unit + blocks * 64 * 2 + blocks * 4096 * 3);
+        float u_next_cells[4][4][4];
+
+        // The next u.
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            load4(&u_cells[0][y + 1][1], u_box + u_at_now + u_place + (y - 10) * 136);
+        }
+#pragma unroll
+        for (int z = 0; z < 2; ++z) {
+            load4(&u_cells[z + 1][0][1], u_box + u_at_now + u_place + (z * 10 - 1) * 136);
+            load4(&u_cells[z + 1][5][1], u_box + u_at_now + u_place + (z * 10 + 4) * 136);
+#pragma unroll
+            for (int y = 0; y < 4; ++y) {
+                u_cells[z + 1][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 1][y + 1][4], 1);
+                u_cells[z + 1][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 1][y + 1][1], 1);
+                if (is_first) u_cells[z + 1][y + 1][0] = u_box[u_at_now + u_place + (z * 10 + y) * 136 - 1];
+                if (is_last) u_cells[z + 1][y + 1][5] = u_box[u_at_now + u_place + (z * 10 + y) * 136 + 4];
+            }
+        }
+#pragma unroll
+        for (int z = 0; z < 4; ++z) {
+            if (z < 2) {
+                load4(&u_cells[z + 3][0][1], u_box + u_at_now + u_place + ((z + 2) * 10 - 1) * 136);
+                load4(&u_cells[z + 3][5][1], u_box + u_at_now + u_place + ((z + 2) * 10 + 4) * 136);
+#pragma unroll
+                for (int y = 0; y < 4; ++y) {
+                    u_cells[z + 3][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 3][y + 1][4], 1);
+                    u_cells[z + 3][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 3][y + 1][1], 1);
+                    if (is_first) {
+                        u_cells[z + 3][y + 1][0] = u_box[u_at_now + u_place + ((z + 2) * 10 + y) * 136 - 1];
+                    }
+                    if (is_last) {
+                        u_cells[z + 3][y + 1][5] = u_box[u_at_now + u_place + ((z + 2) * 10 + y) * 136 + 4];
+                    }
+                }
+            }
+            if (z < 3 && z >= 2) {
+#pragma unroll
+                for (int y = 0; y < 4; ++y) {
+                    load4(&u_cells[z + 3][y + 1][1], u_box + u_at_now + u_place + ((z + 2) * 10 + y) * 136);
+                }
+            }
+#pragma unroll
+            for (int y = 0; y < 4; ++y) {
+#pragma unroll
+                for (int x = 0; x < 4; ++x) {
+                    const float u_new = fmaf(lambda_dt,
+                                             fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                                  u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
+                                                  u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
+                                                  u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
+                                             u_cells[z + 1][y + 1][x + 1]);
+                    u_next_cells[z][y][x] = u_new;
+                }
+                if (y < 1 || y >= 3 || z < 1 || z >= 3) {
+                    share4(u_box + u_at_next + u_place + (z * 10 + y) * 136, u_next_cells[z][y]);
+                }
+                send3_f32(u_unit_to + (z * 8 + y) * 32 * 2, u_next_cells[z][y][0], u_next_cells[z][y][1],
+                          u_next_cells[z][y][2], tag, has_bit(u_sends, z * 4 + y));
+                send_f32(u_unit_to2 + (z * 8 + y) * 32, u_next_cells[z][y][3], tag,
+                         has_bit(u_sends, z * 4 + y));
+            }
+            if (u_side_sends != 0) {
+                send3_f32(u_low_unit_to + z * 2 * 2 * 2, u_next_cells[z][0][0], u_next_cells[z][1][0],
+                          u_next_cells[z][2][0], tag, has_bit(u_side_sends, 0));
+                send_f32(u_low_unit_to2 + z * 2 * 2, u_next_cells[z][3][0], tag, has_bit(u_side_sends, 0));
+                send3_f32(u_high_unit_to + (z * 2 + 3) * 2 * 2, u_next_cells[z][0][3], u_next_cells[z][1][3],
+                          u_next_cells[z][2][3], tag, has_bit(u_side_sends, 7));
+                send_f32(u_high_unit_to2 + (z * 2 + 3) * 2, u_next_cells[z][3][3], tag,
+                         has_bit(u_side_sends, 7));
+            }
+        }
+
+        int u_looks[14];
+#pragma unroll
+        for (int pass = 0; pass < 2; ++pass) {
+            u_looks[pass] = u_source[pass] * 2;
+            u_looks[pass + 7] = u_source[pass] + blocks * 4096 * 2;
+        }
+#pragma unroll
+        for (int pass = 0; pass < 4; ++pass) {
+            u_looks[pass + 2] = u_source[pass + 2] * 2;
+            u_looks[pass + 9] = u_source[pass + 2] + blocks * 4096 * 2;
+        }
+        u_looks[6] = u_source[6] * 2 + blocks * 4096 * 3;
+        u_looks[13] = u_source[6] + blocks * 64 * 2 + blocks * 4096 * 3;
+        long long u_seen[21];
+        poll_packets(u_seen, u_looks, 7, 7, u_words + static_cast<long long>(tag % 2) * u_half, tag);
+#pragma unroll
+        for (int pass = 0; pass < 2; ++pass) {
+            if (u_source[pass] >= 0) {
+                float came[4];
+                came[0] = low_f32(u_seen[pass * 2]);
+                came[1] = high_f32(u_seen[pass * 2]);
+                came[2] = low_f32(u_seen[pass * 2 + 1]);
+                came[3] = low_f32(u_seen[pass + 14]);
+                share4(u_box + u_at_next + u_around[pass], came);
+            }
+        }
+#pragma unroll
+        for (int pass = 0; pass < 4; ++pass) {
+            if (u_source[pass + 2] >= 0) {
+                float came[4];
+                came[0] = low_f32(u_seen[(pass + 2) * 2]);
+                came[1] = high_f32(u_seen[(pass + 2) * 2]);
+                came[2] = low_f32(u_seen[(pass + 2) * 2 + 1]);
+                came[3] = low_f32(u_seen[pass + 16]);
+                share4(u_box + u_at_next + u_around[pass + 2], came);
+            }
+        }
+        if (u_source[6] >= 0) {
+            u_box[u_at_next + u_around[6]] = low_f32(u_seen[12]);
+            u_box[u_at_next + u_around[6] + 136] = high_f32(u_seen[12]);
+            u_box[u_at_next + u_around[6] + 272] = low_f32(u_seen[13]);
+            u_box[u_at_next + u_around[6] + 408] = low_f32(u_seen[20]);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int z = 0; z < 4; ++z) {
+#pragma unroll
+            for (int y = 0; y < 4; ++y) {
+#pragma unroll
+                for (int x = 0; x < 4; ++x) {
+                    u_cells[z + 1][y + 1][x + 1] = u_next_cells[z][y][x];
+                }
+            }
+        }
+    }
+
+#pragma unroll
+    for (int z = 0; z < 4; ++z) {
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+#pragma unroll
+            for (int x = 0; x < 4; ++x) {
+                u_next[first + z * static_cast<int>(slice) + y * pitch + x] = u_cells[z + 1][y + 1][x + 1];
+            }
+        }
+    }
+}
