@@ -214,11 +214,14 @@ private:
             const rt::FieldPlan& field = plan_.fields[index];
             const FieldNames& names = model_.fields[index];
             out_.blank_line();
-            out_.line("// {}: {}{}. {} values.", field.name, role_words(field.role),
+            out_.line("// {}: {}{}. {} values{}.", field.name, role_words(field.role),
                       field.history == 0  ? ""
                       : field.history > 1 ? "; `before` is one step earlier than now, `before2` two"
                                           : "; `before` is one step earlier than now",
-                      model_.extent_list("", " * "));
+                      model_.extent_list("", " * "),
+                      field.type == rt::ElementType::f16    ? ", the bits of half-precision numbers"
+                      : field.type == rt::ElementType::bf16 ? ", the bits of bfloat16 numbers"
+                                                            : "");
             for (const LevelName& level : names.levels) {
                 if (!level.set.empty()) {
                     out_.line("{} {}({}* solver, const {}* values);", model_.status, level.set, model_.solver,

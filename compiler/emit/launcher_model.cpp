@@ -50,30 +50,9 @@ std::string member_suffix(int time) {
 
 namespace {
 
-// What a caller in C gives and gets. Throws UnsupportedError for what C has no word for.
-const char* c_type(const rt::FieldPlan& field) {
-    if (field.interleave > 1) {
-        throw UnsupportedError(
-            "a launcher for fields with `layout aos` is not built yet: `haloc emit` without -o prints the "
-            "kernels");
-    }
-    bool has_real_face = false;
-    for (const auto& faces : field.boundary) {
-        for (const rt::FacePlan& face : faces) {
-            const bool is_number =
-                face.value.steps.size() == 1 && face.value.steps[0].op == rt::HostScalar::Op::constant;
-            has_real_face = has_real_face || (face.kind == rt::BoundaryKind::fixed && !is_number);
-        }
-    }
-    const bool is_whole = field.type == rt::ElementType::u8 || field.type == rt::ElementType::i32 ||
-                          field.type == rt::ElementType::i64 || field.type == rt::ElementType::boolean;
-    if (is_whole && has_real_face) {
-        throw UnsupportedError(fmt::format(
-            "a launcher for `{}`, whose boundary is computed and rounded to an integer, is not built yet: "
-            "`haloc emit` without -o prints the kernels",
-            field.name));
-    }
-    switch (field.type) {
+// What a caller in C gives and gets.
+const char* c_type(rt::ElementType type) {
+    switch (type) {
         case rt::ElementType::f32:
             return "float";
         case rt::ElementType::f64:
@@ -88,13 +67,9 @@ const char* c_type(const rt::FieldPlan& field) {
             return "bool";
         case rt::ElementType::f16:
         case rt::ElementType::bf16:
-            break;
+            return "unsigned short";
     }
-    throw UnsupportedError(
-        fmt::format("a launcher for `{}`, whose values C has no type for, is not built yet: `haloc emit` "
-                    "without -o prints "
-                    "the kernels",
-                    field.name));
+    throw InternalError("an element type has no C type");
 }
 
 }  // namespace
@@ -130,7 +105,13 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
     for (const rt::FieldPlan& field : plan.fields) {
         FieldNames names;
         names.word = word_of(field.name);
-        names.type = c_type(field);
+        if (field.interleave > 1) {
+            throw UnsupportedError(
+                "a launcher for fields with `layout aos` is not built yet: `haloc emit` without -o prints "
+                "the "
+                "kernels");
+        }
+        names.type = c_type(field.type);
         const int latest = field.role == rt::Role::state ? 1 + field.spare_levels : 0;
         for (int time = latest; time >= -field.history; --time) {
             LevelName level{time, names.word + member_suffix(time), "", "", "", ""};

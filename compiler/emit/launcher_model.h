@@ -28,7 +28,7 @@ struct LevelName {
 struct FieldNames {
     std::string word;               // the field's name, a component's with _ for its dot
     std::vector<LevelName> levels;  // from the latest to the oldest
-    std::string type;               // float or double
+    std::string type;               // of an element, in C; f16 and bf16 are their bits
     const LevelName& level(int time) const {
         return levels[static_cast<std::size_t>(levels.front().time - time)];
     }
@@ -61,7 +61,11 @@ public:
     std::string rows_type(int table) const {
         return plan.tables[table].type == rt::ElementType::f32 ? "float" : "double";
     }
-    bool computes_columns() const;  // of some table
+    bool computes_columns() const;     // of some table
+    bool is_narrow(int field) const {  // C has no type for its values: callers give and get their bits
+        const rt::ElementType type = plan.fields[field].type;
+        return type == rt::ElementType::f16 || type == rt::ElementType::bf16;
+    }
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
     std::string code(const std::string& word) const {
         return upper + "_" + word;

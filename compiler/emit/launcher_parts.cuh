@@ -27,6 +27,42 @@ unsigned ceil_div(long long value, long long step) {
 long long block_count(dim3 blocks) {
     return 1LL * blocks.x * blocks.y * blocks.z;
 }
+// [f16 bits]
+// The bits of the nearest half-precision number, ties to even: as a number, to be stored as an integer.
+double f16_bits(double value) {
+    const float narrow = static_cast<float>(value);
+    unsigned bits = 0;
+    std::memcpy(&bits, &narrow, sizeof(bits));
+    const unsigned sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    unsigned result = 0;
+    if (magnitude > 0x7f800000u) {
+        result = 0x7e00u;  // NaN
+    } else if (magnitude >= 0x47800000u) {
+        result = 0x7c00u;  // 65536 and more
+    } else if (magnitude >= 0x38800000u) {
+        result = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
+    } else {
+        result = static_cast<unsigned>(std::nearbyint(std::ldexp(std::fabs(narrow), 24)));  // subnormal
+    }
+    return sign | result;
+}
+// [bf16 bits]
+// The bits of the nearest bfloat16, ties to even: as a number, to be stored as an integer.
+double bf16_bits(double value) {
+    const float narrow = static_cast<float>(value);
+    unsigned bits = 0;
+    std::memcpy(&bits, &narrow, sizeof(bits));
+    return std::isnan(narrow) ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16 & 0xffffu;
+}
+// [nearest]
+// The nearest value of an integer type, ties to even; 0 for NaN.
+template <class T>
+double nearest(double value) {
+    if (std::isnan(value)) return 0;
+    const double least = static_cast<double>(std::numeric_limits<T>::min());
+    const double most = static_cast<double>(std::numeric_limits<T>::max());
+    return std::fmin(std::fmax(std::nearbyint(value), least), most);
+}
 // [rows]
 // Rows of `given` values into rows of `width`, of which the rest is 0; as many more are 0 as padded says.
 template <class T>

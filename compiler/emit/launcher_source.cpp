@@ -9,6 +9,7 @@
 #include "compiler/emit/launcher_writer.h"
 #include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
+#include "runtime/core/element.h"
 #include "runtime/core/geometry.h"
 #include "runtime/core/plan_check.h"
 
@@ -60,7 +61,12 @@ private:
         const bool any_range = std::ranges::any_of(
             plan_.kernels, [](const rt::KernelPlan& kernel) { return !rt::is_whole_grid(kernel.domain); });
         if (any_range) out_.line("#include <algorithm>");
-        for (const char* header : {"cmath", "cstdarg", "cstdio", "new", "utility"})
+        for (const char* header : {"cmath", "cstdarg", "cstdio"})
+            out_.line("#include <{}>", header);
+        if (has_fixed_face(rt::ElementType::f16) || has_fixed_face(rt::ElementType::bf16))
+            out_.line("#include <cstring>");
+        if (rounds_faces()) out_.line("#include <limits>");
+        for (const char* header : {"new", "utility"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
         out_.line("#endif");
@@ -126,6 +132,9 @@ private:
         parts.push_back(fmt::format("copies {}", plan_.rank));
         if (counts_blocks()) parts.emplace_back("block count");
         if (outputs_have_past()) parts.emplace_back("levels");
+        if (has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
+        if (has_fixed_face(rt::ElementType::bf16)) parts.emplace_back("bf16 bits");
+        if (rounds_faces()) parts.emplace_back("nearest");
         if (any_halo()) parts.emplace_back("halo");
         for (const std::string& part : parts) {
             out_.blank_line();
@@ -150,8 +159,45 @@ private:
         return "";
     }
 
-    std::string face_value(const rt::FacePlan& face) const {
-        return face.kind == rt::BoundaryKind::fixed ? print_host_scalar(face.value, names_) : "0";
+    static bool is_number(const rt::HostScalar& scalar) {
+        return scalar.steps.size() == 1 && scalar.steps[0].op == rt::HostScalar::Op::constant;
+    }
+
+    static bool is_whole(rt::ElementType type) {
+        return type == rt::ElementType::u8 || type == rt::ElementType::i32 || type == rt::ElementType::i64;
+    }
+
+    template <class Test>
+    bool any_fixed_face(const Test& test) const {
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            if (!model_.has_halo(index)) continue;
+            for (const auto& faces : plan_.fields[index].boundary)
+                for (const rt::FacePlan& face : faces)
+                    if (face.kind == rt::BoundaryKind::fixed && test(plan_.fields[index].type, face))
+                        return true;
+        }
+        return false;
+    }
+
+    bool has_fixed_face(rt::ElementType type) const {
+        return any_fixed_face([&](rt::ElementType of, const rt::FacePlan&) { return of == type; });
+    }
+
+    bool rounds_faces() const {
+        return any_fixed_face([](rt::ElementType type, const rt::FacePlan& face) {
+            return is_whole(type) && !is_number(face.value);
+        });
+    }
+
+    // What a cell past the face has, as a number that the element's C type is made from.
+    std::string face_value(const rt::FieldPlan& field, const FieldNames& names,
+                           const rt::FacePlan& face) const {
+        if (face.kind != rt::BoundaryKind::fixed) return "0";
+        const std::string value = print_host_scalar(face.value, names_);
+        if (field.type == rt::ElementType::f16) return "f16_bits(" + value + ")";
+        if (field.type == rt::ElementType::bf16) return "bf16_bits(" + value + ")";
+        const bool rounds = is_whole(field.type) && !is_number(face.value);
+        return rounds ? fmt::format("nearest<{}>({})", names.type, value) : value;
     }
 
     std::string axis_name(const FieldNames& field, int axis) const {
@@ -169,8 +215,8 @@ private:
                                          face_name(high.kind)};
         const bool values = low.kind == rt::BoundaryKind::fixed || high.kind == rt::BoundaryKind::fixed;
         if (values) {
-            members.push_back(face_value(low));
-            members.push_back(face_value(high));
+            members.push_back(face_value(field, names, low));
+            members.push_back(face_value(field, names, high));
         }
         fill(fmt::format("const Axis {}{{", axis_name(names, axis)), members, "};");
     }
@@ -247,11 +293,18 @@ private:
         return hides ? name + "_" : name;
     }
 
+    // Of a level's array, as kernels take it.
+    std::string first_cell(int field, const std::string& array) const {
+        const std::string cell = array + " + solver.origin";
+        if (!model_.is_narrow(field)) return cell;
+        return fmt::format("reinterpret_cast<{}*>({})", rt::name_of(plan_.fields[field].type), cell);
+    }
+
     std::string argument(const rt::Argument& argument, const std::string& name) const {
         switch (argument.kind) {
             case rt::Argument::Kind::field:
-                return "solver." + model_.fields[argument.field].level(argument.time).member +
-                       " + solver.origin";
+                return first_cell(argument.field,
+                                  "solver." + model_.fields[argument.field].level(argument.time).member);
             case rt::Argument::Kind::scalar:
                 return is_plain(argument.scalar) ? print_host_argument(argument.scalar, argument.type, names_)
                                                  : local_name(name);

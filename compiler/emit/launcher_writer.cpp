@@ -66,8 +66,9 @@ void LauncherWriter::refuse(const std::string& scope, const std::string& conditi
 
 std::string LauncherWriter::global_name(const std::string& name) {
     static const std::set<std::string> own{
-        "last_message", "fail",      "check",      "round_up", "ceil_div", "copy_level", "copy_cells",
-        "planes",       "fill_halo", "fill_halos", "lay_out",  "allocate", "source_cell"};
+        "last_message", "fail",     "check",     "round_up",   "ceil_div",  "copy_level",
+        "copy_cells",   "planes",   "fill_halo", "fill_halos", "lay_out",   "allocate",
+        "source_cell",  "f16_bits", "bf16_bits", "nearest",    "copy_rows", "block_count"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_");
     return (hidden ? "::" : "") + name;
 }

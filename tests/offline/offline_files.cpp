@@ -125,6 +125,21 @@ stencil sources(x, y) {
 }
 )";
 
+// Narrow storage with values past faces that are rounded, an integer's too; a bool with one.
+const char* const kNarrow = R"(
+stencil narrow(x, y) {
+    param wall = 0.3, count = 2.5
+    field h: f16 { boundary x fixed wall, y.low fixed 0.1, y.high mirror }
+    field b: bf16 { boundary x periodic, y fixed wall / 3 }
+    field n: i32 { boundary fixed count * 3 }
+    field on: bool { boundary fixed count > 2 }
+    h[t+1] = h / 2 + 0.1 * (h[x-1] + h[x+1] + b[y-1] + b[y+1])
+    b[t+1] = b[x+1] / 2 + h / 4
+    n[t+1] = n[x-1] + n[y+1]
+    on[t+1] = on[x-1] or not on[y+1]
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -140,6 +155,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
         {kSources, "", {35, 17, 1}},
         {kSources, "", {64, 16, 1}, true},
+        {kNarrow, "", {37, 13, 1}},
+        {kNarrow, "", {64, 16, 1}, true},
         {kHeat, "stream threads=32x4 cells=4x1 planes=4", {128, 8, 16}, true},
         {kStages, "", {50, 21, 1}, true},
         {kWave, "", {64, 16, 1}, true},

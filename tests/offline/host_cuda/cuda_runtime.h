@@ -47,6 +47,18 @@ struct int4 {
 struct longlong2 {
     long long x, y;
 };
+struct ushort2 {
+    unsigned short x, y;
+};
+struct ushort4 {
+    unsigned short x, y, z, w;
+};
+inline ushort2 make_ushort2(unsigned short x, unsigned short y) {
+    return {x, y};
+}
+inline ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z, unsigned short w) {
+    return {x, y, z, w};
+}
 struct uchar4 {
     unsigned char x, y, z, w;
 };
@@ -69,6 +81,16 @@ inline double __longlong_as_double(long long bits) {
     double value;
     std::memcpy(&value, &bits, 8);
     return value;
+}
+inline float __uint_as_float(unsigned bits) {
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
+}
+inline unsigned __float_as_uint(float value) {
+    unsigned bits;
+    std::memcpy(&bits, &value, 4);
+    return bits;
 }
 inline float __int_as_float(int bits) {
     float value;
