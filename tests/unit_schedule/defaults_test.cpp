@@ -1,6 +1,6 @@
+#include "compiler/schedule/defaults.h"
 #include "catch.h"
 #include "compiler/schedule/cost.h"
-#include "compiler/schedule/defaults.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/strategies.h"

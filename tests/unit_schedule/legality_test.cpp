@@ -1,6 +1,6 @@
+#include "compiler/schedule/legality.h"
 #include "catch.h"
 #include "compiler/schedule/defaults.h"
-#include "compiler/schedule/legality.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/strategies.h"
 #include "stencils.h"

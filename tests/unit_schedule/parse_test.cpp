@@ -1,6 +1,6 @@
+#include "compiler/schedule/parse.h"
 #include "catch.h"
 #include "compiler/schedule/groupings.h"
-#include "compiler/schedule/parse.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/temporal.h"

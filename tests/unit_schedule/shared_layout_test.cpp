@@ -1,5 +1,5 @@
-#include "catch.h"
 #include "compiler/schedule/shared_layout.h"
+#include "catch.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream_plan.h"
 #include "stencils.h"

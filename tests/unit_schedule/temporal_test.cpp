@@ -1,6 +1,6 @@
 // How a grid is shared out among the blocks of a kernel that does several steps.
-#include "catch.h"
 #include "compiler/schedule/temporal.h"
+#include "catch.h"
 #include "stencils.h"
 
 using namespace halo;

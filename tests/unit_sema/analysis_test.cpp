@@ -1,5 +1,5 @@
-#include "catch.h"
 #include "compiler/ir/analysis.h"
+#include "catch.h"
 
 using halo::Rational;
 using namespace halo::ir;
