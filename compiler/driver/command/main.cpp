@@ -376,16 +376,18 @@ private:
     }
 
     void add_about() {
-        CLI::App* sub = command("about", "Print the manual page, or completions for a shell");
-        sub->add_option("WHAT", about_, "man, bash, zsh or fish")
+        CLI::App* sub =
+            command("about", "Print the manual page, the command reference, or completions for a shell");
+        sub->add_option("WHAT", about_, "man, markdown, bash, zsh or fish")
             ->required()
-            ->check(CLI::IsMember({"man", "bash", "zsh", "fish"}).description(""));
+            ->check(CLI::IsMember({"man", "markdown", "bash", "zsh", "fish"}).description(""));
         sub->callback([this] {
             chosen_ = [this] {
-                const auto print = about_ == "man"    ? manual_page
-                                   : about_ == "bash" ? bash_completion
-                                   : about_ == "zsh"  ? zsh_completion
-                                                      : fish_completion;
+                const auto print = about_ == "man"        ? manual_page
+                                   : about_ == "markdown" ? markdown_reference
+                                   : about_ == "bash"     ? bash_completion
+                                   : about_ == "zsh"      ? zsh_completion
+                                                          : fish_completion;
                 console_.result(print(app_));
                 return ExitCode::ok;
             };

@@ -109,6 +109,29 @@ Folder of the CUDA toolkit whose NVRTC is to be used.
 Messages have no colours where it is set.
 )";
 
+// ---- Markdown
+
+std::string in_cell(const std::string& text) {  // of a table
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '|' || c == '<' || c == '*') escaped += '\\';
+        escaped += c == '\n' ? ' ' : c;
+    }
+    return escaped;
+}
+
+std::string markdown_options(const CommandText& command) {
+    std::string rows;
+    for (const OptionText& option : command.options) {
+        std::string names;
+        for (const std::string& name : option.names)
+            names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
+        if (!option.value.empty()) names += " " + in_cell(option.value);
+        rows += fmt::format("| {} | {} |\n", names, in_cell(option.description));
+    }
+    return rows.empty() ? "" : "| option | what it does |\n| --- | --- |\n" + rows + "\n";
+}
+
 // ---- shells
 
 std::string in_quotes(const std::string& text) {  // in single quotes
@@ -155,6 +178,24 @@ std::string manual_page(const CLI::App& app) {
         page += roff_verbatim(command.footer);
     }
     return page + kEnvironment;
+}
+
+std::string markdown_reference(const CLI::App& app) {
+    const std::vector<CommandText> commands = commands_of(app);
+    std::string page =
+        "# Commands\n\nThis page is made from the help texts of `haloc` by `haloc about markdown`.\n\n";
+    page += "| command | what it is for |\n| --- | --- |\n";
+    for (const CommandText& command : commands)
+        page +=
+            fmt::format("| [`haloc {0}`](#haloc-{0}) | {1} |\n", command.name, in_cell(command.description));
+    page += "\n```\n" + app.get_footer() + "\n```\n";
+    for (const CommandText& command : commands) {
+        page += fmt::format("\n## haloc {}\n\n```\nhaloc {} [OPTIONS]{}\n```\n\n{}.\n\n", command.name,
+                            command.name, command.arguments, command.description);
+        page += markdown_options(command);
+        if (!command.footer.empty()) page += "```\n" + command.footer + "\n```\n";
+    }
+    return page;
 }
 
 std::string bash_completion(const CLI::App& app) {

@@ -1,5 +1,5 @@
-// What the command line says of itself, in other forms: a manual page, and completions for shells. Made from
-// its options, so that they never fall behind.
+// What the command line says of itself, in other forms: a manual page, a page of the documents, and
+// completions for shells. Made from its options, so that they never fall behind.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ class App;
 
 namespace halo::driver {
 
-std::string manual_page(const CLI::App& app);  // in roff, for section 1
+std::string manual_page(const CLI::App& app);         // in roff, for section 1
+std::string markdown_reference(const CLI::App& app);  // docs/commands.md
 
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
