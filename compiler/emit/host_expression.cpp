@@ -173,8 +173,10 @@ private:
                 stack_.push_back({names_.step()});
                 break;
             case Op::reduction:
-                throw UnsupportedError(
-                    "an emitted launcher cannot use a reduction's value in a statement: not built yet");
+                if (!names_.reduction)
+                    throw InternalError("a host scalar reads a reduction that has no name");
+                stack_.push_back({names_.reduction(step.index)});
+                break;
             case Op::fma:
                 push_fma();
                 break;

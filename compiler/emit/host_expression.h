@@ -10,9 +10,10 @@ namespace halo::emit {
 
 // How the expression names what it reads.
 struct HostNames {
-    std::function<std::string(int)> param;   // a double
-    std::function<std::string(int)> extent;  // an integer: cells along an axis
-    std::function<std::string()> step;       // a double: steps done before
+    std::function<std::string(int)> param;                // a double
+    std::function<std::string(int)> extent;               // an integer: cells along an axis
+    std::function<std::string()> step;                    // a double: steps done before
+    std::function<std::string(int)> reduction = nullptr;  // a double: its latest value
 };
 
 // "std::exp(-x) * 2.0": the same operations in the same order as rt::evaluate. Needs <cmath>.

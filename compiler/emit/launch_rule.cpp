@@ -25,7 +25,8 @@ public:
         : kernels_(kernels),
           plan_(plan),
           names_{[&](int index) { return plan.params[index].name; }, [&](int axis) { return extent(axis); },
-                 [] { return std::string("step"); }} {}
+                 [] { return std::string("step"); },
+                 [&](int index) { return plan.reductions[static_cast<std::size_t>(index)].name; }} {}
 
     std::string print() {
         out_.line("// To launch them, in this order for each time step:");
@@ -92,6 +93,11 @@ private:
                                     at_level(argument.time)));
                 return parameter;
             case Kind::scalar:
+                for (const rt::HostScalar::Step& step : argument.scalar.steps)
+                    if (step.op == rt::HostScalar::Op::reduction)
+                        explain(fmt::format(
+                            "{}: the latest value of that reduction, {} before the first step.",
+                            plan_.reductions[step.index].name, plan_.reductions[step.index].initial));
                 return print_host_argument(argument.scalar, argument.type, names_);
             case Kind::extent:
                 return extent(argument.index);

@@ -348,6 +348,37 @@ private:
         out_.line("if (steps == 0) return {};", model_.code("OK"));
     }
 
+    // What lies past the faces of t+1 has the step of t+1.
+    std::string launch_arguments(const rt::KernelPlan& kernel) const {
+        if (!kernel.fills_halo) return "*solver";
+        const auto& [field, time] = *kernel.fills_halo;
+        return fmt::format("*solver, solver->{}, double(solver->steps{})",
+                           model_.fields[field].level(time).member,
+                           time == 0  ? ""
+                           : time > 0 ? fmt::format(" + {}", time)
+                                      : fmt::format(" - {}", -time));
+    }
+
+    // A statement reads a reduction's value of the sweep before it, which costs a wait for the device.
+    void write_kernel_of_step(int index) {
+        const rt::KernelPlan& kernel = plan_.kernels[index];
+        if (kernel.domain.kind == rt::Domain::Kind::rows) return;  // of no step
+        if (!model_.runs_in_step(kernel)) return;
+        for (int reduction = 0; reduction < count(plan_.reductions); ++reduction) {
+            if (!LauncherModel::reads_reduction(kernel, reduction)) continue;
+            out_.line("if (solver->{}) {{", model_.due_member(reduction));
+            return_unless_ok(fmt::format("launcher::{}(*solver, &solver->{})", combine_function(reduction),
+                                         model_.latest_member(reduction)),
+                             "    ");
+            out_.line("    solver->{} = false;", model_.due_member(reduction));
+            out_.line("}}");
+        }
+        return_unless_ok(fmt::format("launcher::{}({})", launch_function(kernel), launch_arguments(kernel)));
+        for (int reduction = 0; reduction < count(plan_.reductions); ++reduction)
+            if (plan_.reductions[reduction].kernel == index && model_.is_read(reduction))
+                out_.line("solver->{} = true;", model_.due_member(reduction));
+    }
+
     void write_advance() {
         begin(model_.advance, model_.solver + "* solver, long long steps");
         {
@@ -360,10 +391,8 @@ private:
             {
                 const auto loop = out_.indent();
                 write_output_rotations();
-                for (const rt::KernelPlan& kernel : plan_.kernels) {
-                    if (kernel.domain.kind == rt::Domain::Kind::rows) continue;  // of no step
-                    return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(kernel)));
-                }
+                for (int index = 0; index < count(plan_.kernels); ++index)
+                    write_kernel_of_step(index);
                 if (any_state()) out_.line("// t+1 is now t.");
                 write_state_rotations();
                 if (counts_steps()) out_.line("++solver->steps;");
@@ -389,52 +418,18 @@ private:
         out_.line("}}");
     }
 
-    void write_reduction(int index);
-
-    void fold(const std::string& statement) {
-        out_.line("for (const double part : of_block) {{");
-        out_.line("    {}", statement);
+    void write_reduction(int index) {
+        const std::string& name = model_.get_reduction[index];
+        begin(name, model_.solver + "* solver, double* value");
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || value == nullptr", name + ": a pointer is NULL");
+            refuse("solver->steps == 0", name + ": there is no value before the first step");
+            out_.line("return launcher::{}(*solver, value);", combine_function(index));
+        }
         out_.line("}}");
     }
 };
-
-// The blocks' values, always put together in the same order.
-void CallWriter::write_reduction(int index) {
-    const rt::ReductionPlan& reduction = plan_.reductions[index];
-    const std::string& name = model_.get_reduction[index];
-    begin(name, model_.solver + "* solver, double* value");
-    {
-        const auto body = out_.indent();
-        refuse("solver == nullptr || value == nullptr", name + ": a pointer is NULL");
-        refuse("solver->steps == 0", name + ": there is no value before the first step");
-        out_.line("const dim3 blocks = launcher::{}(*solver);",
-                  blocks_function(plan_.kernels[reduction.kernel]));
-        out_.line("std::vector<double> of_block(launcher::block_count(blocks));");
-        fill("const cudaError_t error = cudaMemcpyAsync(",
-             {"of_block.data()", "solver->" + model_.partials_member(index),
-              "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost", "solver->stream"},
-             ");");
-        return_unless_ok(fmt::format("launcher::check(error, \"{}\")", name));
-        return_unless_ok(fmt::format("launcher::check(cudaStreamSynchronize(solver->stream), \"{}\")", name));
-        switch (reduction.op) {
-            case rt::ReductionPlan::Op::sum:
-                out_.line("double result = 0;");
-                fold("result += part;");
-                break;
-            case rt::ReductionPlan::Op::min:
-                out_.line("double result = INFINITY;");
-                fold("result = std::fmin(result, part);");
-                break;
-            case rt::ReductionPlan::Op::max:
-                out_.line("double result = -INFINITY;");
-                fold("result = std::fmax(result, part);");
-                break;
-        }
-        out_.line("*value = {};", reduction.square_root ? "std::sqrt(result)" : "result");
-        out_.line("return {};", model_.code("OK"));
-    }
-    out_.line("}}");
-}
 
 }  // namespace
 

@@ -173,6 +173,20 @@ std::string LauncherModel::extent_list(const std::string& before, const std::str
     return list;
 }
 
+bool LauncherModel::reads_reduction(const rt::KernelPlan& kernel, int index) {
+    return std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
+        return argument.kind == rt::Argument::Kind::scalar &&
+               std::ranges::any_of(argument.scalar.steps, [&](const rt::HostScalar::Step& step) {
+                   return step.op == rt::HostScalar::Op::reduction && step.index == index;
+               });
+    });
+}
+
+bool LauncherModel::is_read(int reduction) const {
+    return std::ranges::any_of(
+        plan.kernels, [&](const rt::KernelPlan& kernel) { return reads_reduction(kernel, reduction); });
+}
+
 bool LauncherModel::computes_columns() const {
     return std::ranges::any_of(plan.kernels, [](const rt::KernelPlan& kernel) {
         return kernel.domain.kind == rt::Domain::Kind::rows;
@@ -202,19 +216,78 @@ bool LauncherModel::has_halo(int field) const {
     return false;
 }
 
-bool LauncherModel::halo_needs(int param) const {
-    for (const rt::FieldPlan& field : plan.fields) {
-        for (const auto& faces : field.boundary) {
-            for (const rt::FacePlan& face : faces) {
-                const bool needs =
-                    std::ranges::any_of(face.value.steps, [&](const rt::HostScalar::Step& step) {
-                        return step.op == rt::HostScalar::Op::param && step.index == param;
-                    });
-                if (face.kind == rt::BoundaryKind::fixed && needs) return true;
-            }
-        }
+namespace {
+
+bool reads_param(const rt::HostScalar& scalar, int param) {
+    return std::ranges::any_of(scalar.steps, [&](const rt::HostScalar::Step& step) {
+        return step.op == rt::HostScalar::Op::param && step.index == param;
+    });
+}
+
+// Of fields whose halo is kept.
+template <class Test>
+bool any_fixed_face(const LauncherModel& model, const Test& test) {
+    for (std::size_t index = 0; index < model.plan.fields.size(); ++index) {
+        if (!model.has_halo(static_cast<int>(index))) continue;
+        const rt::FieldPlan& field = model.plan.fields[index];
+        for (const auto& faces : field.boundary)
+            for (const rt::FacePlan& face : faces)
+                if (face.kind == rt::BoundaryKind::fixed && test(field.type, face)) return true;
     }
     return false;
+}
+
+}  // namespace
+
+bool LauncherModel::halo_needs(int param) const {
+    const auto fills_by = [&](const rt::KernelPlan& kernel) {
+        return kernel.fills_halo && std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
+                   return reads_param(argument.scalar, param);
+               });
+    };
+    return any_fixed_face(*this, [&](rt::ElementType,
+                                     const rt::FacePlan& face) { return reads_param(face.value, param); }) ||
+           std::ranges::any_of(plan.kernels, fills_by);
+}
+
+bool LauncherModel::has_fixed_face(rt::ElementType type) const {
+    return any_fixed_face(*this, [&](rt::ElementType of, const rt::FacePlan&) { return of == type; });
+}
+
+bool LauncherModel::rounds_face(rt::ElementType type, const rt::FacePlan& face) {
+    const bool is_number =
+        face.value.steps.size() == 1 && face.value.steps[0].op == rt::HostScalar::Op::constant;
+    const bool is_whole =
+        type == rt::ElementType::u8 || type == rt::ElementType::i32 || type == rt::ElementType::i64;
+    return is_whole && !is_number;
+}
+
+bool LauncherModel::rounds_faces() const {
+    return any_fixed_face(*this, rounds_face);
+}
+
+std::vector<const rt::KernelPlan*> LauncherModel::fillers(int field) const {
+    std::vector<const rt::KernelPlan*> found;
+    for (const rt::KernelPlan& kernel : plan.kernels) {
+        const bool fills = kernel.fills_halo && kernel.fills_halo->field == field;
+        const bool is_known = std::ranges::any_of(
+            found, [&](const rt::KernelPlan* known) { return known->name == kernel.name; });
+        if (fills && !is_known) found.push_back(&kernel);
+    }
+    return found;
+}
+
+bool LauncherModel::fills_halos_by_copies() const {
+    for (int field = 0; field < static_cast<int>(plan.fields.size()); ++field)
+        if (has_halo(field) && fillers(field).empty()) return true;
+    return false;
+}
+
+bool LauncherModel::runs_in_step(const rt::KernelPlan& kernel) const {
+    if (!kernel.fills_halo || plan.fields[kernel.fills_halo->field].role != rt::Role::input) return true;
+    return std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
+        return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
+    });
 }
 
 std::string LauncherModel::part(const std::string& name) const {

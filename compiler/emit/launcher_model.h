@@ -67,6 +67,10 @@ public:
         return type == rt::ElementType::f16 || type == rt::ElementType::bf16;
     }
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
+    std::string latest_member(int index) const { return plan.reductions[index].name + "_latest"; }
+    std::string due_member(int index) const { return plan.reductions[index].name + "_due"; }
+    static bool reads_reduction(const rt::KernelPlan& kernel, int index);
+    bool is_read(int reduction) const;  // by a statement
     std::string code(const std::string& word) const {
         return upper + "_" + word;
     }  // of the status: HEAT3D_OK
@@ -76,7 +80,15 @@ public:
     std::string extent_list(const std::string& before, const std::string& between) const;  // "nx, ny, nz"
     int coef_elements(int index) const;
     bool has_halo(int field) const;    // cells past a face that shows something
-    bool halo_needs(int param) const;  // a fixed face's value does
+    bool halo_needs(int param) const;  // a fixed face's value does, or a kernel that fills halos
+    bool has_fixed_face(rt::ElementType type) const;
+    static bool rounds_face(rt::ElementType type, const rt::FacePlan& face);  // to an integer, when it runs
+    bool rounds_faces() const;
+    // The kernels that compute all of a field's halo, in order; none where it is copies and fixed values.
+    std::vector<const rt::KernelPlan*> fillers(int field) const;
+    bool fills_halos_by_copies() const;  // those of some field
+    // The halo of an input is filled when it is set; in a step only where what lies past it depends on that.
+    bool runs_in_step(const rt::KernelPlan& kernel) const;
 
     // A section of the parts with the program's names put in.
     std::string part(const std::string& name) const;

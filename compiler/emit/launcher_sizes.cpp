@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/emit/launcher_writer.h"
+#include "compiler/support/error.h"
 #include "runtime/core/geometry.h"
 
 namespace halo::emit {
@@ -32,6 +33,11 @@ public:
     }
 
     void write_fixed_sizes() {
+        for (int axis = 0; axis < plan_.rank; ++axis)
+            if (plan_.fixed_grid->extent[axis] < reach_along(axis))
+                throw UnsupportedError(fmt::format("{} cells along {}: its faces need {} at least",
+                                                   plan_.fixed_grid->extent[axis], plan_.axes[axis],
+                                                   reach_along(axis)));
         std::vector<std::array<std::string, 2>> lines;
         const auto constant = [&](const std::string& type, const std::string& name, std::int64_t value,
                                   const std::string& words) {
@@ -72,6 +78,7 @@ private:
             }
             refuse("", wrong, fmt::format("a grid of {} cells: 1 to %lld along each axis can be", sizes),
                    with_extents("most"));
+            write_reaches();
             write_block_limits();
             write_strides();
             out_.line("return {};", model_.code("OK"));
@@ -94,6 +101,25 @@ private:
         for (int axis = 1; axis < plan_.rank; ++axis)
             text += between + piece;
         return text;
+    }
+
+    // What lies past a face may be computed from cells that the grid must have.
+    int reach_along(int axis) const {
+        int reach = 0;
+        for (const rt::FieldPlan& field : plan_.fields)
+            for (const rt::FacePlan& face : field.boundary[axis])
+                reach = std::max(reach, face.reach);
+        return reach;
+    }
+
+    void write_reaches() {
+        for (int axis = 0; axis < plan_.rank; ++axis) {
+            const int reach = reach_along(axis);
+            if (reach <= 1) continue;
+            refuse("", fmt::format("{} < {}", model_.extents[axis], reach),
+                   fmt::format("%lld cells along {}: its faces need {} at least", plan_.axes[axis], reach),
+                   {model_.extents[axis]});
+        }
     }
 
     void write_block_limits() {

@@ -36,9 +36,10 @@ public:
         out_.line("namespace launcher {{");
         out_.line("namespace {{  // another stencil's launcher has such functions, too");
         write_parts();
-        write_fill_halos();
         for (const rt::KernelPlan* kernel : launched_kernels())
             write_launch(*kernel);
+        write_fill_halos(model_, out_);
+        write_combinations(model_, out_);
         write_allocation(model_, out_);
         out_.blank_line();
         out_.line("}}  // namespace");
@@ -63,9 +64,9 @@ private:
         if (any_range) out_.line("#include <algorithm>");
         for (const char* header : {"cmath", "cstdarg", "cstdio"})
             out_.line("#include <{}>", header);
-        if (has_fixed_face(rt::ElementType::f16) || has_fixed_face(rt::ElementType::bf16))
+        if (model_.has_fixed_face(rt::ElementType::f16) || model_.has_fixed_face(rt::ElementType::bf16))
             out_.line("#include <cstring>");
-        if (rounds_faces()) out_.line("#include <limits>");
+        if (model_.rounds_faces()) out_.line("#include <limits>");
         for (const char* header : {"new", "utility"})
             out_.line("#include <{}>", header);
         if (!plan_.reductions.empty()) out_.line("#include <vector>");
@@ -91,6 +92,10 @@ private:
             }
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
+                if (!model_.is_read(index)) continue;
+                out_.line("double {} = {};  // that statements read", model_.latest_member(index),
+                          number(plan_.reductions[index].initial));
+                out_.line("bool {} = false;  // the blocks' values are newer", model_.due_member(index));
             }
             if (any_halo() || counts_steps() || model_.computes_columns()) out_.blank_line();
             if (model_.computes_columns())
@@ -132,119 +137,14 @@ private:
         parts.push_back(fmt::format("copies {}", plan_.rank));
         if (counts_blocks()) parts.emplace_back("block count");
         if (outputs_have_past()) parts.emplace_back("levels");
-        if (has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
-        if (has_fixed_face(rt::ElementType::bf16)) parts.emplace_back("bf16 bits");
-        if (rounds_faces()) parts.emplace_back("nearest");
-        if (any_halo()) parts.emplace_back("halo");
+        if (model_.has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
+        if (model_.has_fixed_face(rt::ElementType::bf16)) parts.emplace_back("bf16 bits");
+        if (model_.rounds_faces()) parts.emplace_back("nearest");
+        if (model_.fills_halos_by_copies()) parts.emplace_back("halo");
         for (const std::string& part : parts) {
             out_.blank_line();
             out_.text(model_.part(part));
         }
-    }
-
-    static std::string face_name(rt::BoundaryKind kind) {
-        switch (kind) {
-            case rt::BoundaryKind::periodic:
-                return "Face::periodic";
-            case rt::BoundaryKind::fixed:
-                return "Face::fixed";
-            case rt::BoundaryKind::clamp:
-                return "Face::clamp";
-            case rt::BoundaryKind::mirror:
-                return "Face::mirror";
-            case rt::BoundaryKind::formula:
-            case rt::BoundaryKind::free:
-                return "Face::open";
-        }
-        return "";
-    }
-
-    static bool is_number(const rt::HostScalar& scalar) {
-        return scalar.steps.size() == 1 && scalar.steps[0].op == rt::HostScalar::Op::constant;
-    }
-
-    static bool is_whole(rt::ElementType type) {
-        return type == rt::ElementType::u8 || type == rt::ElementType::i32 || type == rt::ElementType::i64;
-    }
-
-    template <class Test>
-    bool any_fixed_face(const Test& test) const {
-        for (int index = 0; index < count(plan_.fields); ++index) {
-            if (!model_.has_halo(index)) continue;
-            for (const auto& faces : plan_.fields[index].boundary)
-                for (const rt::FacePlan& face : faces)
-                    if (face.kind == rt::BoundaryKind::fixed && test(plan_.fields[index].type, face))
-                        return true;
-        }
-        return false;
-    }
-
-    bool has_fixed_face(rt::ElementType type) const {
-        return any_fixed_face([&](rt::ElementType of, const rt::FacePlan&) { return of == type; });
-    }
-
-    bool rounds_faces() const {
-        return any_fixed_face([](rt::ElementType type, const rt::FacePlan& face) {
-            return is_whole(type) && !is_number(face.value);
-        });
-    }
-
-    // What a cell past the face has, as a number that the element's C type is made from.
-    std::string face_value(const rt::FieldPlan& field, const FieldNames& names,
-                           const rt::FacePlan& face) const {
-        if (face.kind != rt::BoundaryKind::fixed) return "0";
-        const std::string value = print_host_scalar(face.value, names_);
-        if (field.type == rt::ElementType::f16) return "f16_bits(" + value + ")";
-        if (field.type == rt::ElementType::bf16) return "bf16_bits(" + value + ")";
-        const bool rounds = is_whole(field.type) && !is_number(face.value);
-        return rounds ? fmt::format("nearest<{}>({})", names.type, value) : value;
-    }
-
-    std::string axis_name(const FieldNames& field, int axis) const {
-        return field.word + "_" + plan_.axes[static_cast<std::size_t>(axis)];
-    }
-
-    void write_axis(const rt::FieldPlan& field, const FieldNames& names, int axis) {
-        static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
-        const auto& [low, high] = field.boundary[axis];
-        std::vector<std::string> members{names_.extent(axis),
-                                         kStrides[axis],
-                                         std::to_string(field.halo[axis][0]),
-                                         std::to_string(field.halo[axis][1]),
-                                         face_name(low.kind),
-                                         face_name(high.kind)};
-        const bool values = low.kind == rt::BoundaryKind::fixed || high.kind == rt::BoundaryKind::fixed;
-        if (values) {
-            members.push_back(face_value(field, names, low));
-            members.push_back(face_value(field, names, high));
-        }
-        fill(fmt::format("const Axis {}{{", axis_name(names, axis)), members, "};");
-    }
-
-    void write_fill_halo(const rt::FieldPlan& field, const FieldNames& names) {
-        std::string axes;
-        for (int axis = 0; axis < rt::kMaxRank; ++axis) {
-            if (axis < plan_.rank) write_axis(field, names, axis);
-            axes += axis < plan_.rank ? ", " + axis_name(names, axis) : ", Axis()";
-        }
-        for (const LevelName& level : names.levels) {
-            return_unless_ok(fmt::format("fill_halo(solver, solver.{}{})", level.member, axes));
-        }
-    }
-
-    // All levels, also those that kernels write later: kernels leave what lies past fixed faces alone.
-    void write_fill_halos() {
-        if (!any_halo()) return;
-        comment("The halos of all levels, from their cells and from the values past fixed faces.");
-        out_.line("{} fill_halos(const {}& solver) {{", model_.status, model_.solver);
-        {
-            const auto body = out_.indent();
-            for (int index = 0; index < count(plan_.fields); ++index) {
-                if (model_.has_halo(index)) write_fill_halo(plan_.fields[index], model_.fields[index]);
-            }
-            out_.line("return {};", model_.code("OK"));
-        }
-        out_.line("}}");
     }
 
     static constexpr int kNoLimit = std::numeric_limits<int>::max();
@@ -254,8 +154,16 @@ private:
         std::string text;
         int most = kNoLimit;
     };
-    Cells cells_along(const rt::Range& range, int axis) const {
+    // With cells past the faces.
+    static Cells shell_along(const rt::Range& range, const std::string& extent) {
+        const int more = range.end.offset - range.begin.offset;
+        if (range.begin.from_high == range.end.from_high) return {std::to_string(more), more};
+        return {more == 0 ? extent : fmt::format("{} + {}", extent, more)};
+    }
+    Cells cells_along(const rt::KernelPlan& kernel, int axis) const {
         const std::string extent = names_.extent(axis);
+        const rt::Range& range = kernel.domain.ranges[static_cast<std::size_t>(axis)];
+        if (kernel.domain.kind == rt::Domain::Kind::shell) return shell_along(range, extent);
         if (range.begin.from_high == range.end.from_high) {  // so many at the face, but for the nearest
             const int far = range.begin.from_high ? -range.begin.offset : range.end.offset;
             const int near = std::max(range.begin.from_high ? -range.end.offset : range.begin.offset, 0);
@@ -279,17 +187,24 @@ private:
                                           kernel.tile[0]);
         if (axis >= plan_.rank) return "1";
         const auto at = static_cast<std::size_t>(axis);
-        const auto [cells, most] = cells_along(kernel.domain.ranges[at], axis);
+        const auto [cells, most] = cells_along(kernel, axis);
         const int tile = kernel.tile[at];
-        if (most <= tile && !rt::may_be_empty(kernel.domain.ranges[at])) return "1";
+        const bool has_cells =
+            kernel.domain.kind == rt::Domain::Kind::shell || !rt::may_be_empty(kernel.domain.ranges[at]);
+        if (most <= tile && has_cells) return "1";
         if (tile == 1) return cells;
         return tile == kNoLimit ? fmt::format("std::min({}, 1)", cells)
                                 : fmt::format("ceil_div({}, {})", cells, tile);
     }
 
+    // What the launch of a kernel that fills a halo is given besides the solver.
+    static constexpr const char* kLevel = "level";
+    static constexpr const char* kStep = "step_of_level";
+
     // A name that hides nothing the launch needs.
     static std::string local_name(const std::string& name) {
-        const bool hides = name == "solver" || name == "blocks" || name == "threads" || name == "check";
+        const bool hides = name == "solver" || name == "blocks" || name == "threads" || name == "check" ||
+                           name == kLevel || name == kStep;
         return hides ? name + "_" : name;
     }
 
@@ -300,11 +215,15 @@ private:
         return fmt::format("reinterpret_cast<{}*>({})", rt::name_of(plan_.fields[field].type), cell);
     }
 
-    std::string argument(const rt::Argument& argument, const std::string& name) const {
+    std::string argument(const rt::KernelPlan& kernel, const rt::Argument& argument,
+                         const std::string& name) const {
         switch (argument.kind) {
             case rt::Argument::Kind::field:
-                return first_cell(argument.field,
-                                  "solver." + model_.fields[argument.field].level(argument.time).member);
+                return first_cell(
+                    argument.field,
+                    kernel.fills_halo
+                        ? kLevel
+                        : "solver." + model_.fields[argument.field].level(argument.time).member);
             case rt::Argument::Kind::scalar:
                 return is_plain(argument.scalar) ? print_host_argument(argument.scalar, argument.type, names_)
                                                  : local_name(name);
@@ -350,10 +269,15 @@ private:
     }
 
     void write_launch(const rt::KernelPlan& kernel) {
-        const bool is_known = model_.is_fixed() && kernel.domain.kind == rt::Domain::Kind::grid;
+        const bool is_known = model_.is_fixed() && (kernel.domain.kind == rt::Domain::Kind::grid ||
+                                                    kernel.domain.kind == rt::Domain::Kind::shell);
+        std::vector<std::string> counts;
+        for (int axis = 0; kernel.blocks == 0 && !is_known && axis < 3; ++axis)
+            counts.push_back(blocks_along(kernel, axis));
+        const bool asks = std::ranges::any_of(
+            counts, [](const std::string& text) { return text.find("solver") != std::string::npos; });
         out_.blank_line();
-        out_.line("dim3 {}(const {}&{}) {{", blocks_function(kernel), model_.solver,
-                  kernel.blocks > 0 || is_known ? "" : " solver");
+        out_.line("dim3 {}(const {}&{}) {{", blocks_function(kernel), model_.solver, asks ? " solver" : "");
         {
             const auto body = out_.indent();
             if (kernel.blocks > 0) {
@@ -361,20 +285,27 @@ private:
             } else if (is_known) {
                 write_fixed_blocks(kernel);
             } else {
-                fill("return dim3(",
-                     {blocks_along(kernel, 0), blocks_along(kernel, 1), blocks_along(kernel, 2)}, ");");
+                fill("return dim3(", counts, ");");
             }
         }
         out_.line("}}");
         const auto& parameters = kernel::kernel_named(model_.kernels, kernel.name).parameters;
         out_.blank_line();
-        out_.line("{} {}(const {}& solver) {{", model_.status, launch_function(kernel), model_.solver);
+        HostNames names = names_;
+        std::string more;
+        if (kernel.fills_halo) {
+            more = fmt::format(", {}* {}, double {}", model_.fields[kernel.fills_halo->field].type, kLevel,
+                               fills_by_step(kernel) ? kStep : "");
+            names.step = [] { return std::string(kStep); };
+        }
+        out_.line("{} {}(const {}& solver{}) {{", model_.status, launch_function(kernel), model_.solver,
+                  more);
         {
             const auto body = out_.indent();
             std::vector<std::string> arguments;
             for (std::size_t index = 0; index < kernel.arguments.size(); ++index) {
                 const rt::Argument& value = kernel.arguments[index];
-                arguments.push_back(argument(value, parameters[index].name));
+                arguments.push_back(argument(kernel, value, parameters[index].name));
                 if (value.kind != rt::Argument::Kind::scalar || is_plain(value.scalar)) continue;
                 out_.line("const {} {} = {};",
                           value.type == rt::ElementType::f32   ? "float"
@@ -382,7 +313,7 @@ private:
                           : value.type == rt::ElementType::i64 ? "long long"
                                                                : "double",
                           local_name(parameters[index].name),
-                          print_host_argument(value.scalar, value.type, names_));
+                          print_host_argument(value.scalar, value.type, names));
             }
             out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
             if (may_be_empty(kernel))
@@ -397,6 +328,15 @@ private:
             out_.line("return check(cudaGetLastError(), \"launching {}\");", kernel.name);
         }
         out_.line("}}");
+    }
+
+    static bool fills_by_step(const rt::KernelPlan& kernel) {
+        return std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
+            return argument.kind == rt::Argument::Kind::scalar &&
+                   std::ranges::any_of(argument.scalar.steps, [](const rt::HostScalar::Step& step) {
+                       return step.op == rt::HostScalar::Op::step;
+                   });
+        });
     }
 
     bool outputs_have_past() const {
@@ -417,10 +357,6 @@ std::string print_launcher_source(const LauncherModel& model, const std::string&
         throw UnsupportedError(
             "a kernel for several steps with reductions at each of them is not built yet in emitted "
             "launchers");
-    for (const rt::KernelPlan& kernel : model.plan.kernels) {
-        if (kernel.fills_halo)
-            throw UnsupportedError("boundaries that are computed are not built yet in emitted launchers");
-    }
     Writer out;
     SourceWriter(model, out).write(kernel_text, introduction);
     write_launcher_calls(model, out);

@@ -18,7 +18,8 @@ LauncherWriter::LauncherWriter(const LauncherModel& model, Writer& out)
       plan_(model.plan),
       names_{[this](int index) { return "solver." + model_.param_member(index); },
              [this](int axis) { return "solver." + model_.extents[static_cast<std::size_t>(axis)]; },
-             [] { return std::string("double(solver.steps)"); }},
+             [] { return std::string("double(solver.steps)"); },
+             [this](int index) { return "solver." + model_.latest_member(index); }},
       out_(out) {}
 
 std::string LauncherWriter::number(double value) {
@@ -69,20 +70,26 @@ std::string LauncherWriter::global_name(const std::string& name) {
         "last_message", "fail",     "check",     "round_up",   "ceil_div",  "copy_level",
         "copy_cells",   "planes",   "fill_halo", "fill_halos", "lay_out",   "allocate",
         "source_cell",  "f16_bits", "bf16_bits", "nearest",    "copy_rows", "block_count"};
-    const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_");
+    const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_") ||
+                        name.starts_with("combine_");
     return (hidden ? "::" : "") + name;
 }
 
 std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     std::vector<const rt::KernelPlan*> kernels;
-    for (const rt::KernelPlan& kernel : plan_.kernels)
-        kernels.push_back(&kernel);
+    for (const rt::KernelPlan& kernel : plan_.kernels) {
+        // One that fills a halo may stand in a step more than once.
+        const bool is_known = std::ranges::any_of(
+            kernels, [&](const rt::KernelPlan* known) { return known->name == kernel.name; });
+        if (!is_known) kernels.push_back(&kernel);
+    }
     if (plan_.time_block) kernels.push_back(&plan_.time_block->kernel);
     return kernels;
 }
 
 bool LauncherWriter::may_be_empty(const rt::KernelPlan& kernel) {
     if (kernel.domain.kind == rt::Domain::Kind::rows) return true;
+    if (kernel.domain.kind == rt::Domain::Kind::shell) return false;
     return kernel.blocks == 0 && std::ranges::any_of(kernel.domain.ranges, [](const rt::Range& range) {
                return rt::may_be_empty(range);
            });
@@ -99,7 +106,7 @@ bool LauncherWriter::counts_steps() const {
         return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
     };
     return !plan_.reductions.empty() || std::ranges::any_of(plan_.kernels, [&](const rt::KernelPlan& kernel) {
-        return std::ranges::any_of(kernel.arguments, changes);
+        return kernel.fills_halo || std::ranges::any_of(kernel.arguments, changes);
     });
 }
 

@@ -22,6 +22,10 @@ protected:
     static std::string blocks_function(const rt::KernelPlan& kernel) { return "blocks_of_" + kernel.name; }
     static std::string launch_function(const rt::KernelPlan& kernel) { return "launch_" + kernel.name; }
 
+    std::string combine_function(int reduction) const {
+        return "combine_" + plan_.reductions[reduction].name;
+    }
+
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
@@ -53,6 +57,12 @@ inline constexpr int kMostBlocks = 65535;
 void write_solver_sizes(const LauncherModel& model, Writer& out);
 // The functions that find them out, where they are not known, and that allocate the arrays.
 void write_allocation(const LauncherModel& model, Writer& out);
+
+// The function that fills halos outside of steps.
+void write_fill_halos(const LauncherModel& model, Writer& out);
+
+// The functions that combine what blocks give to reductions' values.
+void write_combinations(const LauncherModel& model, Writer& out);
 
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);

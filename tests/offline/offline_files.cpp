@@ -140,6 +140,37 @@ stencil narrow(x, y) {
 }
 )";
 
+// Statements that read reductions: one of the step before, one of the same step.
+const char* const kAdaptive = R"(
+stencil adaptive(x) {
+    field u: f64 { boundary periodic }
+    field d: f32
+    reduce fastest = max(abs(u)) start 0.5
+    let dt = min(0.25, 0.5 / fastest)
+    u[t+1] = u - dt * (u - u[x-1]) + 0.001 * least
+    d = u[x+1] * fastest
+    reduce least = min(u[t+1]) start 2
+}
+)";
+
+// What lies past faces is computed: from the place, the time, the cells and a param; of a state with a past,
+// an input, and one whose elements are narrow.
+const char* const kComputed = R"(
+stencil computed(x, y) {
+    const dt = 1/8
+    param wall = 0.2, tip = 1.5
+    field u: f64 {
+        boundary x.low fixed wall * (idx(y)/16)^2 + time, x.high extrapolate 1
+        boundary y symmetric
+    }
+    field source: f32 { boundary x fixed time / 2, y clamp }
+    field h: f16 { boundary x fixed idx(y) / 32, y.low extrapolate 1, y.high mirror }
+    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + u[y+1] + u[t-1, x-1]) / 5 + source[x+1, y-1] + source[x-1, y+1]
+    on x.low { u[t+1] = wall * tip }
+    h[t+1] = (h[x-1] + h[y-1] + h[x+1] + h[y+1]) / 4 + u / 16
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -156,6 +187,9 @@ const std::vector<OfflineCase>& offline_cases() {
         {kSources, "", {35, 17, 1}},
         {kSources, "", {64, 16, 1}, true},
         {kNarrow, "", {37, 13, 1}},
+        {kAdaptive, "", {1000, 1, 1}},
+        {kComputed, "", {37, 13, 1}},
+        {kComputed, "", {64, 16, 1}, true},
         {kNarrow, "", {64, 16, 1}, true},
         {kHeat, "stream threads=32x4 cells=4x1 planes=4", {128, 8, 16}, true},
         {kStages, "", {50, 21, 1}, true},

@@ -1,0 +1,121 @@
+// The launcher's halos outside of steps: after values were set, or what lies past faces has changed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/emit/host_expression.h"
+#include "compiler/emit/launcher_writer.h"
+
+namespace halo::emit {
+
+namespace {
+
+class HaloWriter : LauncherWriter {
+public:
+    HaloWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
+
+    void write() { write_fill_halos(); }
+
+private:
+    static std::string face_name(rt::BoundaryKind kind) {
+        switch (kind) {
+            case rt::BoundaryKind::periodic:
+                return "Face::periodic";
+            case rt::BoundaryKind::fixed:
+                return "Face::fixed";
+            case rt::BoundaryKind::clamp:
+                return "Face::clamp";
+            case rt::BoundaryKind::mirror:
+                return "Face::mirror";
+            case rt::BoundaryKind::formula:
+            case rt::BoundaryKind::free:
+                return "Face::open";
+        }
+        return "";
+    }
+
+    // What a cell past the face has, as a number that the element's C type is made from.
+    std::string face_value(const rt::FieldPlan& field, const FieldNames& names,
+                           const rt::FacePlan& face) const {
+        if (face.kind != rt::BoundaryKind::fixed) return "0";
+        const std::string value = print_host_scalar(face.value, names_);
+        if (field.type == rt::ElementType::f16) return "f16_bits(" + value + ")";
+        if (field.type == rt::ElementType::bf16) return "bf16_bits(" + value + ")";
+        const bool rounds = LauncherModel::rounds_face(field.type, face);
+        return rounds ? fmt::format("nearest<{}>({})", names.type, value) : value;
+    }
+
+    std::string axis_name(const FieldNames& field, int axis) const {
+        return field.word + "_" + plan_.axes[static_cast<std::size_t>(axis)];
+    }
+
+    void write_axis(const rt::FieldPlan& field, const FieldNames& names, int axis) {
+        static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
+        const auto& [low, high] = field.boundary[axis];
+        std::vector<std::string> members{names_.extent(axis),
+                                         kStrides[axis],
+                                         std::to_string(field.halo[axis][0]),
+                                         std::to_string(field.halo[axis][1]),
+                                         face_name(low.kind),
+                                         face_name(high.kind)};
+        const bool values = low.kind == rt::BoundaryKind::fixed || high.kind == rt::BoundaryKind::fixed;
+        if (values) {
+            members.push_back(face_value(field, names, low));
+            members.push_back(face_value(field, names, high));
+        }
+        fill(fmt::format("const Axis {}{{", axis_name(names, axis)), members, "};");
+    }
+
+    void write_fill_halo(const rt::FieldPlan& field, const FieldNames& names) {
+        std::string axes;
+        for (int axis = 0; axis < rt::kMaxRank; ++axis) {
+            if (axis < plan_.rank) write_axis(field, names, axis);
+            axes += axis < plan_.rank ? ", " + axis_name(names, axis) : ", Axis()";
+        }
+        for (const LevelName& level : names.levels) {
+            return_unless_ok(fmt::format("fill_halo(solver, solver.{}{})", level.member, axes));
+        }
+    }
+
+    // Levels that no step has written yet; what a step writes is filled there, and read after that alone.
+    void write_computed_halo(int index) {
+        const rt::FieldPlan& field = plan_.fields[index];
+        if (field.role != rt::Role::state && field.role != rt::Role::input) return;
+        for (int time = 0; time >= -field.history; --time) {
+            for (const rt::KernelPlan* kernel : model_.fillers(index)) {
+                const std::string step =
+                    time == 0 ? names_.step() : fmt::format("{} - {}", names_.step(), -time);
+                return_unless_ok(fmt::format("{}(solver, solver.{}, {})", launch_function(*kernel),
+                                             model_.fields[index].level(time).member, step));
+            }
+        }
+    }
+
+    // All levels, also those that kernels write later: kernels leave what lies past fixed faces alone.
+    void write_fill_halos() {
+        if (!any_halo()) return;
+        comment("The halos of all levels, from their cells and from the values past fixed faces.");
+        out_.line("{} fill_halos(const {}& solver) {{", model_.status, model_.solver);
+        {
+            const auto body = out_.indent();
+            for (int index = 0; index < count(plan_.fields); ++index) {
+                if (!model_.has_halo(index)) continue;
+                if (!model_.fillers(index).empty()) {
+                    write_computed_halo(index);
+                } else {
+                    write_fill_halo(plan_.fields[index], model_.fields[index]);
+                }
+            }
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+};
+
+}  // namespace
+
+void write_fill_halos(const LauncherModel& model, Writer& out) {
+    HaloWriter(model, out).write();
+}
+
+}  // namespace halo::emit

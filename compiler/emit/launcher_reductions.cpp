@@ -1,0 +1,64 @@
+// How the launcher makes a reduction's value of those that the blocks of its kernel give.
+#include <fmt/format.h>
+
+#include "compiler/emit/launcher_writer.h"
+
+namespace halo::emit {
+
+namespace {
+
+class CombinationWriter : LauncherWriter {
+public:
+    CombinationWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
+
+    void write() {
+        for (int index = 0; index < count(plan_.reductions); ++index)
+            write_combination(index);
+    }
+
+private:
+    // In the same order each time, so that the result is the same; the least and the greatest of numbers of
+    // which one is NaN is NaN, as the runtime has it.
+    void write_combination(int index) {
+        const rt::ReductionPlan& reduction = plan_.reductions[index];
+        out_.blank_line();
+        out_.line("{} {}(const {}& solver, double* value) {{", model_.status, combine_function(index),
+                  model_.solver);
+        {
+            const auto body = out_.indent();
+            out_.line("const dim3 blocks = {}(solver);", blocks_function(plan_.kernels[reduction.kernel]));
+            out_.line("std::vector<double> of_block(block_count(blocks));");
+            fill("const cudaError_t error = cudaMemcpyAsync(",
+                 {"of_block.data()", "solver." + model_.partials_member(index),
+                  "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost", "solver.stream"},
+                 ");");
+            const std::string doing = fmt::format("\"reading {}\"", reduction.name);
+            return_unless_ok(fmt::format("check(error, {})", doing));
+            return_unless_ok(fmt::format("check(cudaStreamSynchronize(solver.stream), {})", doing));
+            write_fold(reduction.op);
+            out_.line("*value = {};", reduction.square_root ? "std::sqrt(result)" : "result");
+            out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_fold(rt::ReductionPlan::Op op) {
+        const bool is_sum = op == rt::ReductionPlan::Op::sum, is_least = op == rt::ReductionPlan::Op::min;
+        out_.line("double result = {};", is_sum ? "0" : is_least ? "INFINITY" : "-INFINITY");
+        out_.line("for (const double part : of_block) {{");
+        if (is_sum) {
+            out_.line("    result += part;");
+        } else {
+            out_.line("    if (part {} result || std::isnan(part)) result = part;", is_least ? "<" : ">");
+        }
+        out_.line("}}");
+    }
+};
+
+}  // namespace
+
+void write_combinations(const LauncherModel& model, Writer& out) {
+    CombinationWriter(model, out).write();
+}
+
+}  // namespace halo::emit
