@@ -23,6 +23,31 @@ bool declares(const Block& body) {
     });
 }
 
+// How often a block's expressions say the name.
+int mentions(const Block& body, const std::string& name) {
+    int count = 0;
+    for_each_expr(body, [&](const Expr& expr) {
+        const auto* variable = std::get_if<Variable>(&expr->kind);
+        if (variable != nullptr && variable->name == name) ++count;
+    });
+    return count;
+}
+
+// A constant that is declared only to be stored by the next statement needs no name: the value is stored.
+void store_directly(Block& body) {
+    for (std::size_t at = 0; at + 1 < body.size(); ++at) {
+        const auto* declare = std::get_if<Declare>(&body[at].kind);
+        auto* assign = std::get_if<Assign>(&body[at + 1].kind);
+        if (declare == nullptr || assign == nullptr || declare->mutable_value) continue;
+        const auto* stored = std::get_if<Variable>(&assign->value->kind);
+        if (stored == nullptr || stored->name != declare->name || mentions(body, declare->name) != 1)
+            continue;
+        if (declare->value.type() != declare->type) continue;  // the declaration converts
+        assign->value = declare->value;
+        body.erase(body.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+}
+
 class Tidier {
 public:
     explicit Tidier(const KernelFunction& function) {
@@ -44,6 +69,7 @@ public:
             }
             result.push_back(std::move(made));
         }
+        store_directly(result);
         // Braces within braces.
         if (result.size() == 1)
             if (auto* scope = std::get_if<Scope>(&result.front().kind)) {

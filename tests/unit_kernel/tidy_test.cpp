@@ -80,3 +80,21 @@ TEST_CASE("braces that hold what other braces hold are left out") {
     CHECK(tidied({If{i < n, {Scope{{Declare{Type::i32, "at", i}, store(at, 1)}}}, {}}}) ==
           "    if (i < n) {\n        const int at = i;\n        u[at] = 1.0f;\n    }\n");
 }
+
+TEST_CASE("a constant that is only stored at once has no name") {
+    const Expr sum = variable("sum", Type::f32);
+    const Expr value = element("u", {i}, Type::f32) + real_literal(1, Type::f32);
+    const Declare declare{Type::f32, "sum", value};
+    const Assign to_v{element("v", {i}, Type::f32), sum}, to_w{element("w", {i}, Type::f32), sum};
+    CHECK(tidied({declare, to_v}) == "    v[i] = u[i] + 1.0f;\n");
+    CHECK(tidied({For{"x", 0, n, 1, Unroll::leave, {declare, to_v}}}).find("sum") == std::string::npos);
+    // It stays where it is read twice, changed later, stored only after something else, or part of a value.
+    const auto keeps_name = [](Block body) {
+        return tidied(std::move(body)).find("float sum = u[i] + 1.0f;") != std::string::npos;
+    };
+    CHECK(keeps_name({declare, to_v, to_w}));
+    CHECK(keeps_name({declare, to_v, If{i < n, {to_w}, {}}}));
+    CHECK(keeps_name({Declare{Type::f32, "sum", value, true}, to_v}));
+    CHECK(keeps_name({declare, store(i, 1), to_v}));
+    CHECK(keeps_name({declare, Assign{element("v", {i}, Type::f32), sum + real_literal(1, Type::f32)}}));
+}

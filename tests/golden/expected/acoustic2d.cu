@@ -82,9 +82,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                    p_cells[4][x + 1] + p_cells[4][x + 7] + p_cells[1][x + 4] + p_cells[7][x + 4], sum);
         sum = fmaf(-7.142857e-05f, p_cells[4][x] + p_cells[4][x + 8] + p_cells[0][x + 4] + p_cells[8][x + 4],
                    sum);
-        const float p_new = product * fmaf(product_2 * product_2, sum,
-                                           fmaf(-product, p_prev_cells[x], 2.0f * p_cells[4][x + 4]));
-        p_next_result[x] = p_new;
+        p_next_result[x] = product * fmaf(product_2 * product_2, sum,
+                                          fmaf(-product, p_prev_cells[x], 2.0f * p_cells[4][x + 4]));
     }
     if (i + kCellsX <= nx) {
         store4(p_next + row[4] + i, p_next_result);

@@ -90,9 +90,8 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fmaf(-1.7857143e-05f,
                    p_cells[4][4][x] + p_cells[4][4][x + 8] + p_cells[4][0][x + 4] + p_cells[4][8][x + 4] +
                    p_cells[0][4][x + 4] + p_cells[8][4][x + 4], sum);
-        const float p_new = fmaf(dt_squared, v_cells[x] * v_cells[x] * sum,
-                                 fmaf(2.0f, p_cells[4][4][x + 4], -p_prev_cells[x]));
-        p_next_result[x] = p_new;
+        p_next_result[x] = fmaf(dt_squared, v_cells[x] * v_cells[x] * sum,
+                                fmaf(2.0f, p_cells[4][4][x + 4], -p_prev_cells[x]));
     }
     if (i + kCellsX <= nx) {
         store4(p_next + plane[4] + row[4] + i, p_next_result);

@@ -234,8 +234,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                 0.015f * (u_queue[2][y][x] + u_queue[2][y][x + 2] +
                                                           (u_queue[2][y + 2][x] +
                                                            u_queue[2][y + 2][x + 2]))));
-                const float u_new = sum + sum_zp1;
-                u_next_result[x] = u_new;
+                u_next_result[x] = sum + sum_zp1;
             }
             if (j + y < ny) {
                 if (i + kCellsX <= nx) {

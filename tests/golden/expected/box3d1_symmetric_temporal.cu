@@ -244,8 +244,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                 0.015f * (u_queue[2][y][x] + u_queue[2][y][x + 2] +
                                                           (u_queue[2][y + 2][x] +
                                                            u_queue[2][y + 2][x + 2]))));
-                const float u_new = sum + sum_zp1;
-                u_next_result[x] = u_new;
+                u_next_result[x] = sum + sum_zp1;
             }
             if (j + y < ny) {
                 if (i + kCellsX <= nx) {
@@ -459,14 +458,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
                         for (int x = 0; x < kCellsX; ++x) {
-                            const float u_new = u_sums[s][1][y][x] +
+                            u_fresh[y][x] = u_sums[s][1][y][x] +
                                 fmaf(0.06f, u_near[y + 1][x + 1],
                                      fmaf(0.026f,
                                           u_near[y][x + 1] + (u_near[y + 1][x] + u_near[y + 1][x + 2]) +
                                           u_near[y + 2][x + 1],
                                           0.015f * (u_near[y][x] + u_near[y][x + 2] +
                                                     (u_near[y + 2][x] + u_near[y + 2][x + 2]))));
-                            u_fresh[y][x] = u_new;
                         }
                     }
                     // What this plane adds to the sums of those ahead.

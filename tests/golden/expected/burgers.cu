@@ -53,24 +53,20 @@ extern "C" __global__ void __launch_bounds__(32, 28)
     const double sum_15 = fma(-2.0, product_3, product_11) + product_12;
     const double sum_16 = fma(0.25, sum_15 * sum_15, sum_6);
     const double ratio_6 = 0.3 / (sum_16 * sum_16);
-    const double u1_value = fma(dt,
-                                fma(minus_inv_h,
-                                    fma(ratio_3, fma(2.5, product_6, product_3) - product_9,
-                                        fma(ratio_2, fma(-0.5, product, product_7) + product_6,
-                                            ratio * fma(5.5, product_3,
-                                                        fma(-3.5, product, product_2)))) / (ratio + ratio_2 +
-                                                                                            ratio_3) -
-                                    fma(ratio_6, product + product_7 - product_12,
-                                        fma(ratio_5, fma(2.5, product, -product_4) + product_3,
-                                            ratio_4 * fma(5.5, product,
-                                                          fma(-3.5, product_2, product_10)))) / (ratio_4 +
-                                                                                                 ratio_5 +
-                                                                                                 ratio_6),
-                                    nu * fma(minus_inv_h_squared_2, u[at - 2] + u[at + 2],
-                                             fma(minus_inv_h_squared, u[at],
-                                                 inv_h_squared * (u[at - 1] + u[at + 1])))),
-                                u[at]);
-    u1[at] = u1_value;
+    u1[at] = fma(dt,
+                 fma(minus_inv_h,
+                     fma(ratio_3, fma(2.5, product_6, product_3) - product_9,
+                         fma(ratio_2, fma(-0.5, product, product_7) + product_6,
+                             ratio * fma(5.5, product_3, fma(-3.5, product, product_2)))) / (ratio + ratio_2 +
+                                                                                             ratio_3) -
+                     fma(ratio_6, product + product_7 - product_12,
+                         fma(ratio_5, fma(2.5, product, -product_4) + product_3,
+                             ratio_4 * fma(5.5, product, fma(-3.5, product_2, product_10)))) / (ratio_4 +
+                                                                                                ratio_5 +
+                                                                                                ratio_6),
+                     nu * fma(minus_inv_h_squared_2, u[at - 2] + u[at + 2],
+                              fma(minus_inv_h_squared, u[at], inv_h_squared * (u[at - 1] + u[at + 1])))),
+                 u[at]);
 }
 
 // Reads u, u1, writes u2.
@@ -122,27 +118,24 @@ extern "C" __global__ void __launch_bounds__(32, 27)
     const double sum_15 = fma(-2.0, product_3, product_11) + product_12;
     const double sum_16 = fma(0.25, sum_15 * sum_15, sum_6);
     const double ratio_6 = 0.3 / (sum_16 * sum_16);
-    const double u2_value = fma(0.25,
-                                fma(dt,
-                                    fma(minus_inv_h,
-                                        fma(ratio_3, fma(2.5, product_6, product_3) - product_9,
-                                            fma(ratio_2, fma(-0.5, product, product_7) + product_6,
-                                                ratio * fma(5.5, product_3,
-                                                            fma(-3.5, product, product_2)))) / (ratio +
-                                                                                                ratio_2 +
-                                                                                                ratio_3) -
-                                        fma(ratio_6, product + product_7 - product_12,
-                                            fma(ratio_5, fma(2.5, product, -product_4) + product_3,
-                                                ratio_4 * fma(5.5, product,
-                                                              fma(-3.5, product_2, product_10)))) / (ratio_4 +
-                                                                                                     ratio_5 +
-                                                                                                     ratio_6),
-                                        nu * fma(minus_inv_h_squared_2, u1[at - 2] + u1[at + 2],
-                                                 fma(minus_inv_h_squared, u1[at],
-                                                     inv_h_squared * (u1[at - 1] + u1[at + 1])))),
-                                    u1[at]),
-                                0.75 * u[at]);
-    u2[at] = u2_value;
+    u2[at] = fma(0.25,
+                 fma(dt,
+                     fma(minus_inv_h,
+                         fma(ratio_3, fma(2.5, product_6, product_3) - product_9,
+                             fma(ratio_2, fma(-0.5, product, product_7) + product_6,
+                                 ratio * fma(5.5, product_3, fma(-3.5, product, product_2)))) / (ratio +
+                                                                                                 ratio_2 +
+                                                                                                 ratio_3) -
+                         fma(ratio_6, product + product_7 - product_12,
+                             fma(ratio_5, fma(2.5, product, -product_4) + product_3,
+                                 ratio_4 * fma(5.5, product, fma(-3.5, product_2, product_10)))) / (ratio_4 +
+                                                                                                    ratio_5 +
+                                                                                                    ratio_6),
+                         nu * fma(minus_inv_h_squared_2, u1[at - 2] + u1[at + 2],
+                                  fma(minus_inv_h_squared, u1[at],
+                                      inv_h_squared * (u1[at - 1] + u1[at + 1])))),
+                     u1[at]),
+                 0.75 * u[at]);
 }
 
 // Reads u, u2, writes u_next.
@@ -194,24 +187,22 @@ extern "C" __global__ void __launch_bounds__(32, 27)
     const double sum_15 = fma(-2.0, product_3, product_11) + product_12;
     const double sum_16 = fma(0.25, sum_15 * sum_15, sum_6);
     const double ratio_6 = 0.3 / (sum_16 * sum_16);
-    const double u_new = fma(0.6666666666666666,
-                             fma(dt,
-                                 fma(minus_inv_h,
-                                     fma(ratio_3, fma(2.5, product_6, product_3) - product_9,
-                                         fma(ratio_2, fma(-0.5, product, product_7) + product_6,
-                                             ratio * fma(5.5, product_3,
-                                                         fma(-3.5, product, product_2)))) / (ratio + ratio_2 +
-                                                                                             ratio_3) -
-                                     fma(ratio_6, product + product_7 - product_12,
-                                         fma(ratio_5, fma(2.5, product, -product_4) + product_3,
-                                             ratio_4 * fma(5.5, product,
-                                                           fma(-3.5, product_2, product_10)))) / (ratio_4 +
-                                                                                                  ratio_5 +
-                                                                                                  ratio_6),
-                                     nu * fma(minus_inv_h_squared_2, u2[at - 2] + u2[at + 2],
-                                              fma(minus_inv_h_squared, u2[at],
-                                                  inv_h_squared * (u2[at - 1] + u2[at + 1])))),
-                                 u2[at]),
-                             0.3333333333333333 * u[at]);
-    u_next[at] = u_new;
+    u_next[at] = fma(0.6666666666666666,
+                     fma(dt,
+                         fma(minus_inv_h,
+                             fma(ratio_3, fma(2.5, product_6, product_3) - product_9,
+                                 fma(ratio_2, fma(-0.5, product, product_7) + product_6,
+                                     ratio * fma(5.5, product_3, fma(-3.5, product, product_2)))) / (ratio +
+                                                                                                     ratio_2 +
+                                                                                                     ratio_3) -
+                             fma(ratio_6, product + product_7 - product_12,
+                                 fma(ratio_5, fma(2.5, product, -product_4) + product_3,
+                                     ratio_4 * fma(5.5, product,
+                                                   fma(-3.5, product_2, product_10)))) / (ratio_4 + ratio_5 +
+                                                                                          ratio_6),
+                             nu * fma(minus_inv_h_squared_2, u2[at - 2] + u2[at + 2],
+                                      fma(minus_inv_h_squared, u2[at],
+                                          inv_h_squared * (u2[at - 1] + u2[at + 1])))),
+                         u2[at]),
+                     0.3333333333333333 * u[at]);
 }

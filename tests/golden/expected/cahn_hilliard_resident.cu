@@ -414,13 +414,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         for (int y = 0; y < 2; ++y) {
 #pragma unroll
             for (int x = 0; x < 2; ++x) {
-                const float mu_value = fmaf(minus_gamma,
-                                            fmaf(-4.0f, c_cells[y + 1][x + 1],
-                                                 c_cells[y + 1][x] + c_cells[y + 1][x + 2] +
-                                                 c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
-                                            fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
-                                                 c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
-                mu_cells[y + 1][x + 1] = mu_value;
+                mu_cells[y + 1][x + 1] = fmaf(minus_gamma,
+                                              fmaf(-4.0f, c_cells[y + 1][x + 1],
+                                                   c_cells[y + 1][x] + c_cells[y + 1][x + 2] +
+                                                   c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
+                                              fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
+                                                   c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
             }
             share2(mu_box + mu_place + y * 68, &mu_cells[y + 1][1]);
             send2_f32(mu_unit_to + y * 32 * 2, mu_cells[y + 1][1], mu_cells[y + 1][2], tag,
@@ -459,12 +458,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         for (int y = 0; y < 2; ++y) {
 #pragma unroll
             for (int x = 0; x < 2; ++x) {
-                const float c_new = fmaf(dt_M,
-                                         fmaf(-4.0f, mu_cells[y + 1][x + 1],
-                                              mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
-                                              mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
-                                         c_cells[y + 1][x + 1]);
-                c_next_cells[y][x] = c_new;
+                c_next_cells[y][x] = fmaf(dt_M,
+                                          fmaf(-4.0f, mu_cells[y + 1][x + 1],
+                                               mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
+                                               mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
+                                          c_cells[y + 1][x + 1]);
             }
             share2(c_box + c_at_next + c_place + y * 68, c_next_cells[y]);
             send2_f32(c_unit_to + y * 32 * 2, c_next_cells[y][0], c_next_cells[y][1], tag,

@@ -165,12 +165,11 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     double c2_result[kCellsX];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const double c2_value = fma(dt_M,
-                                    fma(-4.0, mu1_cells[1][x + 1],
-                                        mu1_cells[1][x] + mu1_cells[1][x + 2] + mu1_cells[0][x + 1] +
-                                        mu1_cells[2][x + 1]),
-                                    c_cells[x]);
-        c2_result[x] = c2_value;
+        c2_result[x] = fma(dt_M,
+                           fma(-4.0, mu1_cells[1][x + 1],
+                               mu1_cells[1][x] + mu1_cells[1][x + 2] + mu1_cells[0][x + 1] +
+                               mu1_cells[2][x + 1]),
+                           c_cells[x]);
     }
     if (i + kCellsX <= nx) {
         store2(c2 + row[1] + i, c2_result);
@@ -227,13 +226,12 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     double mu2_result[kCellsX];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const double mu2_value = fma(minus_gamma,
-                                     fma(-4.0, c2_cells[1][x + 1],
-                                         c2_cells[1][x] + c2_cells[1][x + 2] + c2_cells[0][x + 1] +
-                                         c2_cells[2][x + 1]),
-                                     fma(c2_cells[1][x + 1] * c2_cells[1][x + 1], c2_cells[1][x + 1],
-                                         -c2_cells[1][x + 1]));
-        mu2_result[x] = mu2_value;
+        mu2_result[x] = fma(minus_gamma,
+                            fma(-4.0, c2_cells[1][x + 1],
+                                c2_cells[1][x] + c2_cells[1][x + 2] + c2_cells[0][x + 1] +
+                                c2_cells[2][x + 1]),
+                            fma(c2_cells[1][x + 1] * c2_cells[1][x + 1], c2_cells[1][x + 1],
+                                -c2_cells[1][x + 1]));
     }
     if (i + kCellsX <= nx) {
         store2(mu2 + row[1] + i, mu2_result);
@@ -292,12 +290,11 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     double c3_result[kCellsX];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const double c3_value = fma(dt_M,
-                                    fma(-4.0, mu2_cells[1][x + 1],
-                                        mu2_cells[1][x] + mu2_cells[1][x + 2] + mu2_cells[0][x + 1] +
-                                        mu2_cells[2][x + 1]),
-                                    c_cells[x]);
-        c3_result[x] = c3_value;
+        c3_result[x] = fma(dt_M,
+                           fma(-4.0, mu2_cells[1][x + 1],
+                               mu2_cells[1][x] + mu2_cells[1][x + 2] + mu2_cells[0][x + 1] +
+                               mu2_cells[2][x + 1]),
+                           c_cells[x]);
     }
     if (i + kCellsX <= nx) {
         store2(c3 + row[1] + i, c3_result);
@@ -354,13 +351,12 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     double mu3_result[kCellsX];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const double mu3_value = fma(minus_gamma,
-                                     fma(-4.0, c3_cells[1][x + 1],
-                                         c3_cells[1][x] + c3_cells[1][x + 2] + c3_cells[0][x + 1] +
-                                         c3_cells[2][x + 1]),
-                                     fma(c3_cells[1][x + 1] * c3_cells[1][x + 1], c3_cells[1][x + 1],
-                                         -c3_cells[1][x + 1]));
-        mu3_result[x] = mu3_value;
+        mu3_result[x] = fma(minus_gamma,
+                            fma(-4.0, c3_cells[1][x + 1],
+                                c3_cells[1][x] + c3_cells[1][x + 2] + c3_cells[0][x + 1] +
+                                c3_cells[2][x + 1]),
+                            fma(c3_cells[1][x + 1] * c3_cells[1][x + 1], c3_cells[1][x + 1],
+                                -c3_cells[1][x + 1]));
     }
     if (i + kCellsX <= nx) {
         store2(mu3 + row[1] + i, mu3_result);
@@ -419,12 +415,11 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     double c4_result[kCellsX];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const double c4_value = fma(dt_M,
-                                    fma(-4.0, mu3_cells[1][x + 1],
-                                        mu3_cells[1][x] + mu3_cells[1][x + 2] + mu3_cells[0][x + 1] +
-                                        mu3_cells[2][x + 1]),
-                                    c_cells[x]);
-        c4_result[x] = c4_value;
+        c4_result[x] = fma(dt_M,
+                           fma(-4.0, mu3_cells[1][x + 1],
+                               mu3_cells[1][x] + mu3_cells[1][x + 2] + mu3_cells[0][x + 1] +
+                               mu3_cells[2][x + 1]),
+                           c_cells[x]);
     }
     if (i + kCellsX <= nx) {
         store2(c4 + row[1] + i, c4_result);
@@ -481,13 +476,12 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     double mu4_result[kCellsX];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const double mu4_value = fma(minus_gamma,
-                                     fma(-4.0, c4_cells[1][x + 1],
-                                         c4_cells[1][x] + c4_cells[1][x + 2] + c4_cells[0][x + 1] +
-                                         c4_cells[2][x + 1]),
-                                     fma(c4_cells[1][x + 1] * c4_cells[1][x + 1], c4_cells[1][x + 1],
-                                         -c4_cells[1][x + 1]));
-        mu4_result[x] = mu4_value;
+        mu4_result[x] = fma(minus_gamma,
+                            fma(-4.0, c4_cells[1][x + 1],
+                                c4_cells[1][x] + c4_cells[1][x + 2] + c4_cells[0][x + 1] +
+                                c4_cells[2][x + 1]),
+                            fma(c4_cells[1][x + 1] * c4_cells[1][x + 1], c4_cells[1][x + 1],
+                                -c4_cells[1][x + 1]));
     }
     if (i + kCellsX <= nx) {
         store2(mu4 + row[1] + i, mu4_result);

@@ -285,13 +285,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                     float mu_fresh[4];
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
-                        const float mu_value = fmaf(minus_gamma,
-                                                    fmaf(-4.0f, c_planes[s][1][x],
-                                                         c_near[x] + c_near[x + 2] + c_planes[s][0][x] +
-                                                         c_planes[s][2][x]),
-                                                    fmaf(c_planes[s][1][x] * c_planes[s][1][x],
-                                                         c_planes[s][1][x], -c_planes[s][1][x]));
-                        mu_fresh[x] = mu_value;
+                        mu_fresh[x] = fmaf(minus_gamma,
+                                           fmaf(-4.0f, c_planes[s][1][x],
+                                                c_near[x] + c_near[x + 2] + c_planes[s][0][x] +
+                                                c_planes[s][2][x]),
+                                           fmaf(c_planes[s][1][x] * c_planes[s][1][x], c_planes[s][1][x],
+                                                -c_planes[s][1][x]));
                     }
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
@@ -309,12 +308,11 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                     float c_fresh[4];
 #pragma unroll
                     for (int x = 0; x < kCellsX; ++x) {
-                        const float c_new = fmaf(dt_M,
-                                                 fmaf(-4.0f, mu_planes[s][1][x],
-                                                      mu_near[x] + mu_near[x + 2] + mu_planes[s][0][x] +
-                                                      mu_planes[s][2][x]),
-                                                 c_planes[s][0][x]);
-                        c_fresh[x] = c_new;
+                        c_fresh[x] = fmaf(dt_M,
+                                          fmaf(-4.0f, mu_planes[s][1][x],
+                                               mu_near[x] + mu_near[x + 2] + mu_planes[s][0][x] +
+                                               mu_planes[s][2][x]),
+                                          c_planes[s][0][x]);
                     }
                     if (s <= 2) {
 #pragma unroll

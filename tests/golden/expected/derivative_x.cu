@@ -47,8 +47,7 @@ extern "C" __global__ void __launch_bounds__(128, 9)
         float sum = fmaf(-0.2f, f_cells[x + 6] - f_cells[x + 2], 0.8f * (f_cells[x + 5] - f_cells[x + 3]));
         sum = fmaf(0.03809524f, f_cells[x + 7] - f_cells[x + 1], sum);
         sum = fmaf(-0.0035714286f, f_cells[x + 8] - f_cells[x], sum);
-        const float df_value = inv_dx * sum;
-        df_result[x] = df_value;
+        df_result[x] = inv_dx * sum;
     }
     if (i + kCellsX <= nx) {
         store4(df + k * slice + static_cast<long long>(j) * pitch + i, df_result);

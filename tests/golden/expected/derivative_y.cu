@@ -58,8 +58,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                              0.8f * (f_cells[y + 5][x] - f_cells[y + 3][x]));
             sum = fmaf(0.03809524f, f_cells[y + 7][x] - f_cells[y + 1][x], sum);
             sum = fmaf(-0.0035714286f, f_cells[y + 8][x] - f_cells[y][x], sum);
-            const float df_value = inv_dy * sum;
-            df_result[x] = df_value;
+            df_result[x] = inv_dy * sum;
         }
         if (j + y < ny) {
             if (i + kCellsX <= nx) {

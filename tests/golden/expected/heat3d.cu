@@ -85,13 +85,12 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             float u_next_result[kCellsX];
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
-                const float u_new = fmaf(lambda_dt,
-                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
-                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
-                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
-                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
-                                         u_cells[z + 1][y + 1][x + 1]);
-                u_next_result[x] = u_new;
+                u_next_result[x] = fmaf(lambda_dt,
+                                        fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                             u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
+                                             u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
+                                             u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
+                                        u_cells[z + 1][y + 1][x + 1]);
             }
             if (j + y < ny && k + z < nz) {
                 if (i + kCellsX <= nx) {

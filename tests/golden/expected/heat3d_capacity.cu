@@ -87,8 +87,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                          Te_cells[z + 1][1][x + 1]);
             const bool inside = i + x >= 1 && i + x < nx - 1 && j >= 1 && j < ny - 1 && k + z >= 1 &&
                 k + z < nz - 1;
-            const float Te_new = inside ? Te_inside : Te_cells[z + 1][1][x + 1];
-            Te_next_result[x] = Te_new;
+            Te_next_result[x] = inside ? Te_inside : Te_cells[z + 1][1][x + 1];
         }
         if (k + z < nz) {
             if (i + kCellsX <= nx) {

@@ -164,12 +164,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         float u_next_result[kCellsX];
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
-            const float u_new = fmaf(lambda_dt,
-                                     fmaf(-6.0f, u_queue[1][x],
-                                          u_near[1][x] + u_near[1][x + 2] + u_near[0][x + 1] +
-                                          u_near[2][x + 1] + u_queue[0][x] + u_queue[2][x]),
-                                     u_queue[1][x]);
-            u_next_result[x] = u_new;
+            u_next_result[x] = fmaf(lambda_dt,
+                                    fmaf(-6.0f, u_queue[1][x],
+                                         u_near[1][x] + u_near[1][x + 2] + u_near[0][x + 1] +
+                                         u_near[2][x + 1] + u_queue[0][x] + u_queue[2][x]),
+                                    u_queue[1][x]);
         }
         if (j < ny) {
             if (i + kCellsX <= nx) {

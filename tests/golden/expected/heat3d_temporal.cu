@@ -118,13 +118,12 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             float u_next_result[kCellsX];
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
-                const float u_new = fmaf(lambda_dt,
-                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
-                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
-                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
-                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
-                                         u_cells[z + 1][y + 1][x + 1]);
-                u_next_result[x] = u_new;
+                u_next_result[x] = fmaf(lambda_dt,
+                                        fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                             u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
+                                             u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
+                                             u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
+                                        u_cells[z + 1][y + 1][x + 1]);
             }
             if (j + y < ny && k + z < nz) {
                 if (i + kCellsX <= nx) {
@@ -345,13 +344,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
                         for (int x = 0; x < kCellsX; ++x) {
-                            const float u_new = fmaf(lambda_dt,
-                                                     fmaf(-6.0f, u_planes[s][1][y][x],
-                                                          u_near[y + 1][x] + u_near[y + 1][x + 2] +
-                                                          u_near[y][x + 1] + u_near[y + 2][x + 1] +
-                                                          u_planes[s][0][y][x] + u_planes[s][2][y][x]),
-                                                     u_planes[s][1][y][x]);
-                            u_fresh[y][x] = u_new;
+                            u_fresh[y][x] = fmaf(lambda_dt,
+                                                 fmaf(-6.0f, u_planes[s][1][y][x],
+                                                      u_near[y + 1][x] + u_near[y + 1][x + 2] +
+                                                      u_near[y][x + 1] + u_near[y + 2][x + 1] +
+                                                      u_planes[s][0][y][x] + u_planes[s][2][y][x]),
+                                                 u_planes[s][1][y][x]);
                         }
                     }
                     if (s <= 2) {

@@ -49,16 +49,15 @@ extern "C" __global__ void __launch_bounds__(128, 8)
             const int k = tile_k + z;
             if (i < nx && j < ny && k < nz) {
                 const long long at = k * slice + static_cast<long long>(j) * pitch + i;
-                const float u_new = fmaf(lambda_dt,
-                                         fmaf(-6.0f, u_tile[z + 1][y + 1][threadIdx.x + 4],
-                                              u_tile[z + 1][y + 1][threadIdx.x + 3] +
-                                              u_tile[z + 1][y + 1][threadIdx.x + 5] +
-                                              u_tile[z + 1][y][threadIdx.x + 4] +
-                                              u_tile[z + 1][y + 2][threadIdx.x + 4] +
-                                              u_tile[z][y + 1][threadIdx.x + 4] +
-                                              u_tile[z + 2][y + 1][threadIdx.x + 4]),
-                                         u_tile[z + 1][y + 1][threadIdx.x + 4]);
-                u_next[at] = u_new;
+                u_next[at] = fmaf(lambda_dt,
+                                  fmaf(-6.0f, u_tile[z + 1][y + 1][threadIdx.x + 4],
+                                       u_tile[z + 1][y + 1][threadIdx.x + 3] +
+                                       u_tile[z + 1][y + 1][threadIdx.x + 5] +
+                                       u_tile[z + 1][y][threadIdx.x + 4] +
+                                       u_tile[z + 1][y + 2][threadIdx.x + 4] +
+                                       u_tile[z][y + 1][threadIdx.x + 4] +
+                                       u_tile[z + 2][y + 1][threadIdx.x + 4]),
+                                  u_tile[z + 1][y + 1][threadIdx.x + 4]);
             }
         }
     }

@@ -83,8 +83,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
                                                       T_cells[2][x + 1])),
                                     T_cells[1][x + 1]);
         const bool T_has_value = solid_cells[x] == 0.0f;
-        const float T_new = T_has_value ? T_inside : T_cells[1][x + 1];
-        T_next_result[x] = T_new;
+        T_next_result[x] = T_has_value ? T_inside : T_cells[1][x + 1];
     }
     if (i + kCellsX <= nx) {
         store4(T_next + row[1] + i, T_next_result);

@@ -26,10 +26,8 @@ extern "C" __global__ void __launch_bounds__(128) mri_fhd_samples(float* __restr
     const float samples_iphi = samples[at + 4];
     const float samples_rd = samples[at + 5];
     const float samples_id = samples[at + 6];
-    const float samples_rmu = fmaf(samples_iphi, samples_id, samples_rphi * samples_rd);
-    samples[at + 7] = samples_rmu;
-    const float samples_imu = fmaf(-samples_iphi, samples_rd, samples_rphi * samples_id);
-    samples[at + 8] = samples_imu;
+    samples[at + 7] = fmaf(samples_iphi, samples_id, samples_rphi * samples_rd);
+    samples[at + 8] = fmaf(-samples_iphi, samples_rd, samples_rphi * samples_id);
 }
 
 // Writes rfhd, ifhd, sums over the rows of samples.

@@ -56,8 +56,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
                                 u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] +
                                 0.000244140625 * f[at], scale * u[at]);
     const bool u_has_value = floor_mod(wrap_add(i, j), 2) == 0;
-    const double u_new = u_has_value ? u_inside : u[at];
-    u_next[at] = u_new;
+    u_next[at] = u_has_value ? u_inside : u[at];
 }
 
 // Reads f, u_next, writes u_next.
@@ -75,10 +74,9 @@ extern "C" __global__ void __launch_bounds__(64, 17)
 
     const long long at = static_cast<long long>(j) * pitch + i;
     if (floor_mod(wrap_add(i, j), 2) == 1) {
-        const double u_value = fma(omega,
-                                   u_next[at - 1] + u_next[at + 1] + u_next[at - pitch] + u_next[at + pitch] +
-                                   0.000244140625 * f[at], scale * u_next[at]);
-        u_next[at] = u_value;
+        u_next[at] = fma(omega,
+                         u_next[at - 1] + u_next[at + 1] + u_next[at - pitch] + u_next[at + pitch] +
+                         0.000244140625 * f[at], scale * u_next[at]);
     }
 }
 

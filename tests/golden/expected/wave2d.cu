@@ -52,14 +52,11 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     double height_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const float u_new = fmaf(c_squared_dt_dt,
-                                 fmaf(-0.083333336f,
-                                      u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
-                                      fmaf(-5.0f, u[at],
-                                           1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] +
-                                                         u[at + pitch]))),
-                                 fmaf(2.0f, u[at], -u_prev[at]));
-        u_next[at] = u_new;
+        u_next[at] = fmaf(c_squared_dt_dt,
+                          fmaf(-0.083333336f, u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
+                               fmaf(-5.0f, u[at],
+                                    1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]))),
+                          fmaf(2.0f, u[at], -u_prev[at]));
         height_of_thread = keep_max(height_of_thread, static_cast<double>(fabsf(u[at])));
 
         // Cells of u_next near a face are shown by halo cells, too.

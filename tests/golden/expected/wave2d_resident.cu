@@ -151,14 +151,11 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     double height_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const float u_new = fmaf(c_squared_dt_dt,
-                                 fmaf(-0.083333336f,
-                                      u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
-                                      fmaf(-5.0f, u[at],
-                                           1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] +
-                                                         u[at + pitch]))),
-                                 fmaf(2.0f, u[at], -u_prev[at]));
-        u_next[at] = u_new;
+        u_next[at] = fmaf(c_squared_dt_dt,
+                          fmaf(-0.083333336f, u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
+                               fmaf(-5.0f, u[at],
+                                    1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]))),
+                          fmaf(2.0f, u[at], -u_prev[at]));
         height_of_thread = keep_max(height_of_thread, static_cast<double>(fabsf(u[at])));
 
         // Cells of u_next near a face are shown by halo cells, too.
@@ -344,17 +341,16 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         for (int y = 0; y < 2; ++y) {
 #pragma unroll
             for (int x = 0; x < 4; ++x) {
-                const float u_new = fmaf(c_squared_dt_dt,
-                                         fmaf(-0.083333336f,
-                                              u_cells[y + 2][x] + u_cells[y + 2][x + 4] + u_cells[y][x + 2] +
-                                              u_cells[y + 4][x + 2],
-                                              fmaf(-5.0f, u_cells[y + 2][x + 2],
-                                                   1.3333334f * (u_cells[y + 2][x + 1] +
-                                                                 u_cells[y + 2][x + 3] +
-                                                                 u_cells[y + 1][x + 2] +
-                                                                 u_cells[y + 3][x + 2]))),
-                                         fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
-                u_next_cells[y][x] = u_new;
+                u_next_cells[y][x] = fmaf(c_squared_dt_dt,
+                                          fmaf(-0.083333336f,
+                                               u_cells[y + 2][x] + u_cells[y + 2][x + 4] + u_cells[y][x + 2] +
+                                               u_cells[y + 4][x + 2],
+                                               fmaf(-5.0f, u_cells[y + 2][x + 2],
+                                                    1.3333334f * (u_cells[y + 2][x + 1] +
+                                                                  u_cells[y + 2][x + 3] +
+                                                                  u_cells[y + 1][x + 2] +
+                                                                  u_cells[y + 3][x + 2]))),
+                                          fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
             }
             if (in_i < size_i && in_j + y < size_j) {
                 share4(u_box + u_at_next + u_place + y * 136, u_next_cells[y]);
