@@ -155,18 +155,21 @@ std::string json_string(std::string_view text) {
     return all + '"';
 }
 
-void Value::write(std::string& to, int indent, int level) const {
-    const auto begin_line = [&](int depth) {
-        if (indent >= 0) to += '\n' + std::string(static_cast<std::size_t>(indent * depth), ' ');
-    };
+void Value::write(std::string& to, const Layout& layout, int level) const {
     const auto write_all = [&](char open, const auto& all, char close, auto&& write_one) {
+        // What fits on a line stays on one: an argument of a kernel, a face of a field.
+        const bool breaks = layout.indent > 0 && !all.empty() && !fits(layout, level);
+        const Layout inside = breaks ? layout : layout.on_one_line();
+        const auto begin_line = [&](int depth) {
+            to += '\n' + std::string(static_cast<std::size_t>(layout.indent * depth), ' ');
+        };
         to += open;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            if (i > 0) to += ',';
-            begin_line(level + 1);
-            write_one(all[i]);
+            if (i > 0) to += breaks ? "," : inside.comma;
+            if (breaks) begin_line(level + 1);
+            write_one(all[i], inside);
         }
-        if (!all.empty()) begin_line(level);
+        if (breaks) begin_line(level);
         to += close;
     };
     if (const auto* const text = std::get_if<std::string>(&data_))
@@ -178,19 +181,28 @@ void Value::write(std::string& to, int indent, int level) const {
     else if (const auto* const truth = std::get_if<bool>(&data_))
         to += *truth ? "true" : "false";
     else if (const auto* const list = std::get_if<List>(&data_))
-        write_all('[', *list, ']', [&](const Value& item) { item.write(to, indent, level + 1); });
+        write_all('[', *list, ']',
+                  [&](const Value& item, const Layout& inside) { item.write(to, inside, level + 1); });
     else if (const auto* const object = std::get_if<Object>(&data_))
-        write_all('{', *object, '}', [&](const Member& member) {
-            to += json_string(member.first) + (indent >= 0 ? ": " : ":");
-            member.second.write(to, indent, level + 1);
+        write_all('{', *object, '}', [&](const Member& member, const Layout& inside) {
+            to += json_string(member.first);
+            to += inside.colon;
+            member.second.write(to, inside, level + 1);
         });
     else
         to += "null";
 }
 
+bool Value::fits(const Layout& layout, int level) const {
+    constexpr std::size_t kColumns = 118;
+    std::string line;
+    write(line, layout.on_one_line(), level);
+    return static_cast<std::size_t>(layout.indent * level) + line.size() <= kColumns;
+}
+
 std::string Value::dump(int indent) const {
     std::string text;
-    write(text, indent, 0);
+    write(text, indent > 0 ? Layout{indent, ", ", ": "} : Layout{}, 0);
     return text;
 }
 

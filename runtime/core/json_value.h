@@ -122,7 +122,8 @@ public:
     // At the end of a list, or of an object by that name, of which there may be one: the last one counts.
     Value& append(const std::string& name, Value item);
 
-    // On one line, or with so many spaces a level. Numbers are read again as they were.
+    // On one line without spaces; or with so many spaces a level, what fits on a line of 120 columns on one.
+    // Numbers are read again as they were.
     std::string dump(int indent = -1) const;
 
 private:
@@ -144,7 +145,14 @@ private:
     };
 
     std::int64_t whole_number() const;
-    void write(std::string& to, int indent, int level) const;
+    struct Layout {
+        int indent = 0;  // spaces a level; 0: all on one line
+        const char* comma = ",";
+        const char* colon = ":";
+        Layout on_one_line() const { return {0, comma, colon}; }
+    };
+    void write(std::string& to, const Layout& layout, int level) const;
+    bool fits(const Layout& layout, int level) const;  // on one line
 
     std::variant<Null, bool, std::int64_t, double, std::string, List, Object> data_;
 };

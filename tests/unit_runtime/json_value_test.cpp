@@ -41,7 +41,10 @@ TEST_CASE("JSON values are built member by member", "[json]") {
     value["size"].push_back(4.0);
     value["name"] = std::string("wave");
     CHECK(value.dump() == R"({"name":"wave","size":[3,4.0]})");
-    CHECK(value.dump(1) == "{\n \"name\": \"wave\",\n \"size\": [\n  3,\n  4.0\n ]\n}");
+    CHECK(value.dump(1) == R"({"name": "wave", "size": [3, 4.0]})");
+    value["words"] = std::string(100, 'x');
+    CHECK(value.dump(2) == "{\n  \"name\": \"wave\",\n  \"size\": [3, 4.0],\n  \"words\": \"" +
+                               std::string(100, 'x') + "\"\n}");
     CHECK(value.value("steps", 7) == 7);
     CHECK(value.contains("size"));
     CHECK_FALSE(value.contains("steps"));
