@@ -177,6 +177,22 @@ stencil pair(x, y) {
     CHECK_THROWS_AS(kernel_text(pair, schedule), UnsupportedError);
 }
 
+TEST_CASE("a halo kernel of one side names no cell of the other") {
+    const auto text = [](const char* read) {
+        return kernel_text((std::string(R"(
+stencil wall(x, y) {
+    field u: f32 { boundary y fixed step }
+    u[t+1] = )") + read + "\n}")
+                               .c_str(),
+                           Schedule());
+    };
+    const std::string below = text("u[y-1]"), above = text("u[y+1]");
+    INFO(below << above);
+    CHECK(below.find(" last = ") == std::string::npos);
+    CHECK(below.find("u_next[first - pitch] = ") != std::string::npos);
+    CHECK(above.find(" last = ") != std::string::npos);
+}
+
 TEST_CASE("what a cell computes at several places is named by where it is") {
     Schedule schedule;
     schedule.threads = {32, 4, 1};

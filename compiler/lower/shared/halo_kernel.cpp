@@ -56,13 +56,15 @@ public:
         plan.domain.ranges[axis_] = {{false, 0}, {false, 1}};
         for (const int other : others_)
             plan.domain.ranges[other] = {{false, -widths_[other][0]}, {true, widths_[other][1]}};
-        Block line;
+        Block line, cells;
         for (const int other : others_)
             index_[other] = kernel::variable(Context::kIndexNames[other], Type::i32);
         declare_edges(line);
         for (int side = 0; side < 2; ++side)
             for (int distance = 1; distance <= field_.halo[axis_][side]; ++distance)
-                ghost(side, distance, line);
+                ghost(side, distance, cells);
+        if (!reads_last_) line.pop_back();  // compilers warn of a name that nothing uses
+        append(line, std::move(cells));
         if (machine_ == Machine::cuda) {
             run_by_threads(std::move(line), function, plan);
         } else {
@@ -71,7 +73,7 @@ public:
     }
 
 private:
-    // Where the line's first and last cells lie.
+    // Where the line's first and last cells lie; the last one's declaration is the last statement.
     void declare_edges(Block& line) {
         const Expr length = axis_ == 1   ? kernel::convert(extent() - 1, Type::i64) * context_.pitch()
                             : axis_ == 2 ? (extent() - 1) * context_.slice()
@@ -99,6 +101,7 @@ private:
 
     // The cell `number` inside the face (0 is the edge cell, -1 the first ghost).
     Expr inside(int side, int number) {
+        reads_last_ = reads_last_ || side == 1;
         const int steps = side == 0 ? number : -number;
         return cell(axis_ == 0 ? edge_[side] + steps : shifted(edge_[side], steps, stride()));
     }
@@ -231,6 +234,7 @@ private:
     std::array<std::array<int, 2>, ir::kMaxRank> widths_{};  // past their faces
     std::array<Expr, 3> index_;
     Expr edge_[2];  // elements from cell (0, 0, 0) to the line's first and last cell
+    bool reads_last_ = false;
 };
 
 }  // namespace
