@@ -30,8 +30,8 @@ public:
             write_set_coef(index);
         for (int index = 0; index < count(plan_.tables); ++index)
             write_set_table(index);
-        for (const FieldNames& field : model_.fields) {
-            for (const LevelName& level : field.levels) {
+        for (int field = 0; field < count(model_.fields); ++field) {
+            for (const LevelName& level : model_.fields[field].levels) {
                 write_transfer(field, level, {level.set, true, true});
                 write_transfer(field, level, {level.get, false, true});
                 write_transfer(field, level, {level.copy_from, true, false});
@@ -86,10 +86,12 @@ private:
         {
             const auto body = out_.indent();
             out_.line("if (solver == nullptr) return;");
-            for (const FieldNames& field : model_.fields) {
-                for (const LevelName& level : field.levels)
+            for (int index = 0; index < count(plan_.fields); ++index) {
+                if (!model_.has_array(index)) continue;
+                for (const LevelName& level : model_.fields[index].levels)
                     out_.line("cudaFree(solver->{});", level.member);
             }
+            if (model_.has_interleaved()) out_.line("cudaFree(solver->component);");
             for (int index = 0; index < count(plan_.tables); ++index)
                 out_.line("cudaFree(solver->{});", model_.rows_member(index));
             for (int index = 0; index < count(plan_.reductions); ++index) {
@@ -211,7 +213,8 @@ private:
         bool to_level = false;
         bool is_dense = true;
     };
-    void write_transfer(const FieldNames& field, const LevelName& level, const Transfer& transfer) {
+    void write_transfer(int index, const LevelName& level, const Transfer& transfer) {
+        const FieldNames& field = model_.fields[index];
         const std::string& function = transfer.function;
         if (function.empty()) return;
         const std::string array = transfer.is_dense ? "values" : "cells";
@@ -224,9 +227,12 @@ private:
                    function + ": a pointer is NULL");
             if (!transfer.is_dense) refuse_strides(function);
             if (transfer.to_level && any_halo()) out_.line("solver->halos_due = true;");
-            std::string to = transfer.is_dense ? dense(array) : given(array), from = own(level);
-            if (transfer.to_level) std::swap(to, from);
-            fill("const cudaError_t error = launcher::copy_cells(", {"*solver", to, from}, ");");
+            const std::string callers = transfer.is_dense ? dense(array) : given(array);
+            if (model_.is_interleaved(index)) {
+                write_copy_component(index, level, callers, transfer.to_level);
+            } else {
+                write_copy_cells("const cudaError_t ", callers, own(level), transfer.to_level);
+            }
             const std::string check = fmt::format("launcher::check(error, \"{}\")", function);
             if (transfer.is_dense) {
                 return_unless_ok(check);
@@ -236,6 +242,49 @@ private:
             }
         }
         out_.line("}}");
+    }
+
+    // Between the caller's array and one of the solver's.
+    void write_copy_cells(const char* declare, const std::string& callers, const std::string& own,
+                          bool to_own) {
+        fill(fmt::format("{}error = launcher::copy_cells(", declare),
+             {"*solver", to_own ? own : callers, to_own ? callers : own}, ");");
+    }
+
+    // By way of a dense array on the device: copies between host and device take rows of neighbours alone.
+    void write_copy_component(int index, const LevelName& level, const std::string& callers, bool to_level) {
+        const auto extent = [&](int number) {
+            return plan_.rank > number ? "solver->" + model_.extents[number] : std::string("1");
+        };
+        fill("const launcher::Interleaved cells_of_level{",
+             {extent(0), extent(1), extent(2), plan_.rank > 1 ? "solver->pitch" : "0",
+              plan_.rank > 2 ? "solver->slice" : "0", std::to_string(plan_.fields[index].interleave)},
+             "};");
+        out_.line("auto* const dense = reinterpret_cast<{}*>(solver->component);", model_.fields[index].type);
+        const auto between = [&](const char* declare) {
+            fill(fmt::format("{}error = launcher::copy_component(", declare),
+                 {"*solver",
+                  fmt::format("solver->{} + solver->origin{}", level.member, model_.to_component(index)),
+                  "dense", "cells_of_level", to_level ? "true" : "false"},
+                 ");");
+        };
+        if (to_level) {
+            write_copy_cells("cudaError_t ", callers, dense("dense"), true);
+            out_.line("if (error == cudaSuccess) {{");
+            {
+                const auto then = out_.indent();
+                between("");
+            }
+            out_.line("}}");
+        } else {
+            between("cudaError_t ");
+            out_.line("if (error == cudaSuccess) {{");
+            {
+                const auto then = out_.indent();
+                write_copy_cells("", callers, dense("dense"), false);
+            }
+            out_.line("}}");
+        }
     }
 
     void write_use_stream() {
@@ -262,15 +311,18 @@ private:
         for (int index = 0; index < count(plan_.fields); ++index) {
             const FieldNames& field = model_.fields[index];
             if (plan_.fields[index].role == rt::Role::state || field.levels.size() == 1) continue;
+            if (!model_.has_array(index)) continue;
             write_rotation(field);
-            return_unless_ok(fmt::format("launcher::copy_level(*solver, solver->{}, solver->{})",
-                                         field.levels[0].member, field.levels[1].member));
+            return_unless_ok(
+                fmt::format("launcher::copy_level(*solver, solver->{}, solver->{}, solver->elements{})",
+                            field.levels[0].member, field.levels[1].member, model_.times_components(index)));
         }
     }
 
     void write_state_rotations() {
         for (int index = 0; index < count(plan_.fields); ++index) {
-            if (plan_.fields[index].role == rt::Role::state) write_rotation(model_.fields[index]);
+            if (plan_.fields[index].role == rt::Role::state && model_.has_array(index))
+                write_rotation(model_.fields[index]);
         }
     }
 

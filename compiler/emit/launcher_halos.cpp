@@ -51,9 +51,14 @@ private:
 
     void write_axis(const rt::FieldPlan& field, const FieldNames& names, int axis) {
         static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
+        const int components = field.interleave;
+        const std::string stride = components == 1 ? kStrides[axis]
+                                   : axis == 0     ? std::to_string(components)
+                                   : axis == 1     ? fmt::format("{}LL * solver.pitch", components)
+                                                   : fmt::format("{} * solver.slice", components);
         const auto& [low, high] = field.boundary[axis];
         std::vector<std::string> members{names_.extent(axis),
-                                         kStrides[axis],
+                                         stride,
                                          std::to_string(field.halo[axis][0]),
                                          std::to_string(field.halo[axis][1]),
                                          face_name(low.kind),
@@ -66,14 +71,17 @@ private:
         fill(fmt::format("const Axis {}{{", axis_name(names, axis)), members, "};");
     }
 
-    void write_fill_halo(const rt::FieldPlan& field, const FieldNames& names) {
+    void write_fill_halo(int index) {
+        const rt::FieldPlan& field = plan_.fields[index];
+        const FieldNames& names = model_.fields[index];
         std::string axes;
         for (int axis = 0; axis < rt::kMaxRank; ++axis) {
             if (axis < plan_.rank) write_axis(field, names, axis);
             axes += axis < plan_.rank ? ", " + axis_name(names, axis) : ", Axis()";
         }
         for (const LevelName& level : names.levels) {
-            return_unless_ok(fmt::format("fill_halo(solver, solver.{}{})", level.member, axes));
+            return_unless_ok(fmt::format("fill_halo(solver, solver.{} + solver.origin{}{})", level.member,
+                                         model_.to_component(index), axes));
         }
     }
 
@@ -103,7 +111,7 @@ private:
                 if (!model_.fillers(index).empty()) {
                     write_computed_halo(index);
                 } else {
-                    write_fill_halo(plan_.fields[index], model_.fields[index]);
+                    write_fill_halo(index);
                 }
             }
             out_.line("return {};", model_.code("OK"));

@@ -102,19 +102,16 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         set_coef.push_back(take(prefix + "_set_" + coef.name));
     for (const rt::TablePlan& table : plan.tables)
         set_table.push_back(take(prefix + "_set_" + table.name));
+    std::string first_word;  // of the component whose array it is
     for (const rt::FieldPlan& field : plan.fields) {
         FieldNames names;
         names.word = word_of(field.name);
-        if (field.interleave > 1) {
-            throw UnsupportedError(
-                "a launcher for fields with `layout aos` is not built yet: `haloc emit` without -o prints "
-                "the "
-                "kernels");
-        }
+        if (field.component == 0) first_word = names.word;
         names.type = c_type(field.type);
         const int latest = field.role == rt::Role::state ? 1 + field.spare_levels : 0;
         for (int time = latest; time >= -field.history; --time) {
-            LevelName level{time, names.word + member_suffix(time), "", "", "", ""};
+            const std::string& array = field.component == 0 ? names.word : first_word;
+            LevelName level{time, array + member_suffix(time), "", "", "", ""};
             const std::string word = names.word + level_suffix(time);
             if (time <= 0 && field.role != rt::Role::intermediate) {
                 level.set = take(prefix + "_set_" + word);
@@ -191,6 +188,26 @@ bool LauncherModel::computes_columns() const {
     return std::ranges::any_of(plan.kernels, [](const rt::KernelPlan& kernel) {
         return kernel.domain.kind == rt::Domain::Kind::rows;
     });
+}
+
+bool LauncherModel::has_interleaved() const {
+    return most_bytes() > 0;
+}
+
+int LauncherModel::most_bytes() const {
+    std::int64_t most = 0;
+    for (const rt::FieldPlan& field : plan.fields)
+        if (field.interleave > 1) most = std::max(most, rt::size_of(field.type));
+    return static_cast<int>(most);
+}
+
+std::string LauncherModel::times_components(int field) const {
+    return is_interleaved(field) ? fmt::format(" * {}", plan.fields[field].interleave) : "";
+}
+
+std::string LauncherModel::to_component(int field) const {
+    const int component = plan.fields[field].component;
+    return times_components(field) + (component > 0 ? fmt::format(" + {}", component) : "");
 }
 
 std::string LauncherModel::create_parameters() const {

@@ -66,6 +66,14 @@ public:
         const rt::ElementType type = plan.fields[field].type;
         return type == rt::ElementType::f16 || type == rt::ElementType::bf16;
     }
+    // Components that lie side by side share the array of the first of them, under its members' names.
+    bool has_array(int field) const { return plan.fields[field].component == 0; }
+    bool is_interleaved(int field) const { return plan.fields[field].interleave > 1; }
+    bool has_interleaved() const;  // some field is
+    int most_bytes() const;        // of an element of such a field
+    // ` * 3`, and ` * 3 + 1` to the component, where components lie side by side; else nothing.
+    std::string times_components(int field) const;
+    std::string to_component(int field) const;
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
     std::string latest_member(int index) const { return plan.reductions[index].name + "_latest"; }
     std::string due_member(int index) const { return plan.reductions[index].name + "_due"; }

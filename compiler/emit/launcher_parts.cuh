@@ -75,8 +75,8 @@ cudaError_t copy_rows(const stencil_solver& solver, T* to, long long width, long
 }
 // [levels]
 template <class T>
-stencil_status copy_level(const stencil_solver& solver, T* to, const T* from) {
-    const size_t bytes = solver.elements * sizeof(T);
+stencil_status copy_level(const stencil_solver& solver, T* to, const T* from, long long elements) {
+    const size_t bytes = elements * sizeof(T);
     return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, solver.stream),
                  "copying a level");
 }
@@ -111,6 +111,38 @@ cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, 
     copy.extent = make_cudaExtent(NX * sizeof(T), NY, NZ);
     copy.kind = cudaMemcpyDefault;
     return cudaMemcpy3DAsync(&copy, solver.stream);
+}
+// [components]
+// The cells of a level whose components lie side by side; `components` of them make a cell.
+struct Interleaved {
+    long long nx, ny, nz;
+    long long pitch, slice;  // cells from one row and plane to the next
+    long long components;
+};
+
+// One component of all cells, between a level and a dense array; `cells` is that component of the first cell.
+template <class T>
+__global__ void copy_component(T* cells, T* dense, Interleaved level, bool to_level) {
+    const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
+    const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    for (long long at = thread; at < level.nx * level.ny * level.nz; at += threads) {
+        const long long i = at % level.nx;
+        const long long j = at / level.nx % level.ny;
+        const long long k = at / (level.nx * level.ny);
+        T& cell = cells[(i + j * level.pitch + k * level.slice) * level.components];
+        if (to_level) {
+            cell = dense[at];
+        } else {
+            dense[at] = cell;
+        }
+    }
+}
+
+template <class T>
+cudaError_t copy_component(const stencil_solver& solver, T* cells, T* dense, const Interleaved& level,
+                           bool to_level) {
+    copy_component<<<1024, 256, 0, solver.stream>>>(cells, dense, level, to_level);
+    return cudaGetLastError();
 }
 // [halo]
 // What lies past a face: the cells from the other end, a value, the edge cell again, the cells reflected
@@ -184,8 +216,8 @@ __global__ void fill_halo(T* cells, Axis x, Axis y, Axis z) {
 }
 
 template <class T>
-stencil_status fill_halo(const stencil_solver& solver, T* array, const Axis& x, const Axis& y,
+stencil_status fill_halo(const stencil_solver& solver, T* first_cell, const Axis& x, const Axis& y,
                          const Axis& z) {
-    fill_halo<<<1024, 256, 0, solver.stream>>>(array + solver.origin, x, y, z);
+    fill_halo<<<1024, 256, 0, solver.stream>>>(first_cell, x, y, z);
     return check(cudaGetLastError(), "filling a halo");
 }

@@ -156,6 +156,14 @@ private:
             size += " * " + padded(axis);
         refuse("", fmt::format("pitch > most || {} > 1e16", size),
                fmt::format("a grid of {} cells is too large to index", join("%lld", " x ")), model_.extents);
+        int components = 1;
+        for (const rt::FieldPlan& field : plan_.fields)
+            components = std::max(components, field.interleave);
+        if (components > 1)  // kernels count the elements of a row in 32 bits
+            refuse("", fmt::format("pitch * {} > most", components),
+                   fmt::format("a row of %lld cells with {} components side by side is too long to index",
+                               components),
+                   {model_.extents[0]});
         for (const std::string& extent : model_.extents)
             out_.line("solver.{0} = static_cast<int>({0});", extent);
         std::string origin = std::to_string(pad);
@@ -199,6 +207,7 @@ private:
                 bytes += static_cast<std::int64_t>(model_.fields[index].levels.size()) *
                          rt::size_of(plan_.fields[index].type);
             }
+            bytes += model_.most_bytes();
             out_.line("const size_t needed = {} * solver.elements;", bytes);
             out_.line("size_t available = 0, all = 0;");
             return_unless_ok("check(cudaMemGetInfo(&available, &all), \"looking for a device\")");
@@ -207,11 +216,16 @@ private:
                       model_.code("OUT_OF_MEMORY"));
             out_.line("                needed, available, all);");
             out_.line("}}");
-            for (const FieldNames& field : model_.fields) {
-                for (const LevelName& level : field.levels) {
-                    return_unless_ok(fmt::format("allocate(solver.{}, solver.elements)", level.member));
-                }
+            for (int index = 0; index < count(plan_.fields); ++index) {
+                if (!model_.has_array(index)) continue;
+                for (const LevelName& level : model_.fields[index].levels)
+                    return_unless_ok(fmt::format("allocate(solver.{}, solver.elements{})", level.member,
+                                                 model_.times_components(index)));
             }
+            if (model_.has_interleaved())
+                return_unless_ok(
+                    fmt::format("allocate(solver.component, solver.elements{})",
+                                model_.most_bytes() == 1 ? "" : fmt::format(" * {}", model_.most_bytes())));
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
                 return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",

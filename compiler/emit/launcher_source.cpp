@@ -82,10 +82,7 @@ private:
             out_.line("cudaStream_t stream = nullptr;");
             out_.blank_line();
             write_scalars();
-            for (const FieldNames& field : model_.fields) {
-                for (const LevelName& level : field.levels)
-                    out_.line("{}* {} = nullptr;", field.type, level.member);
-            }
+            write_levels();
             for (int index = 0; index < count(plan_.tables); ++index) {
                 out_.line("{}* {} = nullptr;", model_.rows_type(index), model_.rows_member(index));
                 out_.line("int {} = -1;  // rows; -1: none were set", model_.count_member(index));
@@ -105,6 +102,21 @@ private:
             if (counts_steps()) out_.line("long long steps = 0;    // done so far");
         }
         out_.line("}};");
+    }
+
+    void write_levels() {
+        for (int index = 0; index < count(plan_.fields); ++index) {
+            if (!model_.has_array(index)) continue;
+            const FieldNames& field = model_.fields[index];
+            const std::string note =
+                model_.is_interleaved(index)
+                    ? fmt::format("  // {} components of a cell side by side", plan_.fields[index].interleave)
+                    : "";
+            for (const LevelName& level : field.levels)
+                out_.line("{}* {} = nullptr;{}", field.type, level.member, note);
+        }
+        if (model_.has_interleaved())
+            out_.line("unsigned char* component = nullptr;  // one of all cells, on its way to or from them");
     }
 
     void write_scalars() {
@@ -135,6 +147,7 @@ private:
         if (!model_.is_fixed() || model_.computes_columns()) parts.emplace_back("blocks");
         if (!plan_.tables.empty()) parts.emplace_back("rows");
         parts.push_back(fmt::format("copies {}", plan_.rank));
+        if (model_.has_interleaved()) parts.emplace_back("components");
         if (counts_blocks()) parts.emplace_back("block count");
         if (outputs_have_past()) parts.emplace_back("levels");
         if (model_.has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
@@ -210,7 +223,7 @@ private:
 
     // Of a level's array, as kernels take it.
     std::string first_cell(int field, const std::string& array) const {
-        const std::string cell = array + " + solver.origin";
+        const std::string cell = array + " + solver.origin" + model_.times_components(field);
         if (!model_.is_narrow(field)) return cell;
         return fmt::format("reinterpret_cast<{}*>({})", rt::name_of(plan_.fields[field].type), cell);
     }

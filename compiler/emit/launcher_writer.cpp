@@ -66,10 +66,11 @@ void LauncherWriter::refuse(const std::string& scope, const std::string& conditi
 }
 
 std::string LauncherWriter::global_name(const std::string& name) {
-    static const std::set<std::string> own{
-        "last_message", "fail",     "check",     "round_up",   "ceil_div",  "copy_level",
-        "copy_cells",   "planes",   "fill_halo", "fill_halos", "lay_out",   "allocate",
-        "source_cell",  "f16_bits", "bf16_bits", "nearest",    "copy_rows", "block_count"};
+    static const std::set<std::string> own{"last_message", "fail",        "check",          "round_up",
+                                           "ceil_div",     "copy_level",  "copy_cells",     "planes",
+                                           "fill_halo",    "fill_halos",  "lay_out",        "allocate",
+                                           "source_cell",  "f16_bits",    "bf16_bits",      "nearest",
+                                           "copy_rows",    "block_count", "copy_component", "Interleaved"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_") ||
                         name.starts_with("combine_");
     return (hidden ? "::" : "") + name;

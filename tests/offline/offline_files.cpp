@@ -171,6 +171,33 @@ stencil computed(x, y) {
 }
 )";
 
+// Components side by side: of a state with a past, one of whose faces is computed, an input and narrow ones.
+const char* const kInterleaved = R"(
+stencil interleaved(x, y) {
+    param wall = 0.5
+    field v: (a: f32, b: f32, c: f32) {
+        layout aos
+        boundary v.a x fixed wall, y clamp
+        boundary v.b periodic
+        boundary v.c mirror
+    }
+    field w: f64[2] { layout aos; boundary x extrapolate 1, y periodic }
+    field h: (p: f16, q: f16) { layout aos; boundary x clamp, y fixed [wall / 3, 0.1] }
+    field s: f32 { boundary clamp }
+    v.a[t+1] = (v.a[x-1] + v.a[y+1] + v.b[x+1]) / 4 + s[x+1]
+    v.b[t+1] = (v.b[x-1] + v.b[y-1] + v.c[t-1, y+1]) / 4 + h.p[y+1]
+    v.c[t+1] = v.c[x+1, y-1] / 2 + h.q[x-1] / 4
+    w[t+1] = (w[x-1] + w[y+1]) / 2
+    reduce size = norm2(v.b)
+}
+)";
+const char* const kInterleavedCube = R"(
+stencil cube(x, y, z) {
+    field v: (a: f64, b: f64) { layout aos; boundary v.a periodic; boundary v.b x mirror, y periodic, z clamp }
+    v[t+1] = [v.a[x-1] / 2 + v.b[z+1] / 4, v.b[y+1] / 2 + v.a[z-1] / 4]
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -188,6 +215,9 @@ const std::vector<OfflineCase>& offline_cases() {
         {kSources, "", {64, 16, 1}, true},
         {kNarrow, "", {37, 13, 1}},
         {kAdaptive, "", {1000, 1, 1}},
+        {kInterleaved, "", {37, 13, 1}},
+        {kInterleaved, "", {64, 16, 1}, true},
+        {kInterleavedCube, "", {37, 13, 11}},
         {kComputed, "", {37, 13, 1}},
         {kComputed, "", {64, 16, 1}, true},
         {kNarrow, "", {64, 16, 1}, true},
