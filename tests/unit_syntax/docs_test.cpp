@@ -1,4 +1,6 @@
-// Every ```halo block of the documentation is a right spec, in the style of `haloc fmt`.
+// Every ```halo block of the documentation is a right spec, in the style of `haloc fmt`; the glossary is
+// sorted.
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -50,6 +52,17 @@ std::vector<std::filesystem::path> documents() {
     return all;
 }
 
+// By letters and digits alone, and spaces: as people look for a term.
+std::string sorting_key(const std::string& term) {
+    std::string key;
+    for (const char c : term) {
+        const auto letter = static_cast<unsigned char>(c);
+        if (std::isalnum(letter) != 0) key += static_cast<char>(std::tolower(letter));
+        if (c == ' ' || c == '-') key += ' ';
+    }
+    return key;
+}
+
 }  // namespace
 
 TEST_CASE("every spec in the documentation is right and well set") {
@@ -69,4 +82,19 @@ TEST_CASE("every spec in the documentation is right and well set") {
         }
     }
     CHECK(count >= 10);  // docs/language.md alone has more
+}
+
+TEST_CASE("the glossary has each term once, in order") {
+    std::ifstream in(std::filesystem::path(HALO_SOURCE_DIR) / "docs/glossary.md");
+    std::string before;
+    std::size_t count = 0;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("**")) continue;
+        const std::string key = sorting_key(line.substr(2, line.find("**", 2) - 2));
+        INFO(key << " after " << before);
+        CHECK(before < key);
+        before = key;
+        ++count;
+    }
+    CHECK(count > 50);
 }
