@@ -1,0 +1,95 @@
+// The examples' kernels for several steps, `temporal` and `resident`, through NVRTC to sm_90: which of them
+// spill registers, and how many bytes. What is not listed here has to stay without spills. On one core all of
+// them take NVRTC some 75 seconds.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.h"
+#include "compiler/emit/emit.h"
+#include "compiler/schedule/groupings.h"
+#include "examples.h"
+#include "runtime/nvrtc/nvrtc.h"
+#include "skip.h"
+
+namespace {
+
+using namespace halo;
+
+#ifndef HALO_EXPECT_NVRTC
+const SkipUnless found(rt::Nvrtc::find() != nullptr, rt::Nvrtc::why_missing());
+#endif
+
+struct KnownSpill {
+    std::string_view example, grouping;
+    std::int64_t bytes;  // stored and loaded, of a thread; as NVRTC 13.0 has it
+};
+constexpr KnownSpill kKnownSpills[] = {
+    {"box3d1_symmetric", "temporal", 76},
+    {"duct3d", "resident", 32},
+    {"heat3d", "temporal", 88},
+};
+
+std::int64_t known_bytes(const std::string& example, std::string_view grouping) {
+    const auto* const known = std::ranges::find_if(kKnownSpills, [&](const KnownSpill& each) {
+        return each.example == example && each.grouping == grouping;
+    });
+    return known == std::end(kKnownSpills) ? 0 : known->bytes;
+}
+
+// A grid that fits on the chip, for examples whose run has a larger one.
+schedule::Extent small_grid(int rank) {
+    if (rank == 1) return {4096, 1, 1};
+    if (rank == 2) return {256, 256, 1};
+    return {64, 64, 64};
+}
+
+schedule::GroupingChoice choose(const schedule::GroupingKind& kind, const test::Example& example) {
+    const schedule::Target target;
+    schedule::GroupingChoice choice = kind.choose({example.program, target, example.extent, {}, {}});
+    if (choice.grouping || !kind.needs_whole_grid) return choice;
+    return kind.choose({example.program, target, small_grid(example.program.rank()), {}, {}});
+}
+
+// Compiles the kernel alone, as a run does beside its single steps.
+rt::KernelUsage compile(const test::Example& example, const schedule::Grouping& grouping) {
+    const lower::Lowered lowered = lower::lower_cuda(example.program, {test::chosen(example), grouping});
+    REQUIRE(lowered.plan.time_block);
+    const std::string& name = lowered.plan.time_block->kernel.name;
+    const std::string text = emit::print_cuda_parts(lowered.kernels, name).kernel;
+    const rt::CompiledCuda compiled = rt::Nvrtc::find()->compile(text, example.name + ".cu", {});
+    REQUIRE(compiled.usage.size() == 1);
+    CHECK(compiled.usage.front().name == name);
+    return compiled.usage.front();
+}
+
+void check_examples(const schedule::GroupingKind& kind) {
+    REQUIRE(rt::Nvrtc::find() != nullptr);
+    int compiled = 0;
+    for (const test::Example& example : test::examples()) {
+        const schedule::GroupingChoice choice = choose(kind, example);
+        if (!choice.grouping) continue;
+        const rt::KernelUsage usage = compile(example, *choice.grouping);
+        const std::int64_t spilled = usage.spill_store_bytes + usage.spill_load_bytes;
+        const std::int64_t known = known_bytes(example.name, kind.name);
+        INFO(example.name << " by " << schedule::print(*choice.grouping, example.program.rank()) << " has "
+                          << usage.registers << " registers and spills " << spilled << " bytes; " << known
+                          << " are known");
+        CHECK(spilled <= known);
+        if (spilled < known)
+            WARN(example.name << " spills " << spilled << " bytes, fewer than the " << known << " listed");
+        ++compiled;
+    }
+    CHECK(compiled > 10);
+}
+
+}  // namespace
+
+TEST_CASE("temporal kernels of the examples spill no registers but those listed") {
+    check_examples(*schedule::find_grouping("temporal"));
+}
+
+TEST_CASE("resident kernels of the examples spill no registers but those listed") {
+    check_examples(*schedule::find_grouping("resident"));
+}
