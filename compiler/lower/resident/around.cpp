@@ -1,3 +1,4 @@
+#include "compiler/kernel/rewrite.h"
 #include "compiler/lower/resident/block.h"
 
 namespace halo::lower {
@@ -60,8 +61,8 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
     const Slabs list = slabs(box);
     body().push_back(kernel::BlankLine{});
     body().push_back(kernel::Comment{"Around the box of " + word(box.field) +
-                                     ": places in it, and the cells of the grid that they show."});
-    if (box.is_exchanged) body().push_back(kernel::Comment{"What shows none has a negative source."});
+                                     ": what each thread fills in, from the grid and then from packets of "
+                                     "other blocks."});
     if (box.is_exchanged) {
         kept.around = context_.local(word(box.field) + "_around");
         kept.source = context_.local(word(box.field) + "_source");
@@ -75,16 +76,33 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
 
 // A unit's place in its slab along an axis.
 ResidentBlock::Expr ResidentBlock::unit_in(const Slab& slab, int axis) const {
-    const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-    Expr rest = variable("thread") + pass * schedule_.all_threads();
+    Expr rest = slab.passes > 1 ? variable("index") : variable("thread");
+    Expr divisor = 1;
     for (int before = 0; before < axis; ++before)
-        rest = rest / slab.extent[static_cast<std::size_t>(before)];
-    return axis == rank() - 1 ? rest : rest % slab.extent[static_cast<std::size_t>(axis)];
+        divisor = divisor * extent_in(slab, before);
+    rest = rest / divisor;
+    if (axis < rank() - 1 && kernel::int_value(extent_in(slab, axis)) == 1) return 0;
+    return axis == rank() - 1 ? rest : rest % extent_in(slab, axis);
+}
+
+// How many units a slab has along an axis.
+ResidentBlock::Expr ResidentBlock::extent_in(const Slab& slab, int axis) const {
+    const auto index = static_cast<std::size_t>(axis);
+    const int cells = slab.extent[index] * (axis == slab.along ? slab.unit : 1);
+    const bool is_across = axis == slab.axis || (axis == 0 && slab.is_beside);
+    if (is_across) return slab.extent[index];
+    const Expr own = tile(axis) + (cells - schedule_.tile(axis));
+    if (axis != slab.along || slab.unit == 1) return own;
+    if (slab.unit == this->cells(axis)) return constants_.threads_along[index];
+    return own / slab.unit;
 }
 
 ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces) {
     Block unit;
-    Expr there = unit_in(slab, rank() - 1) < slab.extent[static_cast<std::size_t>(rank() - 1)];
+    if (slab.passes > 1) declare(unit, "index", variable("thread") + variable("pass") * constants_.threads);
+    Expr there;
+    if (slab.count % schedule_.all_threads() != 0)
+        there = unit_in(slab, rank() - 1) < extent_in(slab, rank() - 1);
     Place place{0, 0, 0}, cell;
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
@@ -93,11 +111,15 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         if (axis == slab.along && slab.unit > 1) local = local * slab.unit + variable("x");
         const bool is_past = axis == slab.axis || (axis == 0 && slab.is_beside);
         if (is_past) {
+            if (axis == slab.axis) {
+                declare(unit, "layer", local);
+                local = variable("layer");
+            }
             local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
         } else if (slab.is_wide[index]) {
             there = there && local < size(axis) + 2 * reach;
             local = local - reach;
-        } else {
+        } else if (!is_whole(axis)) {
             there = there && local < size(axis);
         }
         declare(unit, Context::kIndexNames[axis], origin(axis) + local);
@@ -106,11 +128,17 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         if (axis == 0 && is_past && rest() > 0)
             place[0] = place[0] + kernel::select(cell[0] < origin(0), 0, row_size() - size(0));
     }
-    declare(unit, "is_there", there, Type::boolean);
-    declare(unit, "place", place_in(box, place));
-    show_cell(box, cell, slab, has_pieces, unit);
-    return slab.passes > 1 || slab.unit > 1 ? loop_over("x", slab.unit, std::move(unit))
-                                            : Block{kernel::Scope{std::move(unit)}};
+    if (there) {
+        declare(unit, "is_there", there, Type::boolean);
+        there = truth("is_there");
+    }
+    declare(unit, "place", place_from(box, 0, place));
+    show_cell(box, cell, there, slab, has_pieces, unit);
+    if (slab.unit == 1) return slab.passes > 1 ? unit : Block{kernel::Scope{std::move(unit)}};
+    const int along = slab.along;
+    return loop_over(
+        "x", slab.unit == cells(along) ? constants_.cells[static_cast<std::size_t>(along)] : Expr(slab.unit),
+        std::move(unit));
 }
 
 // Past a face whose cells show none of the grid.
@@ -135,8 +163,9 @@ ResidentBlock::Expr ResidentBlock::shown(const ResidentBox& box, int axis, Expr 
 }
 
 // A cell around the box: where it comes from, and its first values.
-void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, bool has_pieces,
-                              Block& pass) {
+void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
+                              bool has_pieces, Block& pass) {
+    static constexpr const char* kSources[] = {"source_i", "source_j", "source_k"};
     const Kept& kept = kept_.at(box.field);
     Expr past;
     Place source;
@@ -146,28 +175,34 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const S
             if (const Expr beyond = is_past(box, axis, side, cell[index])) past = past || beyond;
         }
         source[index] = shown(box, axis, cell[index]);
+        if (!std::holds_alternative<kernel::Variable>(source[index]->kind)) {
+            declare(pass, kSources[axis], source[index]);
+            source[index] = variable(kSources[axis]);
+        }
     }
-    Expr shows = truth("is_there");
-    if (past) shows = shows && kernel::logical_not(past);
-    declare(pass, "shows", shows, Type::boolean);
+    Expr shows = there;
+    if (past) {
+        declare(pass, "shows", shows && kernel::logical_not(past), Type::boolean);
+        shows = truth("shows");
+    }
     declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
     if (slab.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
         Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
-        note_words(box, slab, has_pieces, source, notes);
+        note_words(box, slab, has_pieces, source, shows, notes);
         if (slab.unit > 1) {
             pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
         } else {
             append(pass, {kernel::Scope{std::move(notes)}});
         }
     }
-    load_shown(box, pass);
-    set_fixed(box, cell, pass);
+    load_shown(box, shows, pass);
+    set_fixed(box, cell, there, pass);
 }
 
 // Where the words are that hold a unit, whose first cell is at `source` in the grid.
 void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
-                               Block& notes) {
+                               const Expr& shows, Block& notes) {
     const Kept& kept = kept_.at(box.field);
     const bool is_wide = type_of(box.field) == Type::f64;
     const Units units = units_of(box, slab.axis == 0);
@@ -175,22 +210,22 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool ha
     Expr block = 0;
     for (int axis = rank() - 1; axis >= 0; --axis) {
         const auto index = static_cast<std::size_t>(axis);
-        cell[index] = source[index] % schedule_.tile(axis);
-        block = block * variable(kBlocks[axis]) + source[index] / schedule_.tile(axis);
+        cell[index] = source[index] % tile(axis);
+        block = block * variable(kBlocks[axis]) + source[index] / tile(axis);
     }
-    Expr unit = block * units.in_block;
+    Expr unit = block * (units.of_sides ? kept.side_units_in_block : kept.units);
     if (slab.axis == 0) {
         const int deep = depth(box, 0);
         const Expr first = source[0] - cell[0];
-        const Expr width = kernel::min(context_.extent(0) - first, schedule_.tile(0));
+        const Expr width = kernel::min(context_.extent(0) - first, tile(0));
         const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
-        unit = unit + (cell[2] * (2 * deep) + column) * units.in_row + cell[1] / units.cells;
+        unit = unit + (cell[2] * (2 * deep) + column) * messages_of(1, units) + cell[1] / units.cells;
     } else {
-        unit = unit + (cell[2] * box.own[1] + cell[1]) * units.in_row + cell[0] / units.cells;
+        unit = unit + row_message(units, cell[2], cell[1]) + cell[0] / units.cells;
     }
-    declare(notes, "unit", unit);
+    declare(notes, "message", unit);
     const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-    Expr from = variable("unit");
+    Expr from = variable("message");
     if (slab.pieces.size() == 1) {
         from = word_in_half(box, units, slab.pieces[0], from);
         // One cell of a row: the piece that it is in.
@@ -199,7 +234,7 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool ha
     }
     const int number = has_pieces ? slab.first : slab.looks[0];
     notes.push_back(kernel::Assign{kernel::element(kept.source, {pass + number}, Type::i32),
-                                   kernel::select(truth("shows"), from, kNobody)});
+                                   shows ? kernel::select(shows, from, constants_.no_packet) : from});
     // Of a pair of values, which one; the place says it, too.
     if (slab.is_beside && units.cells > 1 && !is_wide)
         notes.push_back(kernel::Assign{
@@ -207,31 +242,49 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool ha
             kernel::select(cell[0] % 2 == 0, variable("place"), Expr(-1) - variable("place"))});
 }
 
-void ResidentBlock::load_shown(const ResidentBox& box, Block& pass) {
+void ResidentBlock::load_shown(const ResidentBox& box, const Expr& shows, Block& pass) {
     Block loads;
     for (int back = 0; back <= box.back && box.role != ir::Role::intermediate; ++back) {
         loads.push_back(kernel::Assign{element(box, first_slot(box, -back), variable("place")),
                                        context_.element({box.field, -back}, variable("source"))});
     }
-    if (!loads.empty()) pass.push_back(kernel::If{truth("shows"), std::move(loads), {}});
+    if (!loads.empty()) append(pass, if_so(shows, std::move(loads)));
 }
 
-void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, Block& pass) {
-    // Where several axes are past a fixed face the first decides.
-    Expr decided = truth("is_there");
+void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, const Expr& there, Block& pass) {
+    // Where several axes are past a fixed face the first decides; neighbours of one value share a test.
+    struct Fixed {
+        Expr value, beyond;
+    };
+    std::vector<Fixed> faces;
+    bool are_all = true;  // whatever shows no cell of the grid is past one of them
     for (int axis = 0; axis < rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
             const ir::Face& its = face(box, axis, side);
             const Expr beyond = is_past(box, axis, side, cell[static_cast<std::size_t>(axis)]);
-            if (!beyond || its.kind != ir::BoundaryKind::fixed) continue;
-            Block sets;
-            for (int slot = 0; slot < box.slots; ++slot)
-                sets.push_back(kernel::Assign{
-                    element(box, kernel::int_literal(slot * box.cells, Type::i32), variable("place")),
-                    context_.scalar(its.value, type_of(box.field))});
-            pass.push_back(kernel::If{decided && beyond, std::move(sets), {}});
-            decided = decided && kernel::logical_not(beyond);
+            if (!beyond) continue;
+            if (its.kind != ir::BoundaryKind::fixed) {
+                are_all = false;
+                continue;
+            }
+            const Expr value = context_.scalar(its.value, type_of(box.field));
+            if (!faces.empty() && kernel::same(faces.back().value, value)) {
+                faces.back().beyond = faces.back().beyond || beyond;
+            } else {
+                faces.push_back({value, beyond});
+            }
         }
+    }
+    Expr decided = there;
+    for (const Fixed& fixed : faces) {
+        Block sets;
+        for (int slot = 0; slot < box.slots; ++slot)
+            sets.push_back(kernel::Assign{
+                element(box, further(0, slot, kept_.at(box.field).slot), variable("place")), fixed.value});
+        const bool is_rest = are_all && faces.size() == 1;
+        const Expr beyond = is_rest ? kernel::logical_not(truth("shows")) : fixed.beyond;
+        pass.push_back(kernel::If{decided && beyond, std::move(sets), {}});
+        decided = decided && kernel::logical_not(fixed.beyond);
     }
 }
 
@@ -252,7 +305,7 @@ void ResidentBlock::receive(const ResidentBox& box, Block& step) {
     step.push_back(kernel::RunHelper{
         kernel::Helper::poll_packets,
         {kernel::address_of(seen, 0, Type::i64), kernel::address_of(looks, 0, Type::i32), list.pairs,
-         list.singles, kernel::address_of(kept.exchange, half(box), Type::i64), variable("tag")}});
+         list.singles, kernel::address_of(kept.packets, 0, Type::i64), variable("epoch")}});
     for (const Slab& slab : list.all)
         if (slab.is_exchanged) append(step, loop_over("pass", slab.passes, take(box, slab, list)));
 }
@@ -307,20 +360,22 @@ ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& sla
     } else if (slab.unit == 1) {
         takes.push_back(kernel::Assign{element(box, at, place), value(0)});
     } else {
-        const int stride = box.padded[0];
         if (slab.along == 0) {
-            takes.push_back(kernel::DeclareArray{type, "came", {slab.unit}});
+            takes.push_back(kernel::DeclareArray{type, "values", {slab.unit}});
             for (int cell = 0; cell < slab.unit; ++cell)
-                takes.push_back(kernel::Assign{kernel::element("came", {cell}, type), value(cell)});
-            takes.push_back(kernel::StoreVector{address(box, at, place), kernel::element("came", {0}, type),
+                takes.push_back(kernel::Assign{kernel::element("values", {cell}, type), value(cell)});
+            takes.push_back(kernel::StoreVector{address(box, at, place), kernel::element("values", {0}, type),
                                                 slab.unit, true});
         }
         // Past the end of the grid lie those beside a corner, if any are read.
+        const bool is_in = is_whole(1) || !box.has_corners;
+        if (slab.along == 1 && !is_in && slab.passes > 1)
+            declare(takes, "index", variable("thread") + variable("pass") * constants_.threads);
         const Expr first = unit_in(slab, 1) * slab.unit;
         for (int cell = 0; cell < slab.unit && slab.along == 1; ++cell) {
-            const bool is_in = is_whole(1) || !box.has_corners;
-            append(takes, if_so(is_in ? Expr() : first + cell < size(1),
-                                {kernel::Assign{element(box, at, place + cell * stride), value(cell)}}));
+            append(takes,
+                   if_so(is_in ? Expr() : first + cell < size(1),
+                         {kernel::Assign{element(box, at, further(place, cell, kept.row)), value(cell)}}));
         }
     }
     const int number = list.has_pieces ? slab.first : slab.looks[0];

@@ -35,11 +35,20 @@ protected:
         std::string around;  // places of the cells around
         std::string source;  // where the words come from that hold them
         std::string exchange, blocks;
+        std::string packets;      // of the exchange, those of this step
         std::string sends, unit;  // which rows are sent, and the first one's unit
         std::string side_sends;
         std::array<std::string, 2> side_units;
         Expr half;
-        int number = -1;  // of its exchange
+        int number = -1;        // of its exchange
+        Expr row, plane, slot;  // constants: cells from one to the next in shared memory
+        Expr units, side_units_in_block;
+    };
+
+    // Constants of the kernel that are known by their names.
+    struct Constants {
+        Expr threads, no_packet;
+        std::array<Expr, 3> threads_along{1, 1, 1}, cells{1, 1, 1}, tile{1, 1, 1};
     };
 
     // How cells are sent together (resident_exchange.cpp).
@@ -71,7 +80,8 @@ protected:
     Type type_of(ir::FieldId field) const { return kernel_type(context_.program()[field].type); }
     int cells(int axis) const { return schedule_.cells[static_cast<std::size_t>(axis)]; }
     bool is_whole(int axis) const { return schedule_.is_whole[static_cast<std::size_t>(axis)]; }
-    Expr size(int axis) const { return is_whole(axis) ? Expr(schedule_.tile(axis)) : variable(kSizes[axis]); }
+    Expr tile(int axis) const { return constants_.tile[static_cast<std::size_t>(axis)]; }
+    Expr size(int axis) const { return is_whole(axis) ? tile(axis) : variable(kSizes[axis]); }
     // Of a row's last thread, where it has fewer cells of the grid than others; else 0.
     int rest() const { return schedule_.row_rest; }
     // Cells of a row, with all of its last thread; behind them lie those past the grid's end.
@@ -89,13 +99,22 @@ protected:
     // ---- places
     // ------------------------------------------------------------------------------------------------------
 
-    static Expr place_in(const ResidentBox& box, const Place& at) {
-        return (at[2] * box.padded[1] + at[1]) * box.padded[0] + at[0];
+    // count × stride more than `at`.
+    static Expr further(const Expr& at, const Expr& count, const Expr& stride) {
+        if (const auto literal = kernel::int_value(count))
+            return shifted(at, static_cast<int>(*literal), stride);
+        return at + count * stride;
+    }
+
+    // So far from the cell at `start`, in a slot of its box.
+    Expr place_from(const ResidentBox& box, const Expr& start, const Place& cell) const {
+        const Kept& kept = kept_.at(box.field);
+        return further(further(start, cell[2], kept.plane), cell[1], kept.row) + cell[0];
     }
 
     // Of one of the thread's cells, or one around them, in a slot of its box.
     Expr place_near(const ResidentBox& box, const Place& cell) const {
-        return variable(kept_.at(box.field).place) + place_in(box, cell);
+        return place_from(box, variable(kept_.at(box.field).place), cell);
     }
 
     Expr grid_place(const Place& cell) {
@@ -130,9 +149,13 @@ protected:
         return kernel::address_of(kept_.at(box.field).box, slot + place, type_of(box.field));
     }
 
+    Block over_cells(int axis, Block inner_body) const {
+        return loop_over(kLoops[axis], constants_.cells[static_cast<std::size_t>(axis)],
+                         std::move(inner_body));
+    }
     Block over_cells(Block inner_body) const {
         for (int axis = 0; axis < 3; ++axis)
-            inner_body = loop_over(kLoops[axis], cells(axis), std::move(inner_body));
+            inner_body = over_cells(axis, std::move(inner_body));
         return inner_body;
     }
 
@@ -158,12 +181,8 @@ protected:
     Level written_level(const ResidentBox& box) const { return {box.field, written_time(box)}; }
 
     // Where a level lies before the first step.
-    static Expr first_slot(const ResidentBox& box, int time) {
-        return kernel::int_literal((time + box.back) * box.cells, Type::i32);
-    }
-
-    Expr half(const ResidentBox& box) const {
-        return kernel::convert(variable("tag") % 2, Type::i64) * kept_.at(box.field).half;
+    Expr first_slot(const ResidentBox& box, int time) const {
+        return further(0, time + box.back, kept_.at(box.field).slot);
     }
 
     // ---- what a thread has in registers (resident_window.cpp)
@@ -206,6 +225,11 @@ protected:
     int words_of_block(const ResidentBox& box) const;
     Expr word_in_half(const ResidentBox& box, const Units& units, const Units::Piece& piece,
                       const Expr& unit) const;
+    // Those of the schedule, and those of a box that its shape has.
+    void declare_constants();
+    void declare_box_constants(const ResidentBox& box);
+    // Without those that the kernel does not use.
+    void remove_unused_constants();
     void declare_blocks();
     void declare_exchange(const ResidentBox& box);
     // Which of the thread's cells others read.
@@ -236,7 +260,6 @@ protected:
         bool has_pieces = false;  // units of several: a thread keeps a unit's number, else where its word is
     };
     Slabs slabs(const ResidentBox& box) const;
-    static constexpr int kNobody = -(1 << 30);  // instead of a unit: negative whatever is added to it
     // Where this step's words are looked for.
     std::string declare_looks(const ResidentBox& box, const Slabs& list, Block& step);
     // Which of them are the thread's to fill, and what they hold before the first step.
@@ -259,6 +282,7 @@ protected:
     const schedule::ResidentSchedule& schedule_;
     const schedule::ResidentShape& shape_;
     const int levels_;
+    Constants constants_;
     std::map<ir::FieldId, Kept> kept_;
     std::map<Level, Window> windows_;
     ResidentResult result_;
@@ -279,6 +303,11 @@ private:
     void load_past_end(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
                        const std::array<int, 2>& x, Block& loads);
 
+    Expr constant(const std::string& name, std::int64_t value, const ResidentBox* box = nullptr,
+                  const std::string& comment = "");
+    Expr messages_of(int axis, const Units& units) const;
+    Expr row_message(const Units& rows, const Expr& z, const Expr& y) const;
+    Expr row_in_thread() const;
     Expr all_units(const ResidentBox& box, const Units& units) const;
     Expr is_read(const ResidentBox& box, int axis, int side);
     std::string target(const std::string& unit, const Units::Piece& piece);
@@ -286,13 +315,16 @@ private:
                     const Expr& is_asked, const std::function<Expr(int)>& cell);
 
     Expr unit_in(const Slab& slab, int axis) const;
+    Expr extent_in(const Slab& slab, int axis) const;
     Block around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces);
     void note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
-                    Block& notes);
+                    const Expr& shows, Block& notes);
     Block take(const ResidentBox& box, const Slab& slab, const Slabs& list);
-    void show_cell(const ResidentBox& box, const Place& cell, const Slab& slab, bool has_pieces, Block& pass);
-    void load_shown(const ResidentBox& box, Block& pass);
-    void set_fixed(const ResidentBox& box, const Place& cell, Block& pass);
+    // there: whether the thread has one to fill; empty where it always has.
+    void show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
+                   bool has_pieces, Block& pass);
+    void load_shown(const ResidentBox& box, const Expr& shows, Block& pass);
+    void set_fixed(const ResidentBox& box, const Place& cell, const Expr& there, Block& pass);
     Expr is_past(const ResidentBox& box, int axis, int side, const Expr& cell);
     Expr shown(const ResidentBox& box, int axis, Expr cell);
 };

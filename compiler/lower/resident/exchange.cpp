@@ -57,7 +57,26 @@ int ResidentBlock::words_of_block(const ResidentBox& box) const {
 
 // Units of all blocks.
 ResidentBlock::Expr ResidentBlock::all_units(const ResidentBox& box, const Units& units) const {
-    return variable(kept_.at(box.field).blocks) * units.in_block;
+    const Kept& kept = kept_.at(box.field);
+    return variable(kept.blocks) * (units.of_sides ? kept.side_units_in_block : kept.units);
+}
+
+// So many units have the cells of a box along an axis.
+ResidentBlock::Expr ResidentBlock::messages_of(int axis, const Units& units) const {
+    const auto index = static_cast<std::size_t>(axis);
+    if (units.cells == 1) return tile(axis);
+    if (units.cells == cells(axis)) return constants_.threads_along[index];
+    return tile(axis) / units.cells;
+}
+
+// The first unit of a row of the box: its number in the block.
+ResidentBlock::Expr ResidentBlock::row_message(const Units& rows, const Expr& z, const Expr& y) const {
+    return (z * tile(1) + y) * messages_of(0, rows);
+}
+
+// The number of the loops' row among those of the thread.
+ResidentBlock::Expr ResidentBlock::row_in_thread() const {
+    return loop(2) * constants_.cells[1] + loop(1);
 }
 
 // Where a unit's piece is: words from the start of a half.
@@ -80,9 +99,7 @@ void ResidentBlock::declare_exchange(const ResidentBox& box) {
 
 // The block's number, and how many there are.
 void ResidentBlock::declare_blocks() {
-    const auto count = [&](int axis) {
-        return (context_.extent(axis) + (schedule_.tile(axis) - 1)) / schedule_.tile(axis);
-    };
+    const auto count = [&](int axis) { return (context_.extent(axis) + tile(axis) - 1) / tile(axis); };
     Expr all = 1, number = 0;
     for (int axis = rank() - 1; axis >= 0; --axis) {
         declare(body(), kBlocks[axis], count(axis));
@@ -117,19 +134,18 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
     body().push_back(kernel::BlankLine{});
     if (rows.in_block > 0) {
         kept.sends = context_.local(word(box.field) + "_sends");
-        kept.unit = context_.local(word(box.field) + "_unit");
+        kept.unit = context_.local(word(box.field) + "_message");
         body().push_back(kernel::Comment{"A bit for each of the thread's rows that other blocks read."});
         body().push_back(kernel::Declare{Type::i32, kept.sends, 0, true});
         Expr outer;
         for (int axis = 1; axis < rank(); ++axis)
             for (int side = 0; side < 2 && box.exchanged_along[static_cast<std::size_t>(axis)]; ++side)
                 outer = outer || of_face(axis, side);
-        Block row{kernel::If{is_thread_in_row() && is_row_in_grid() && outer,
-                             {add_bit(kept.sends, loop(2) * cells(1) + loop(1))},
-                             {}}};
-        append(body(), loop_over(kLoops[2], cells(2), loop_over(kLoops[1], cells(1), std::move(row))));
+        Block row{kernel::If{
+            is_thread_in_row() && is_row_in_grid() && outer, {add_bit(kept.sends, row_in_thread())}, {}}};
+        append(body(), over_cells(2, over_cells(1, std::move(row))));
         declare(body(), kept.unit,
-                variable("block") * rows.in_block + (inner(2, rank()) * box.own[1] + inner(1)) * rows.in_row +
+                variable("block") * kept.units + row_message(rows, inner(2, rank()), inner(1)) +
                     inner(0) / rows.cells);
     }
     if (sides.in_block > 0) {
@@ -138,19 +154,18 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         body().push_back(kernel::Declare{Type::i32, kept.side_sends, 0, true});
         for (int side = 0; side < 2; ++side) {
             kept.side_units[side] =
-                context_.local(word(box.field) + (side == 0 ? "_low_unit" : "_high_unit"));
+                context_.local(word(box.field) + (side == 0 ? "_low_message" : "_high_message"));
             // In a narrow block cells are at both faces: those that look for them take the lower.
             Expr is_sent = of_face(0, side);
             if (side == 0 && is_read(box, 0, 0).has_value())
                 is_sent = is_sent || (in_box(0) < depth(box, 0) && of_face(0, 1));
-            append(body(), loop_over(kLoops[0], cells(0),
-                                     {kernel::If{is_in_grid(0) && is_sent,
-                                                 {add_bit(kept.side_sends, loop(0) + side * cells(0))},
-                                                 {}}}));
+            append(body(), over_cells(0, {kernel::If{is_in_grid(0) && is_sent,
+                                                     {add_bit(kept.side_sends, loop(0) + side * cells(0))},
+                                                     {}}}));
             const Expr column = side == 0 ? inner(0) : inner(0) - size(0) + 2 * depth(box, 0);
             declare(body(), kept.side_units[side],
-                    variable("block") * sides.in_block +
-                        (inner(2, rank()) * (2 * depth(box, 0)) + column) * sides.in_row +
+                    variable("block") * kept.side_units_in_block +
+                        (inner(2, rank()) * (2 * depth(box, 0)) + column) * messages_of(1, sides) +
                         inner(1) / sides.cells);
         }
     }
@@ -158,15 +173,16 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
 
 // Where this step's words go, piece by piece.
 void ResidentBlock::declare_targets(const ResidentBox& box, Block& step) {
-    const Kept& kept = kept_.at(box.field);
+    Kept& kept = kept_.at(box.field);
+    kept.packets = context_.local(word(box.field) + "_packets");
+    step.push_back(kernel::DeclarePointer{
+        Type::i64, kept.packets,
+        kernel::address_of(kept.exchange, variable("epoch") % 2 * kept.half, Type::i64), true});
     const auto declare_target = [&](const std::string& unit, const Units& units) {
         for (const Units::Piece& piece : units.pieces)
             step.push_back(kernel::DeclarePointer{
                 Type::i64, target(unit, piece),
-                kernel::address_of(
-                    kept.exchange,
-                    half(box) + kernel::convert(word_in_half(box, units, piece, variable(unit)), Type::i64),
-                    Type::i64),
+                kernel::address_of(kept.packets, word_in_half(box, units, piece, variable(unit)), Type::i64),
                 true});
     };
     if (!kept.unit.empty()) declare_target(kept.unit, units_of(box, false));
@@ -190,7 +206,7 @@ ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Unit
         const int count = is_wide || piece.words == 1 ? 1 : units.has_threes ? 3 : 2;
         for (int each = 0; each < count; ++each)
             arguments.push_back(cell(next++));
-        arguments.push_back(variable("tag"));
+        arguments.push_back(variable("epoch"));
         arguments.push_back(is_asked);
         const auto helper = is_wide      ? kernel::Helper::send_f64
                             : count == 1 ? kernel::Helper::send_f32
@@ -205,9 +221,9 @@ void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
     const Kept& kept = kept_.at(box.field);
     if (kept.unit.empty()) return;
     const Units units = units_of(box, false);
-    const Expr after = (loop(2) * box.own[1] + loop(1)) * units.in_row;
-    const Expr bit = loop(2) * cells(1) + loop(1);
-    const Expr is_asked = kernel::call_helper(kernel::Helper::has_bit, {variable(kept.sends), bit});
+    const Expr after = row_message(units, loop(2), loop(1));
+    const Expr is_asked =
+        kernel::call_helper(kernel::Helper::has_bit, {variable(kept.sends), row_in_thread()});
     append(row, send_unit(box, units, kept.unit, after, is_asked,
                           [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
 }
@@ -221,7 +237,7 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
         const Expr is_asked =
             kernel::call_helper(kernel::Helper::has_bit, {variable(kept.side_sends), x + side * cells(0)});
         for (int y = 0; y < cells(1); y += units.cells) {
-            const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * units.in_row + y / units.cells;
+            const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * messages_of(1, units) + y / units.cells;
             append(column, send_unit(box, units, kept.side_units[side], after, is_asked, [&](int cell) {
                        return near(written_level(box), loop(2), y + cell, x);
                    }));
@@ -238,7 +254,7 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
         return columns;
     };
     if (rest() > 0 && depth(box, 0) < cells(0)) {
-        sends.push_back(kernel::If{size(0) == schedule_.tile(0), send_last(cells(0)), send_last(rest())});
+        sends.push_back(kernel::If{size(0) == tile(0), send_last(cells(0)), send_last(rest())});
     } else {
         append(sends, send_last(cells(0)));
     }

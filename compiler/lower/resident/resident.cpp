@@ -13,6 +13,7 @@ public:
     using ResidentBlock::ResidentBlock;
 
     ResidentResult lower() {
+        declare_constants();
         declare_block();
         declare_boxes();
         if (!result_.exchanges.empty()) declare_blocks();
@@ -26,6 +27,7 @@ public:
         body().push_back(kernel::Barrier{});
         take_steps();
         store_levels();
+        remove_unused_constants();
         result_.kernel.dynamic_shared_bytes = shape_.shared_bytes;
         for (int axis = 0; axis < 3; ++axis)
             result_.kernel.tile[static_cast<std::size_t>(axis)] = schedule_.tile(axis);
@@ -40,17 +42,19 @@ private:
         body().push_back(kernel::Comment{"The block's box of the grid, and the thread's first cell in it."});
         Expr thread = 0;
         for (int axis = 2; axis >= 0; --axis) {
-            const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
-            if (threads > 1) thread = thread * threads + kernel::thread_index(axis);
+            const auto index = static_cast<std::size_t>(axis);
+            if (schedule_.threads[index] > 1)
+                thread = thread * constants_.threads_along[index] + kernel::thread_index(axis);
         }
         declare(body(), "thread", thread);
         for (int axis = 0; axis < rank(); ++axis) {
-            declare(body(), kOrigins[axis], kernel::block_index(axis) * schedule_.tile(axis));
+            declare(body(), kOrigins[axis], kernel::block_index(axis) * tile(axis));
             if (!is_whole(axis))
-                declare(body(), kSizes[axis],
-                        kernel::min(context_.extent(axis) - origin(axis), schedule_.tile(axis)));
-            const int threads = schedule_.threads[static_cast<std::size_t>(axis)];
-            declare(body(), kInner[axis], threads > 1 ? kernel::thread_index(axis) * cells(axis) : Expr(0));
+                declare(body(), kSizes[axis], kernel::min(context_.extent(axis) - origin(axis), tile(axis)));
+            const auto index = static_cast<std::size_t>(axis);
+            declare(body(), kInner[axis],
+                    schedule_.threads[index] > 1 ? kernel::thread_index(axis) * constants_.cells[index]
+                                                 : Expr(0));
         }
         declare_ends();
         if (has_lanes()) declare_lanes();
@@ -63,22 +67,22 @@ private:
             if (box.slots == 0) continue;
             kept.box = context_.local(word(box.field) + "_box");
             const Type type = type_of(box.field);
-            const std::int64_t elements = box.cells * box.slots;
-            kernel::DeclareArray array{type, kept.box, {kernel::int_literal(elements, Type::i32)}};
+            declare_box_constants(box);
+            kernel::DeclareArray array{type, kept.box, {further(0, box.slots, kept.slot)}};
             array.memory = kernel::Memory::dynamic_shared;
             array.offset = box.offset;
             body().push_back(std::move(array));
             if (box.is_exchanged) declare_exchange(box);
         }
-        body().push_back(kernel::Comment{"What no cell of the grid is in holds zeros."});
+        body().push_back(kernel::Comment{"Cells that are not in the grid are zero."});
         for (const ResidentBox& box : shape_.boxes) {
             if (box.slots == 0) continue;
             const Type type = type_of(box.field);
             body().push_back(
                 kernel::For{"index",
                             variable("thread"),
-                            kernel::int_literal(box.cells * box.slots, Type::i32),
-                            schedule_.all_threads(),
+                            further(0, box.slots, kept_[box.field].slot),
+                            constants_.threads,
                             kernel::Unroll::none,
                             {kernel::Assign{kernel::element(kept_[box.field].box, {variable("index")}, type),
                                             kernel::real_literal(0, type)}}});
@@ -100,7 +104,7 @@ private:
             for (int axis = 0; axis < rank(); ++axis)
                 place[static_cast<std::size_t>(axis)] =
                     inner(axis) + (axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)]);
-            declare(body(), kept.place, place_in(box, place));
+            declare(body(), kept.place, place_from(box, 0, place));
         }
     }
 
@@ -134,11 +138,10 @@ private:
             if (box.slots <= 1) continue;
             for (int time = -box.back; time <= 1; ++time)
                 declare(step, slot_name(box, time),
-                        (variable("step") + (time + box.back)) % box.slots *
-                            kernel::int_literal(box.cells, Type::i32));
+                        (variable("step") + (time + box.back)) % box.slots * kept_.at(box.field).slot);
         }
-        const Expr tag = context_.steps_sent() + variable("step") + 1;
-        if (!result_.exchanges.empty()) declare(step, "tag", tag);
+        const Expr epoch = context_.steps_sent() + variable("step") + 1;
+        if (!result_.exchanges.empty()) declare(step, "epoch", epoch);
         for (const ResidentBox& box : shape_.boxes)
             if (box.is_exchanged) declare_targets(box, step);
         declare_windows_of_step(step);
@@ -159,6 +162,20 @@ private:
             return near(level, loop(2) + offset[2], loop(1) + offset[1], loop(0) + offset[0]);
         };
         return sources;
+    }
+
+    // A value that a cell's last statement alone stores needs no name.
+    static Block without_twin(Block cell) {
+        if (cell.size() < 2) return cell;
+        const auto* value = std::get_if<kernel::Declare>(&cell[cell.size() - 2].kind);
+        auto* store = std::get_if<kernel::Assign>(&cell.back().kind);
+        if (value == nullptr || store == nullptr) return cell;
+        const auto* stored = std::get_if<kernel::Variable>(&store->value->kind);
+        if (stored == nullptr || stored->name != value->name || value->type != store->target.type())
+            return cell;
+        store->value = value->value;
+        cell.erase(cell.end() - 2);
+        return cell;
     }
 
     void do_stage(std::size_t index, Block& step) {
@@ -184,17 +201,17 @@ private:
                                           stored_value(view, write, values)});
             is_shared = is_shared || box.slots > 0;
         }
-        append(row, loop_over(kLoops[0], cells(0), std::move(cell)));
+        append(row, over_cells(0, without_twin(std::move(cell))));
         for (const Write& write : view.writes)
             keep_row(shape_.box(write.level.field), row);
         if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
         Block plane;
         for (const schedule::Pipeline::Use& use : pipeline_.stages[index].uses)
             gather_next(use, plane);
-        append(plane, loop_over(kLoops[1], cells(1), std::move(row)));
+        append(plane, over_cells(1, std::move(row)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
-        append(step, loop_over(kLoops[2], cells(2), std::move(plane)));
+        append(step, over_cells(2, std::move(plane)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) receive(shape_.box(write.level.field), step);
         if (is_shared) step.push_back(kernel::Barrier{});
@@ -207,7 +224,8 @@ private:
             const int reach = box.reach[static_cast<std::size_t>(axis)];
             if (reach == 0) continue;
             if (cells(axis) <= 2 * reach) return {};
-            outer = outer || loop(axis) < reach || loop(axis) >= cells(axis) - reach;
+            outer = outer || loop(axis) < reach ||
+                    loop(axis) >= constants_.cells[static_cast<std::size_t>(axis)] - reach;
         }
         return outer;
     }
@@ -251,11 +269,13 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"thread",   "box_i",   "box_j", "box_k",       "size_i",   "size_j",   "size_k",
-            "in_i",     "in_j",    "in_k",  "first",       "index",    "pass",     "number",
-            "place",    "source",  "shows", "is_there",    "tag",      "step",     "is_end",
-            "is_first", "is_last", "came",  "block",       "blocks_i", "blocks_j", "blocks_k",
-            "unit",     "from",    "row_i", "lane_beside", "is_cut"};
+    return {"kThreads", "kRow",    "kPlane",   "kSlot",       "kMessages", "kSideMessages", "kNoPacket",
+            "kTile",    "layer",   "source_i", "source_j",    "source_k",  "values",        "epoch",
+            "message",  "thread",  "box_i",    "box_j",       "box_k",     "size_i",        "size_j",
+            "size_k",   "in_i",    "in_j",     "in_k",        "first",     "index",         "pass",
+            "number",   "place",   "source",   "shows",       "is_there",  "step",          "is_end",
+            "is_first", "is_last", "came",     "block",       "blocks_i",  "blocks_j",      "blocks_k",
+            "unit",     "from",    "row_i",    "lane_beside", "is_cut"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -8,8 +8,6 @@ namespace halo::lower {
 
 namespace {
 
-// A value of the lane that `lane_beside` says.
-
 // A loop over [begin, end) where that is more than one, else the body as it is.
 kernel::Block loop_between(const char* var, const std::array<int, 2>& range, kernel::Block body) {
     if (range[1] - range[0] == 1) return body;
@@ -268,8 +266,8 @@ void ResidentBlock::gather_past_end(const ResidentBox& box, const Level& level, 
     if (!is_past.has_value()) return;
     Block row;
     load_row(box, level, loop(2), loop(1), row);
-    Block again = loop_over(kLoops[1], cells(1), if_so(is_past, std::move(row)));
-    step.push_back(kernel::If{truth("is_cut"), loop_over(kLoops[2], cells(2), std::move(again)), {}});
+    Block again = over_cells(1, if_so(is_past, std::move(row)));
+    step.push_back(kernel::If{truth("is_cut"), over_cells(2, std::move(again)), {}});
 }
 
 // All planes that the thread's first one reads; the others follow one by one.
@@ -297,10 +295,12 @@ void ResidentBlock::gather_next(const schedule::Pipeline::Use& use, Block& plane
     gather_plane(read, 0, loop(2) + ahead, own);
     gather_plane(read, 1, loop(2) + ahead, above);
     if (ahead < cells(2) && !own.empty())
-        plane.push_back(kernel::If{loop(2) < cells(2) - ahead, std::move(own), {}});
+        plane.push_back(kernel::If{loop(2) < constants_.cells[2] - ahead, std::move(own), {}});
     if (cells(2) > 1 && !above.empty())
-        plane.push_back(kernel::If{
-            loop(2) < cells(2) - 1 && loop(2) >= std::max(cells(2) - ahead, 0), std::move(above), {}});
+        plane.push_back(kernel::If{loop(2) < constants_.cells[2] - 1 &&
+                                       loop(2) >= (ahead < cells(2) ? constants_.cells[2] - ahead : Expr(0)),
+                                   std::move(above),
+                                   {}});
 }
 
 void ResidentBlock::rotate(Block& step) {

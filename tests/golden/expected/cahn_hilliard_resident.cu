@@ -202,218 +202,213 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                            long long c_half, long long mu_half, int pitch, int steps_sent, int steps,
                            float minus_gamma, float dt_M, long long* c_words, long long* mu_words) {
     extern __shared__ double shared_memory[];
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 8;
+    constexpr int kThreads = 256;
+    constexpr int kCellsX = 2;
+    constexpr int kCellsY = 2;
+    constexpr int kTileX = 64;
+    constexpr int kTileY = 16;
+    constexpr int kNoPacket = -1073741824;  // negative whatever offset is added
+    constexpr int kRow = 68;                // of cells in shared memory, with those around
+    constexpr int kSlot = 1224;             // cells of one level in shared memory
+    constexpr int kMessages = 512;          // rows of threads that a block may send
+    constexpr int kSideMessages = 16;       // columns of threads
+
     // The block's box of the grid, and the thread's first cell in it.
-    const int thread = threadIdx.y * 32 + threadIdx.x;
-    const int box_i = blockIdx.x * 64;
-    const int in_i = threadIdx.x * 2;
-    const int box_j = blockIdx.y * 16;
-    const int in_j = threadIdx.y * 2;
+    const int thread = threadIdx.y * kThreadsX + threadIdx.x;
+    const int box_i = blockIdx.x * kTileX;
+    const int in_i = threadIdx.x * kCellsX;
+    const int box_j = blockIdx.y * kTileY;
+    const int in_j = threadIdx.y * kCellsY;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31;
 
-    auto& c_box = *reinterpret_cast<float(*)[2448]>(shared_memory);
-    auto& mu_box = *reinterpret_cast<float(*)[1224]>(shared_memory + 1224);
-    // What no cell of the grid is in holds zeros.
+    auto& c_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
+    auto& mu_box = *reinterpret_cast<float(*)[kSlot]>(shared_memory + 1224);
+    // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2448; index += 256) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads) {
         c_box[index] = 0.0f;
     }
 #pragma unroll 1
-    for (int index = thread; index < 1224; index += 256) {
+    for (int index = thread; index < kSlot; index += kThreads) {
         mu_box[index] = 0.0f;
     }
     __syncthreads();
-    const int blocks_j = (ny + 15) / 16;
-    const int blocks_i = (nx + 63) / 64;
+    const int blocks_j = (ny + kTileY - 1) / kTileY;
+    const int blocks_i = (nx + kTileX - 1) / kTileX;
     const int blocks = blocks_j * blocks_i;
     const int block = blockIdx.y * blocks_i + blockIdx.x;
 
     const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
-    const int c_place = (in_j + 1) * 68 + in_i + 2;
-    const int mu_place = (in_j + 1) * 68 + in_i + 2;
+    const int c_place = (in_j + 1) * kRow + in_i + 2;
+    const int mu_place = (in_j + 1) * kRow + in_i + 2;
 
     // The thread's own cells, and those around them that it reads.
     float c_cells[4][4] = {};
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-        for (int x = 0; x < 2; ++x) {
+        for (int x = 0; x < kCellsX; ++x) {
             c_cells[y + 1][x + 1] = c[first + y * pitch + x];
-            c_box[c_place + y * 68 + x] = c_cells[y + 1][x + 1];
+            c_box[c_place + y * kRow + x] = c_cells[y + 1][x + 1];
         }
     }
 
-    // Around the box of c: places in it, and the cells of the grid that they show.
-    // What shows none has a negative source.
+    // Around the box of c: what each thread fills in, from the grid and then from packets of other blocks.
     int c_around[2];
     int c_source[2];
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        const int i = box_i + thread % 32 * 2 + x;
-        const int j = box_j + (thread / 32 < 1 ? thread / 32 - 1 : thread / 32 + 15);
-        const bool is_there = thread / 32 < 2 && thread % 32 * 2 + x < 64;
-        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
-        const bool shows = is_there;
-        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
-                                                                   j) * pitch +
-                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+    for (int x = 0; x < kCellsX; ++x) {
+        const int i = box_i + thread % kThreadsX * 2 + x;
+        const int layer = thread / kThreadsX;
+        const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
+        const bool is_there = thread / kThreadsX < 2;
+        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
+        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
+        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
         if (x == 0) {
             c_around[0] = place;
-            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
-                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 512 +
-                (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 * 32 +
-                (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 / 2;
-            c_source[0] = shows ? unit * 2 : -1073741824;
+            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
+                source_j % kTileY * kThreadsX + source_i % kTileX / 2;
+            c_source[0] = is_there ? message * 2 : kNoPacket;
         }
-        if (shows) c_box[place] = c[source];
+        if (is_there) c_box[place] = c[source];
     }
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        const int i = box_i + (thread % 2 < 1 ? thread % 2 - 1 : thread % 2 + 63);
+    for (int x = 0; x < kCellsY; ++x) {
+        const int layer = thread % 2;
+        const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
         const int j = box_j + thread / 2 * 2 + x;
-        const bool is_there = thread / 2 < 8 && thread / 2 * 2 + x < 16;
-        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
-        const bool shows = is_there;
-        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
-                                                                   j) * pitch +
-                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+        const bool is_there = thread / 2 < kThreadsY;
+        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
+        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
+        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
         if (x == 0) {
             c_around[1] = place;
-            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
-                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 16 +
-                ((i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 < 1 ?
-                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 :
-                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 -
-                 min(nx -
-                     ((i >= nx ? i - nx : i < 0 ? i + nx : i) - (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64),
-                     64) + 2) * 8 + (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 / 2;
-            c_source[1] = shows ? unit * 2 + blocks * 512 * 2 : -1073741824;
+            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
+                (source_i % kTileX < 1 ? source_i % kTileX :
+                 source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 2) * kThreadsY +
+                source_j % kTileY / 2;
+            c_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
         }
-        if (shows) c_box[place] = c[source];
+        if (is_there) c_box[place] = c[source];
     }
 
     // A bit for each of the thread's rows that other blocks read.
     int c_sends = 0;
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        if (in_j + y < 1 || in_j + y >= 15) c_sends = with_bit(c_sends, y);
+    for (int y = 0; y < kCellsY; ++y) {
+        if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends = with_bit(c_sends, y);
     }
-    const int c_unit = block * 512 + in_j * 32 + in_i / 2;
+    const int c_message = block * kMessages + in_j * kThreadsX + in_i / 2;
     // The same for its columns, on either side.
     int c_side_sends = 0;
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
+    for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < 1) c_side_sends = with_bit(c_side_sends, x);
     }
-    const int c_low_unit = block * 16 + in_i * 8 + in_j / 2;
+    const int c_low_message = block * kSideMessages + in_i * kThreadsY + in_j / 2;
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        if (in_i + x >= 63) c_side_sends = with_bit(c_side_sends, x + 2);
+    for (int x = 0; x < kCellsX; ++x) {
+        if (in_i + x >= kTileX - 1) c_side_sends = with_bit(c_side_sends, x + 2);
     }
-    const int c_high_unit = block * 16 + (in_i - 62) * 8 + in_j / 2;
+    const int c_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / 2;
 
-    // Around the box of mu: places in it, and the cells of the grid that they show.
-    // What shows none has a negative source.
+    // Around the box of mu: what each thread fills in, from the grid and then from packets of other blocks.
     int mu_around[2];
     int mu_source[2];
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        const int i = box_i + thread % 32 * 2 + x;
-        const int j = box_j + (thread / 32 < 1 ? thread / 32 - 1 : thread / 32 + 15);
-        const bool is_there = thread / 32 < 2 && thread % 32 * 2 + x < 64;
-        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
-        const bool shows = is_there;
-        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
-                                                                   j) * pitch +
-                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+    for (int x = 0; x < kCellsX; ++x) {
+        const int i = box_i + thread % kThreadsX * 2 + x;
+        const int layer = thread / kThreadsX;
+        const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
+        const bool is_there = thread / kThreadsX < 2;
+        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
+        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
+        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
         if (x == 0) {
             mu_around[0] = place;
-            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
-                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 512 +
-                (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 * 32 +
-                (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 / 2;
-            mu_source[0] = shows ? unit * 2 : -1073741824;
+            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
+                source_j % kTileY * kThreadsX + source_i % kTileX / 2;
+            mu_source[0] = is_there ? message * 2 : kNoPacket;
         }
     }
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        const int i = box_i + (thread % 2 < 1 ? thread % 2 - 1 : thread % 2 + 63);
+    for (int x = 0; x < kCellsY; ++x) {
+        const int layer = thread % 2;
+        const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
         const int j = box_j + thread / 2 * 2 + x;
-        const bool is_there = thread / 2 < 8 && thread / 2 * 2 + x < 16;
-        const int place = (j - box_j + 1) * 68 + i - box_i + 2;
-        const bool shows = is_there;
-        const int source = static_cast<int>(static_cast<long long>(j >= ny ? j - ny : j < 0 ? j + ny :
-                                                                   j) * pitch +
-                                            (i >= nx ? i - nx : i < 0 ? i + nx : i));
+        const bool is_there = thread / 2 < kThreadsY;
+        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
+        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
+        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
         if (x == 0) {
             mu_around[1] = place;
-            const int unit = ((j >= ny ? j - ny : j < 0 ? j + ny : j) / 16 * blocks_i +
-                              (i >= nx ? i - nx : i < 0 ? i + nx : i) / 64) * 16 +
-                ((i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 < 1 ?
-                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 :
-                 (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64 -
-                 min(nx -
-                     ((i >= nx ? i - nx : i < 0 ? i + nx : i) - (i >= nx ? i - nx : i < 0 ? i + nx : i) % 64),
-                     64) + 2) * 8 + (j >= ny ? j - ny : j < 0 ? j + ny : j) % 16 / 2;
-            mu_source[1] = shows ? unit * 2 + blocks * 512 * 2 : -1073741824;
+            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
+                (source_i % kTileX < 1 ? source_i % kTileX :
+                 source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 2) * kThreadsY +
+                source_j % kTileY / 2;
+            mu_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
         }
     }
 
     // A bit for each of the thread's rows that other blocks read.
     int mu_sends = 0;
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        if (in_j + y < 1 || in_j + y >= 15) mu_sends = with_bit(mu_sends, y);
+    for (int y = 0; y < kCellsY; ++y) {
+        if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends = with_bit(mu_sends, y);
     }
-    const int mu_unit = block * 512 + in_j * 32 + in_i / 2;
+    const int mu_message = block * kMessages + in_j * kThreadsX + in_i / 2;
     // The same for its columns, on either side.
     int mu_side_sends = 0;
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
+    for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < 1) mu_side_sends = with_bit(mu_side_sends, x);
     }
-    const int mu_low_unit = block * 16 + in_i * 8 + in_j / 2;
+    const int mu_low_message = block * kSideMessages + in_i * kThreadsY + in_j / 2;
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        if (in_i + x >= 63) mu_side_sends = with_bit(mu_side_sends, x + 2);
+    for (int x = 0; x < kCellsX; ++x) {
+        if (in_i + x >= kTileX - 1) mu_side_sends = with_bit(mu_side_sends, x + 2);
     }
-    const int mu_high_unit = block * 16 + (in_i - 62) * 8 + in_j / 2;
+    const int mu_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / 2;
     __syncthreads();
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int c_at_now = step % 2 * 1224;
-        const int c_at_next = (step + 1) % 2 * 1224;
-        const int tag = steps_sent + step + 1;
-        long long* c_unit_to = c_words + static_cast<long long>(tag % 2) * c_half +
-            static_cast<long long>(c_unit * 2);
-        long long* c_low_unit_to = c_words + static_cast<long long>(tag % 2) * c_half +
-            static_cast<long long>(c_low_unit * 2 + blocks * 512 * 2);
-        long long* c_high_unit_to = c_words + static_cast<long long>(tag % 2) * c_half +
-            static_cast<long long>(c_high_unit * 2 + blocks * 512 * 2);
-        long long* mu_unit_to = mu_words + static_cast<long long>(tag % 2) * mu_half +
-            static_cast<long long>(mu_unit * 2);
-        long long* mu_low_unit_to = mu_words + static_cast<long long>(tag % 2) * mu_half +
-            static_cast<long long>(mu_low_unit * 2 + blocks * 512 * 2);
-        long long* mu_high_unit_to = mu_words + static_cast<long long>(tag % 2) * mu_half +
-            static_cast<long long>(mu_high_unit * 2 + blocks * 512 * 2);
+        const int c_at_now = step % 2 * kSlot;
+        const int c_at_next = (step + 1) % 2 * kSlot;
+        const int epoch = steps_sent + step + 1;
+        long long* c_packets = c_words + epoch % 2 * c_half;
+        long long* c_message_to = c_packets + c_message * 2;
+        long long* c_low_message_to = c_packets + c_low_message * 2 + blocks * kMessages * 2;
+        long long* c_high_message_to = c_packets + c_high_message * 2 + blocks * kMessages * 2;
+        long long* mu_packets = mu_words + epoch % 2 * mu_half;
+        long long* mu_message_to = mu_packets + mu_message * 2;
+        long long* mu_low_message_to = mu_packets + mu_low_message * 2 + blocks * kMessages * 2;
+        long long* mu_high_message_to = mu_packets + mu_high_message * 2 + blocks * kMessages * 2;
         float c_next_cells[2][2];
         float mu_cells[4][4];
 
         // The next mu.
-        load2(&c_cells[0][1], c_box + c_at_now + c_place - 68);
-        load2(&c_cells[3][1], c_box + c_at_now + c_place + 136);
+        load2(&c_cells[0][1], c_box + c_at_now + c_place - kRow);
+        load2(&c_cells[3][1], c_box + c_at_now + c_place + 2 * kRow);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             c_cells[y + 1][0] = __shfl_up_sync(0xffffffff, c_cells[y + 1][2], 1);
             c_cells[y + 1][3] = __shfl_down_sync(0xffffffff, c_cells[y + 1][1], 1);
-            if (is_first) c_cells[y + 1][0] = c_box[c_at_now + c_place + y * 68 - 1];
-            if (is_last) c_cells[y + 1][3] = c_box[c_at_now + c_place + y * 68 + 2];
+            if (is_first) c_cells[y + 1][0] = c_box[c_at_now + c_place + y * kRow - 1];
+            if (is_last) c_cells[y + 1][3] = c_box[c_at_now + c_place + y * kRow + 2];
         }
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 2; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 mu_cells[y + 1][x + 1] = fmaf(minus_gamma,
                                               fmaf(-4.0f, c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x] + c_cells[y + 1][x + 2] +
@@ -421,85 +416,87 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                               fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
             }
-            share2(mu_box + mu_place + y * 68, &mu_cells[y + 1][1]);
-            send2_f32(mu_unit_to + y * 32 * 2, mu_cells[y + 1][1], mu_cells[y + 1][2], tag,
+            share2(mu_box + mu_place + y * kRow, &mu_cells[y + 1][1]);
+            send2_f32(mu_message_to + y * kThreadsX * 2, mu_cells[y + 1][1], mu_cells[y + 1][2], epoch,
                       has_bit(mu_sends, y));
         }
         if (mu_side_sends != 0) {
-            send2_f32(mu_low_unit_to, mu_cells[1][1], mu_cells[2][1], tag, has_bit(mu_side_sends, 0));
-            send2_f32(mu_high_unit_to + 16, mu_cells[1][2], mu_cells[2][2], tag, has_bit(mu_side_sends, 3));
+            send2_f32(mu_low_message_to, mu_cells[1][1], mu_cells[2][1], epoch, has_bit(mu_side_sends, 0));
+            send2_f32(mu_high_message_to + kThreadsY * 2, mu_cells[1][2], mu_cells[2][2], epoch,
+                      has_bit(mu_side_sends, 3));
         }
 
         long long mu_seen[4];
-        poll_packets(mu_seen, mu_source, 2, 0, mu_words + static_cast<long long>(tag % 2) * mu_half, tag);
+        poll_packets(mu_seen, mu_source, 2, 0, mu_packets, epoch);
         if (mu_source[0] >= 0) {
-            float came[2];
-            came[0] = low_f32(mu_seen[0]);
-            came[1] = high_f32(mu_seen[0]);
-            share2(mu_box + mu_around[0], came);
+            float values[2];
+            values[0] = low_f32(mu_seen[0]);
+            values[1] = high_f32(mu_seen[0]);
+            share2(mu_box + mu_around[0], values);
         }
         if (mu_source[1] >= 0) {
             mu_box[mu_around[1]] = low_f32(mu_seen[2]);
-            mu_box[mu_around[1] + 68] = high_f32(mu_seen[2]);
+            mu_box[mu_around[1] + kRow] = high_f32(mu_seen[2]);
         }
         __syncthreads();
 
         // The next c.
-        load2(&mu_cells[0][1], mu_box + mu_place - 68);
-        load2(&mu_cells[3][1], mu_box + mu_place + 136);
+        load2(&mu_cells[0][1], mu_box + mu_place - kRow);
+        load2(&mu_cells[3][1], mu_box + mu_place + 2 * kRow);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             mu_cells[y + 1][0] = __shfl_up_sync(0xffffffff, mu_cells[y + 1][2], 1);
             mu_cells[y + 1][3] = __shfl_down_sync(0xffffffff, mu_cells[y + 1][1], 1);
-            if (is_first) mu_cells[y + 1][0] = mu_box[mu_place + y * 68 - 1];
-            if (is_last) mu_cells[y + 1][3] = mu_box[mu_place + y * 68 + 2];
+            if (is_first) mu_cells[y + 1][0] = mu_box[mu_place + y * kRow - 1];
+            if (is_last) mu_cells[y + 1][3] = mu_box[mu_place + y * kRow + 2];
         }
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 2; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 c_next_cells[y][x] = fmaf(dt_M,
                                           fmaf(-4.0f, mu_cells[y + 1][x + 1],
                                                mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
                                                mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
                                           c_cells[y + 1][x + 1]);
             }
-            share2(c_box + c_at_next + c_place + y * 68, c_next_cells[y]);
-            send2_f32(c_unit_to + y * 32 * 2, c_next_cells[y][0], c_next_cells[y][1], tag,
+            share2(c_box + c_at_next + c_place + y * kRow, c_next_cells[y]);
+            send2_f32(c_message_to + y * kThreadsX * 2, c_next_cells[y][0], c_next_cells[y][1], epoch,
                       has_bit(c_sends, y));
         }
         if (c_side_sends != 0) {
-            send2_f32(c_low_unit_to, c_next_cells[0][0], c_next_cells[1][0], tag, has_bit(c_side_sends, 0));
-            send2_f32(c_high_unit_to + 16, c_next_cells[0][1], c_next_cells[1][1], tag,
+            send2_f32(c_low_message_to, c_next_cells[0][0], c_next_cells[1][0], epoch,
+                      has_bit(c_side_sends, 0));
+            send2_f32(c_high_message_to + kThreadsY * 2, c_next_cells[0][1], c_next_cells[1][1], epoch,
                       has_bit(c_side_sends, 3));
         }
 
         long long c_seen[4];
-        poll_packets(c_seen, c_source, 2, 0, c_words + static_cast<long long>(tag % 2) * c_half, tag);
+        poll_packets(c_seen, c_source, 2, 0, c_packets, epoch);
         if (c_source[0] >= 0) {
-            float came[2];
-            came[0] = low_f32(c_seen[0]);
-            came[1] = high_f32(c_seen[0]);
-            share2(c_box + c_at_next + c_around[0], came);
+            float values[2];
+            values[0] = low_f32(c_seen[0]);
+            values[1] = high_f32(c_seen[0]);
+            share2(c_box + c_at_next + c_around[0], values);
         }
         if (c_source[1] >= 0) {
             c_box[c_at_next + c_around[1]] = low_f32(c_seen[2]);
-            c_box[c_at_next + c_around[1] + 68] = high_f32(c_seen[2]);
+            c_box[c_at_next + c_around[1] + kRow] = high_f32(c_seen[2]);
         }
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 2; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 c_cells[y + 1][x + 1] = c_next_cells[y][x];
             }
         }
     }
 
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-        for (int x = 0; x < 2; ++x) {
+        for (int x = 0; x < kCellsX; ++x) {
             c_next[first + y * pitch + x] = c_cells[y + 1][x + 1];
         }
     }

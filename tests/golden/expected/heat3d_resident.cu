@@ -171,12 +171,13 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             float u_next_result[kCellsX];
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
-                u_next_result[x] = fmaf(lambda_dt,
-                                        fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
-                                             u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
-                                             u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
-                                             u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
-                                        u_cells[z + 1][y + 1][x + 1]);
+                const float u_new = fmaf(lambda_dt,
+                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
+                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
+                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
+                                         u_cells[z + 1][y + 1][x + 1]);
+                u_next_result[x] = u_new;
             }
             if (j + y < ny && k + z < nz) {
                 if (i + kCellsX <= nx) {
@@ -200,281 +201,239 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     long long u_half, int pitch, int steps_sent, int steps, long long slice, float lambda_dt,
                     long long* u_words) {
     extern __shared__ double shared_memory[];
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 2;
+    constexpr int kThreads = 256;
+    constexpr int kCellsX = 4;
+    constexpr int kCellsY = 4;
+    constexpr int kCellsZ = 4;
+    constexpr int kTileX = 128;
+    constexpr int kTileY = 8;
+    constexpr int kTileZ = 16;
+    constexpr int kNoPacket = -1073741824;  // negative whatever offset is added
+    constexpr int kRow = 136;               // of cells in shared memory, with those around
+    constexpr int kPlane = 1360;
+    constexpr int kSlot = 24480;            // cells of one level in shared memory
+    constexpr int kMessages = 4096;         // rows of threads that a block may send
+    constexpr int kSideMessages = 64;       // columns of threads
+
     // The block's box of the grid, and the thread's first cell in it.
-    const int thread = (threadIdx.z * 2 + threadIdx.y) * 32 + threadIdx.x;
-    const int box_i = blockIdx.x * 128;
-    const int in_i = threadIdx.x * 4;
-    const int box_j = blockIdx.y * 8;
-    const int in_j = threadIdx.y * 4;
-    const int box_k = blockIdx.z * 16;
-    const int in_k = threadIdx.z * 4;
+    const int thread = (threadIdx.z * kThreadsY + threadIdx.y) * kThreadsX + threadIdx.x;
+    const int box_i = blockIdx.x * kTileX;
+    const int in_i = threadIdx.x * kCellsX;
+    const int box_j = blockIdx.y * kTileY;
+    const int in_j = threadIdx.y * kCellsY;
+    const int box_k = blockIdx.z * kTileZ;
+    const int in_k = threadIdx.z * kCellsZ;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31;
 
-    auto& u_box = *reinterpret_cast<float(*)[48960]>(shared_memory);
-    // What no cell of the grid is in holds zeros.
+    auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
+    // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 48960; index += 256) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads) {
         u_box[index] = 0.0f;
     }
     __syncthreads();
-    const int blocks_k = (nz + 15) / 16;
-    const int blocks_j = (ny + 7) / 8;
-    const int blocks_i = (nx + 127) / 128;
+    const int blocks_k = (nz + kTileZ - 1) / kTileZ;
+    const int blocks_j = (ny + kTileY - 1) / kTileY;
+    const int blocks_i = (nx + kTileX - 1) / kTileX;
     const int blocks = blocks_k * blocks_j * blocks_i;
     const int block = (blockIdx.z * blocks_j + blockIdx.y) * blocks_i + blockIdx.x;
 
     const int first = static_cast<int>((box_k + in_k) * slice + static_cast<long long>(box_j + in_j) * pitch +
                                        box_i + in_i);
-    const int u_place = ((in_k + 1) * 10 + in_j + 1) * 136 + in_i + 4;
+    const int u_place = (in_k + 1) * kPlane + (in_j + 1) * kRow + in_i + 4;
 
     // The thread's own cells, and those around them that it reads.
     float u_cells[6][6][6] = {};
 #pragma unroll
-    for (int z = 0; z < 4; ++z) {
+    for (int z = 0; z < kCellsZ; ++z) {
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 4; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 u_cells[z + 1][y + 1][x + 1] = u[first + z * static_cast<int>(slice) + y * pitch + x];
-                u_box[u_place + (z * 10 + y) * 136 + x] = u_cells[z + 1][y + 1][x + 1];
+                u_box[u_place + z * kPlane + y * kRow + x] = u_cells[z + 1][y + 1][x + 1];
             }
         }
     }
 
-    // Around the box of u: places in it, and the cells of the grid that they show.
-    // What shows none has a negative source.
+    // Around the box of u: what each thread fills in, from the grid and then from packets of other blocks.
     int u_around[7];
     int u_source[7];
 #pragma unroll
     for (int pass = 0; pass < 2; ++pass) {
 #pragma unroll
-        for (int x = 0; x < 4; ++x) {
-            const int i = box_i + (thread + pass * 256) % 32 * 4 + x;
-            const int j = box_j + (thread + pass * 256) / 32 % 8;
-            const int k = box_k +
-                ((thread + pass * 256) / 32 / 8 < 1 ? (thread + pass * 256) / 32 / 8 - 1 :
-                 (thread + pass * 256) / 32 / 8 + 15);
-            const bool is_there = (thread + pass * 256) / 32 / 8 < 2 &&
-                (thread + pass * 256) % 32 * 4 + x < 128 && (thread + pass * 256) / 32 % 8 < 8;
-            const int place = ((k - box_k + 1) * 10 + j - box_j + 1) * 136 + i - box_i + 4;
-            const bool shows = is_there && !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
+        for (int x = 0; x < kCellsX; ++x) {
+            const int index = thread + pass * kThreads;
+            const int i = box_i + index % kThreadsX * 4 + x;
+            const int j = box_j + index / kThreadsX % kTileY;
+            const int layer = index / (kThreadsX * kTileY);
+            const int k = box_k + (layer < 1 ? layer - 1 : kTileZ + layer - 1);
+            const int place = (k - box_k + 1) * kPlane + (j - box_j + 1) * kRow + i - box_i + 4;
+            const bool shows = !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
             const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
             if (x == 0) {
                 u_around[pass] = place;
-                const int unit = ((k / 16 * blocks_j + j / 8) * blocks_i + i / 128) * 4096 +
-                    (k % 16 * 8 + j % 8) * 32 + i % 128 / 4;
-                u_source[pass] = shows ? unit : -1073741824;
+                const int message = ((k / kTileZ * blocks_j + j / kTileY) * blocks_i +
+                                     i / kTileX) * kMessages +
+                    (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / 4;
+                u_source[pass] = shows ? message : kNoPacket;
             }
             if (shows) u_box[place] = u[source];
-            if (is_there && i < 0) {
+            if (!shows) {
                 u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && i >= nx) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && j < 0) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && j >= ny) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && k < 0) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && !(k < 0) && k >= nz) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
+                u_box[kSlot + place] = 10.0f;
             }
         }
     }
 #pragma unroll
     for (int pass = 0; pass < 4; ++pass) {
 #pragma unroll
-        for (int x = 0; x < 4; ++x) {
-            const int i = box_i + (thread + pass * 256) % 32 * 4 + x;
-            const int j = box_j +
-                ((thread + pass * 256) / 32 % 2 < 1 ? (thread + pass * 256) / 32 % 2 - 1 :
-                 (thread + pass * 256) / 32 % 2 + 7);
-            const int k = box_k + (thread + pass * 256) / 32 / 2;
-            const bool is_there = (thread + pass * 256) / 32 / 2 < 16 &&
-                (thread + pass * 256) % 32 * 4 + x < 128 && (thread + pass * 256) / 32 / 2 < 16;
-            const int place = ((k - box_k + 1) * 10 + j - box_j + 1) * 136 + i - box_i + 4;
-            const bool shows = is_there && !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
+        for (int x = 0; x < kCellsX; ++x) {
+            const int index = thread + pass * kThreads;
+            const int i = box_i + index % kThreadsX * 4 + x;
+            const int layer = index / kThreadsX % 2;
+            const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
+            const int k = box_k + index / (kThreadsX * 2);
+            const int place = (k - box_k + 1) * kPlane + (j - box_j + 1) * kRow + i - box_i + 4;
+            const bool shows = !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
             const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
             if (x == 0) {
                 u_around[pass + 2] = place;
-                const int unit = ((k / 16 * blocks_j + j / 8) * blocks_i + i / 128) * 4096 +
-                    (k % 16 * 8 + j % 8) * 32 + i % 128 / 4;
-                u_source[pass + 2] = shows ? unit : -1073741824;
+                const int message = ((k / kTileZ * blocks_j + j / kTileY) * blocks_i +
+                                     i / kTileX) * kMessages +
+                    (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / 4;
+                u_source[pass + 2] = shows ? message : kNoPacket;
             }
             if (shows) u_box[place] = u[source];
-            if (is_there && i < 0) {
+            if (!shows) {
                 u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && i >= nx) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && j < 0) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && j >= ny) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && k < 0) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
-            }
-            if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && !(k < 0) && k >= nz) {
-                u_box[place] = 10.0f;
-                u_box[place + 24480] = 10.0f;
+                u_box[kSlot + place] = 10.0f;
             }
         }
     }
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-        const int i = box_i + (thread % 2 < 1 ? thread % 2 - 1 : thread % 2 + 127);
-        const int j = box_j + thread / 2 % 2 * 4 + x;
-        const int k = box_k + thread / 2 / 2;
-        const bool is_there = thread / 2 / 2 < 16 && thread / 2 % 2 * 4 + x < 8 && thread / 2 / 2 < 16;
-        const int place = ((k - box_k + 1) * 10 + j - box_j + 1) * 136 + i - box_i + 4;
+    for (int x = 0; x < kCellsY; ++x) {
+        const int layer = thread % 2;
+        const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
+        const int j = box_j + thread / 2 % kThreadsY * 4 + x;
+        const int k = box_k + thread / (2 * kThreadsY);
+        const bool is_there = thread / (2 * kThreadsY) < kTileZ;
+        const int place = (k - box_k + 1) * kPlane + (j - box_j + 1) * kRow + i - box_i + 4;
         const bool shows = is_there && !(i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz);
         const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
         if (x == 0) {
             u_around[6] = place;
-            const int unit = ((k / 16 * blocks_j + j / 8) * blocks_i + i / 128) * 64 +
-                (k % 16 * 2 + (i % 128 < 1 ? i % 128 : i % 128 - min(nx - (i - i % 128), 128) + 2)) * 2 +
-                j % 8 / 4;
-            u_source[6] = shows ? unit : -1073741824;
+            const int message = ((k / kTileZ * blocks_j + j / kTileY) * blocks_i +
+                                 i / kTileX) * kSideMessages +
+                (k % kTileZ * 2 +
+                 (i % kTileX < 1 ? i % kTileX :
+                  i % kTileX - min(nx - (i - i % kTileX), kTileX) + 2)) * kThreadsY + j % kTileY / 4;
+            u_source[6] = shows ? message : kNoPacket;
         }
         if (shows) u_box[place] = u[source];
-        if (is_there && i < 0) {
+        if (is_there && !shows) {
             u_box[place] = 10.0f;
-            u_box[place + 24480] = 10.0f;
-        }
-        if (is_there && !(i < 0) && i >= nx) {
-            u_box[place] = 10.0f;
-            u_box[place + 24480] = 10.0f;
-        }
-        if (is_there && !(i < 0) && !(i >= nx) && j < 0) {
-            u_box[place] = 10.0f;
-            u_box[place + 24480] = 10.0f;
-        }
-        if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && j >= ny) {
-            u_box[place] = 10.0f;
-            u_box[place + 24480] = 10.0f;
-        }
-        if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && k < 0) {
-            u_box[place] = 10.0f;
-            u_box[place + 24480] = 10.0f;
-        }
-        if (is_there && !(i < 0) && !(i >= nx) && !(j < 0) && !(j >= ny) && !(k < 0) && k >= nz) {
-            u_box[place] = 10.0f;
-            u_box[place + 24480] = 10.0f;
+            u_box[kSlot + place] = 10.0f;
         }
     }
 
     // A bit for each of the thread's rows that other blocks read.
     int u_sends = 0;
 #pragma unroll
-    for (int z = 0; z < 4; ++z) {
+    for (int z = 0; z < kCellsZ; ++z) {
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
-            if ((box_j > 0 && in_j + y < 1) || (box_j + 8 < ny && in_j + y >= 7) ||
-                (box_k > 0 && in_k + z < 1) || (box_k + 16 < nz && in_k + z >= 15)) {
-                u_sends = with_bit(u_sends, z * 4 + y);
+        for (int y = 0; y < kCellsY; ++y) {
+            if ((box_j > 0 && in_j + y < 1) || (box_j + kTileY < ny && in_j + y >= kTileY - 1) ||
+                (box_k > 0 && in_k + z < 1) || (box_k + kTileZ < nz && in_k + z >= kTileZ - 1)) {
+                u_sends = with_bit(u_sends, z * kCellsY + y);
             }
         }
     }
-    const int u_unit = block * 4096 + (in_k * 8 + in_j) * 32 + in_i / 4;
+    const int u_message = block * kMessages + (in_k * kTileY + in_j) * kThreadsX + in_i / 4;
     // The same for its columns, on either side.
     int u_side_sends = 0;
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-        if ((box_i > 0 && in_i + x < 1) || (in_i + x < 1 && box_i + 128 < nx && in_i + x >= 127)) {
+    for (int x = 0; x < kCellsX; ++x) {
+        if ((box_i > 0 && in_i + x < 1) || (in_i + x < 1 && box_i + kTileX < nx && in_i + x >= kTileX - 1)) {
             u_side_sends = with_bit(u_side_sends, x);
         }
     }
-    const int u_low_unit = block * 64 + (in_k * 2 + in_i) * 2 + in_j / 4;
+    const int u_low_message = block * kSideMessages + (in_k * 2 + in_i) * kThreadsY + in_j / 4;
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-        if (box_i + 128 < nx && in_i + x >= 127) u_side_sends = with_bit(u_side_sends, x + 4);
+    for (int x = 0; x < kCellsX; ++x) {
+        if (box_i + kTileX < nx && in_i + x >= kTileX - 1) u_side_sends = with_bit(u_side_sends, x + 4);
     }
-    const int u_high_unit = block * 64 + (in_k * 2 + in_i - 126) * 2 + in_j / 4;
+    const int u_high_message = block * kSideMessages + (in_k * 2 + in_i - kTileX + 2) * kThreadsY + in_j / 4;
     __syncthreads();
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int u_at_now = step % 2 * 24480;
-        const int u_at_next = (step + 1) % 2 * 24480;
-        const int tag = steps_sent + step + 1;
-        long long* u_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_unit * 2);
-        long long* u_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_unit + blocks * 4096 * 2);
-        long long* u_low_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_low_unit * 2 + blocks * 4096 * 3);
-        long long* u_low_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_low_unit + blocks * 64 * 2 + blocks * 4096 * 3);
-        long long* u_high_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_high_unit * 2 + blocks * 4096 * 3);
-        long long* u_high_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_high_unit + blocks * 64 * 2 + blocks * 4096 * 3);
+        const int u_at_now = step % 2 * kSlot;
+        const int u_at_next = (step + 1) % 2 * kSlot;
+        const int epoch = steps_sent + step + 1;
+        long long* u_packets = u_words + epoch % 2 * u_half;
+        long long* u_message_to = u_packets + u_message * 2;
+        long long* u_message_to2 = u_packets + u_message + blocks * kMessages * 2;
+        long long* u_low_message_to = u_packets + u_low_message * 2 + blocks * kMessages * 3;
+        long long* u_low_message_to2 = u_packets + u_low_message + blocks * kSideMessages * 2 +
+            blocks * kMessages * 3;
+        long long* u_high_message_to = u_packets + u_high_message * 2 + blocks * kMessages * 3;
+        long long* u_high_message_to2 = u_packets + u_high_message + blocks * kSideMessages * 2 +
+            blocks * kMessages * 3;
         float u_next_cells[4][4][4];
 
         // The next u.
 #pragma unroll
         for (int y = 0; y < 4; ++y) {
-            load4(&u_cells[0][y + 1][1], u_box + u_at_now + u_place + (y - 10) * 136);
+            load4(&u_cells[0][y + 1][1], u_box + u_at_now + u_place - kPlane + y * kRow);
         }
 #pragma unroll
         for (int z = 0; z < 2; ++z) {
-            load4(&u_cells[z + 1][0][1], u_box + u_at_now + u_place + (z * 10 - 1) * 136);
-            load4(&u_cells[z + 1][5][1], u_box + u_at_now + u_place + (z * 10 + 4) * 136);
+            load4(&u_cells[z + 1][0][1], u_box + u_at_now + u_place + z * kPlane - kRow);
+            load4(&u_cells[z + 1][5][1], u_box + u_at_now + u_place + z * kPlane + 4 * kRow);
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
                 u_cells[z + 1][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 1][y + 1][4], 1);
                 u_cells[z + 1][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 1][y + 1][1], 1);
-                if (is_first) u_cells[z + 1][y + 1][0] = u_box[u_at_now + u_place + (z * 10 + y) * 136 - 1];
-                if (is_last) u_cells[z + 1][y + 1][5] = u_box[u_at_now + u_place + (z * 10 + y) * 136 + 4];
+                if (is_first) {
+                    u_cells[z + 1][y + 1][0] = u_box[u_at_now + u_place + z * kPlane + y * kRow - 1];
+                }
+                if (is_last) u_cells[z + 1][y + 1][5] = u_box[u_at_now + u_place + z * kPlane + y * kRow + 4];
             }
         }
 #pragma unroll
-        for (int z = 0; z < 4; ++z) {
-            if (z < 2) {
-                load4(&u_cells[z + 3][0][1], u_box + u_at_now + u_place + ((z + 2) * 10 - 1) * 136);
-                load4(&u_cells[z + 3][5][1], u_box + u_at_now + u_place + ((z + 2) * 10 + 4) * 136);
+        for (int z = 0; z < kCellsZ; ++z) {
+            if (z < kCellsZ - 2) {
+                load4(&u_cells[z + 3][0][1], u_box + u_at_now + u_place + (z + 2) * kPlane - kRow);
+                load4(&u_cells[z + 3][5][1], u_box + u_at_now + u_place + (z + 2) * kPlane + 4 * kRow);
 #pragma unroll
                 for (int y = 0; y < 4; ++y) {
                     u_cells[z + 3][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 3][y + 1][4], 1);
                     u_cells[z + 3][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 3][y + 1][1], 1);
                     if (is_first) {
-                        u_cells[z + 3][y + 1][0] = u_box[u_at_now + u_place + ((z + 2) * 10 + y) * 136 - 1];
+                        u_cells[z + 3][y + 1][0] =
+                            u_box[u_at_now + u_place + (z + 2) * kPlane + y * kRow - 1];
                     }
                     if (is_last) {
-                        u_cells[z + 3][y + 1][5] = u_box[u_at_now + u_place + ((z + 2) * 10 + y) * 136 + 4];
+                        u_cells[z + 3][y + 1][5] =
+                            u_box[u_at_now + u_place + (z + 2) * kPlane + y * kRow + 4];
                     }
                 }
             }
-            if (z < 3 && z >= 2) {
+            if (z < kCellsZ - 1 && z >= kCellsZ - 2) {
 #pragma unroll
                 for (int y = 0; y < 4; ++y) {
-                    load4(&u_cells[z + 3][y + 1][1], u_box + u_at_now + u_place + ((z + 2) * 10 + y) * 136);
+                    load4(&u_cells[z + 3][y + 1][1],
+                          u_box + u_at_now + u_place + (z + 2) * kPlane + y * kRow);
                 }
             }
 #pragma unroll
-            for (int y = 0; y < 4; ++y) {
+            for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-                for (int x = 0; x < 4; ++x) {
+                for (int x = 0; x < kCellsX; ++x) {
                     u_next_cells[z][y][x] = fmaf(lambda_dt,
                                                  fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
                                                       u_cells[z + 1][y + 1][x] +
@@ -485,21 +444,23 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                       u_cells[z + 2][y + 1][x + 1]),
                                                  u_cells[z + 1][y + 1][x + 1]);
                 }
-                if (y < 1 || y >= 3 || z < 1 || z >= 3) {
-                    share4(u_box + u_at_next + u_place + (z * 10 + y) * 136, u_next_cells[z][y]);
+                if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1) {
+                    share4(u_box + u_at_next + u_place + z * kPlane + y * kRow, u_next_cells[z][y]);
                 }
-                send3_f32(u_unit_to + (z * 8 + y) * 32 * 2, u_next_cells[z][y][0], u_next_cells[z][y][1],
-                          u_next_cells[z][y][2], tag, has_bit(u_sends, z * 4 + y));
-                send_f32(u_unit_to2 + (z * 8 + y) * 32, u_next_cells[z][y][3], tag,
-                         has_bit(u_sends, z * 4 + y));
+                send3_f32(u_message_to + (z * kTileY + y) * kThreadsX * 2, u_next_cells[z][y][0],
+                          u_next_cells[z][y][1], u_next_cells[z][y][2], epoch,
+                          has_bit(u_sends, z * kCellsY + y));
+                send_f32(u_message_to2 + (z * kTileY + y) * kThreadsX, u_next_cells[z][y][3], epoch,
+                         has_bit(u_sends, z * kCellsY + y));
             }
             if (u_side_sends != 0) {
-                send3_f32(u_low_unit_to + z * 2 * 2 * 2, u_next_cells[z][0][0], u_next_cells[z][1][0],
-                          u_next_cells[z][2][0], tag, has_bit(u_side_sends, 0));
-                send_f32(u_low_unit_to2 + z * 2 * 2, u_next_cells[z][3][0], tag, has_bit(u_side_sends, 0));
-                send3_f32(u_high_unit_to + (z * 2 + 3) * 2 * 2, u_next_cells[z][0][3], u_next_cells[z][1][3],
-                          u_next_cells[z][2][3], tag, has_bit(u_side_sends, 7));
-                send_f32(u_high_unit_to2 + (z * 2 + 3) * 2, u_next_cells[z][3][3], tag,
+                send3_f32(u_low_message_to + z * 2 * kThreadsY * 2, u_next_cells[z][0][0],
+                          u_next_cells[z][1][0], u_next_cells[z][2][0], epoch, has_bit(u_side_sends, 0));
+                send_f32(u_low_message_to2 + z * 2 * kThreadsY, u_next_cells[z][3][0], epoch,
+                         has_bit(u_side_sends, 0));
+                send3_f32(u_high_message_to + (z * 2 + 3) * kThreadsY * 2, u_next_cells[z][0][3],
+                          u_next_cells[z][1][3], u_next_cells[z][2][3], epoch, has_bit(u_side_sends, 7));
+                send_f32(u_high_message_to2 + (z * 2 + 3) * kThreadsY, u_next_cells[z][3][3], epoch,
                          has_bit(u_side_sends, 7));
             }
         }
@@ -508,52 +469,52 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int pass = 0; pass < 2; ++pass) {
             u_looks[pass] = u_source[pass] * 2;
-            u_looks[pass + 7] = u_source[pass] + blocks * 4096 * 2;
+            u_looks[pass + 7] = u_source[pass] + blocks * kMessages * 2;
         }
 #pragma unroll
         for (int pass = 0; pass < 4; ++pass) {
             u_looks[pass + 2] = u_source[pass + 2] * 2;
-            u_looks[pass + 9] = u_source[pass + 2] + blocks * 4096 * 2;
+            u_looks[pass + 9] = u_source[pass + 2] + blocks * kMessages * 2;
         }
-        u_looks[6] = u_source[6] * 2 + blocks * 4096 * 3;
-        u_looks[13] = u_source[6] + blocks * 64 * 2 + blocks * 4096 * 3;
+        u_looks[6] = u_source[6] * 2 + blocks * kMessages * 3;
+        u_looks[13] = u_source[6] + blocks * kSideMessages * 2 + blocks * kMessages * 3;
         long long u_seen[21];
-        poll_packets(u_seen, u_looks, 7, 7, u_words + static_cast<long long>(tag % 2) * u_half, tag);
+        poll_packets(u_seen, u_looks, 7, 7, u_packets, epoch);
 #pragma unroll
         for (int pass = 0; pass < 2; ++pass) {
             if (u_source[pass] >= 0) {
-                float came[4];
-                came[0] = low_f32(u_seen[pass * 2]);
-                came[1] = high_f32(u_seen[pass * 2]);
-                came[2] = low_f32(u_seen[pass * 2 + 1]);
-                came[3] = low_f32(u_seen[pass + 14]);
-                share4(u_box + u_at_next + u_around[pass], came);
+                float values[4];
+                values[0] = low_f32(u_seen[pass * 2]);
+                values[1] = high_f32(u_seen[pass * 2]);
+                values[2] = low_f32(u_seen[pass * 2 + 1]);
+                values[3] = low_f32(u_seen[pass + 14]);
+                share4(u_box + u_at_next + u_around[pass], values);
             }
         }
 #pragma unroll
         for (int pass = 0; pass < 4; ++pass) {
             if (u_source[pass + 2] >= 0) {
-                float came[4];
-                came[0] = low_f32(u_seen[(pass + 2) * 2]);
-                came[1] = high_f32(u_seen[(pass + 2) * 2]);
-                came[2] = low_f32(u_seen[(pass + 2) * 2 + 1]);
-                came[3] = low_f32(u_seen[pass + 16]);
-                share4(u_box + u_at_next + u_around[pass + 2], came);
+                float values[4];
+                values[0] = low_f32(u_seen[(pass + 2) * 2]);
+                values[1] = high_f32(u_seen[(pass + 2) * 2]);
+                values[2] = low_f32(u_seen[(pass + 2) * 2 + 1]);
+                values[3] = low_f32(u_seen[pass + 16]);
+                share4(u_box + u_at_next + u_around[pass + 2], values);
             }
         }
         if (u_source[6] >= 0) {
             u_box[u_at_next + u_around[6]] = low_f32(u_seen[12]);
-            u_box[u_at_next + u_around[6] + 136] = high_f32(u_seen[12]);
-            u_box[u_at_next + u_around[6] + 272] = low_f32(u_seen[13]);
-            u_box[u_at_next + u_around[6] + 408] = low_f32(u_seen[20]);
+            u_box[u_at_next + u_around[6] + kRow] = high_f32(u_seen[12]);
+            u_box[u_at_next + u_around[6] + 2 * kRow] = low_f32(u_seen[13]);
+            u_box[u_at_next + u_around[6] + 3 * kRow] = low_f32(u_seen[20]);
         }
         __syncthreads();
 #pragma unroll
-        for (int z = 0; z < 4; ++z) {
+        for (int z = 0; z < kCellsZ; ++z) {
 #pragma unroll
-            for (int y = 0; y < 4; ++y) {
+            for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-                for (int x = 0; x < 4; ++x) {
+                for (int x = 0; x < kCellsX; ++x) {
                     u_cells[z + 1][y + 1][x + 1] = u_next_cells[z][y][x];
                 }
             }
@@ -561,11 +522,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     }
 
 #pragma unroll
-    for (int z = 0; z < 4; ++z) {
+    for (int z = 0; z < kCellsZ; ++z) {
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 4; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 u_next[first + z * static_cast<int>(slice) + y * pitch + x] = u_cells[z + 1][y + 1][x + 1];
             }
         }

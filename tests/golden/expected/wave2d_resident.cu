@@ -151,11 +151,14 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     double height_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        u_next[at] = fmaf(c_squared_dt_dt,
-                          fmaf(-0.083333336f, u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
-                               fmaf(-5.0f, u[at],
-                                    1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]))),
-                          fmaf(2.0f, u[at], -u_prev[at]));
+        const float u_new = fmaf(c_squared_dt_dt,
+                                 fmaf(-0.083333336f,
+                                      u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
+                                      fmaf(-5.0f, u[at],
+                                           1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] +
+                                                         u[at + pitch]))),
+                                 fmaf(2.0f, u[at], -u_prev[at]));
+        u_next[at] = u_new;
         height_of_thread = keep_max(height_of_thread, static_cast<double>(fabsf(u[at])));
 
         // Cells of u_next near a face are shown by halo cells, too.
@@ -180,147 +183,155 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                     float* __restrict__ u_next_2, int nx, int ny, long long u_half, int pitch, int steps_sent,
                     int steps, float c_squared_dt_dt, long long* u_words) {
     extern __shared__ double shared_memory[];
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+    constexpr int kThreads = 128;
+    constexpr int kCellsX = 4;
+    constexpr int kCellsY = 2;
+    constexpr int kTileX = 128;
+    constexpr int kTileY = 8;
+    constexpr int kNoPacket = -1073741824;  // negative whatever offset is added
+    constexpr int kRow = 136;               // of cells in shared memory, with those around
+    constexpr int kSlot = 1632;             // cells of one level in shared memory
+    constexpr int kMessages = 256;          // rows of threads that a block may send
+    constexpr int kSideMessages = 16;       // columns of threads
+
     // The block's box of the grid, and the thread's first cell in it.
-    const int thread = threadIdx.y * 32 + threadIdx.x;
-    const int box_i = blockIdx.x * 128;
-    const int size_i = min(nx - box_i, 128);
-    const int in_i = threadIdx.x * 4;
-    const int box_j = blockIdx.y * 8;
-    const int size_j = min(ny - box_j, 8);
-    const int in_j = threadIdx.y * 2;
+    const int thread = threadIdx.y * kThreadsX + threadIdx.x;
+    const int box_i = blockIdx.x * kTileX;
+    const int size_i = min(nx - box_i, kTileX);
+    const int in_i = threadIdx.x * kCellsX;
+    const int box_j = blockIdx.y * kTileY;
+    const int size_j = min(ny - box_j, kTileY);
+    const int in_j = threadIdx.y * kCellsY;
     // The grid may end between the thread's rows.
     const bool is_cut = in_j + 2 > size_j;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31 || in_i + 4 == size_i;
 
-    auto& u_box = *reinterpret_cast<float(*)[3264]>(shared_memory);
-    // What no cell of the grid is in holds zeros.
+    auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
+    // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 3264; index += 128) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads) {
         u_box[index] = 0.0f;
     }
     __syncthreads();
-    const int blocks_j = (ny + 7) / 8;
-    const int blocks_i = (nx + 127) / 128;
+    const int blocks_j = (ny + kTileY - 1) / kTileY;
+    const int blocks_i = (nx + kTileX - 1) / kTileX;
     const int blocks = blocks_j * blocks_i;
     const int block = blockIdx.y * blocks_i + blockIdx.x;
 
     const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
-    const int u_place = (in_j + 2) * 136 + in_i + 4;
+    const int u_place = (in_j + 2) * kRow + in_i + 4;
 
     // The thread's own cells, and those around them that it reads.
     float u_cells[6][8] = {};
     float u_before_cells[2][4] = {};
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-        for (int x = 0; x < 4; ++x) {
+        for (int x = 0; x < kCellsX; ++x) {
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_cells[y + 2][x + 2] = u[first + y * pitch + x];
-                u_box[u_place + y * 136 + x] = u_cells[y + 2][x + 2];
+                u_box[u_place + y * kRow + x] = u_cells[y + 2][x + 2];
                 u_before_cells[y][x] = u_prev[first + y * pitch + x];
             }
         }
     }
 
-    // Around the box of u: places in it, and the cells of the grid that they show.
-    // What shows none has a negative source.
+    // Around the box of u: what each thread fills in, from the grid and then from packets of other blocks.
     int u_around[2];
     int u_source[2];
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-        const int i = box_i + thread % 32 * 4 + x;
-        const int j = box_j + (thread / 32 < 2 ? thread / 32 - 2 : size_j + thread / 32 - 2);
-        const bool is_there = thread / 32 < 4 && thread % 32 * 4 + x < size_i;
-        const int place = (j - box_j + 2) * 136 + i - box_i + 4;
-        const bool shows = is_there;
-        const int source = static_cast<int>(static_cast<long long>(j >= ny ? ny - 1 : j < 0 ? 0 : j) * pitch +
-                                            (i >= nx ? nx - 1 : i < 0 ? 0 : i));
+    for (int x = 0; x < kCellsX; ++x) {
+        const int i = box_i + thread % kThreadsX * 4 + x;
+        const int layer = thread / kThreadsX;
+        const int j = box_j + (layer < 2 ? layer - 2 : size_j + layer - 2);
+        const bool is_there = thread % kThreadsX * 4 + x < size_i;
+        const int place = (j - box_j + 2) * kRow + i - box_i + 4;
+        const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
+        const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
+        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
         if (x == 0) {
             u_around[0] = place;
-            const int unit = ((j >= ny ? ny - 1 : j < 0 ? 0 : j) / 8 * blocks_i +
-                              (i >= nx ? nx - 1 : i < 0 ? 0 : i) / 128) * 256 +
-                (j >= ny ? ny - 1 : j < 0 ? 0 : j) % 8 * 32 + (i >= nx ? nx - 1 : i < 0 ? 0 : i) % 128 / 4;
-            u_source[0] = shows ? unit : -1073741824;
+            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
+                source_j % kTileY * kThreadsX + source_i % kTileX / 4;
+            u_source[0] = is_there ? message : kNoPacket;
         }
-        if (shows) u_box[place] = u[source];
+        if (is_there) u_box[place] = u[source];
     }
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-        const int i = box_i + (thread % 4 < 2 ? thread % 4 - 2 : size_i + thread % 4 - 2);
+    for (int x = 0; x < kCellsY; ++x) {
+        const int layer = thread % 4;
+        const int i = box_i + (layer < 2 ? layer - 2 : size_i + layer - 2);
         const int j = box_j + thread / 4 * 2 + x;
-        const bool is_there = thread / 4 < 4 && thread / 4 * 2 + x < size_j;
-        const int place = (j - box_j + 2) * 136 + i - box_i + 4;
-        const bool shows = is_there;
-        const int source = static_cast<int>(static_cast<long long>(j >= ny ? ny - 1 : j < 0 ? 0 : j) * pitch +
-                                            (i >= nx ? nx - 1 : i < 0 ? 0 : i));
+        const bool is_there = thread / 4 < kThreadsY && thread / 4 * 2 + x < size_j;
+        const int place = (j - box_j + 2) * kRow + i - box_i + 4;
+        const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
+        const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
+        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
         if (x == 0) {
             u_around[1] = place;
-            const int unit = ((j >= ny ? ny - 1 : j < 0 ? 0 : j) / 8 * blocks_i +
-                              (i >= nx ? nx - 1 : i < 0 ? 0 : i) / 128) * 16 +
-                ((i >= nx ? nx - 1 : i < 0 ? 0 : i) % 128 < 2 ? (i >= nx ? nx - 1 : i < 0 ? 0 : i) % 128 :
-                 (i >= nx ? nx - 1 : i < 0 ? 0 : i) % 128 -
-                 min(nx - ((i >= nx ? nx - 1 : i < 0 ? 0 : i) - (i >= nx ? nx - 1 : i < 0 ? 0 : i) % 128),
-                     128) + 4) * 4 + (j >= ny ? ny - 1 : j < 0 ? 0 : j) % 8 / 2;
-            u_source[1] = shows ? unit * 2 + blocks * 256 * 3 : -1073741824;
+            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
+                (source_i % kTileX < 2 ? source_i % kTileX :
+                 source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 4) * kThreadsY +
+                source_j % kTileY / 2;
+            u_source[1] = is_there ? message * 2 + blocks * kMessages * 3 : kNoPacket;
         }
-        if (shows) u_box[place] = u[source];
+        if (is_there) u_box[place] = u[source];
     }
 
     // A bit for each of the thread's rows that other blocks read.
     int u_sends = 0;
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < kCellsY; ++y) {
         if (in_i < size_i && in_j + y < size_j && (in_j + y < 2 || in_j + y >= size_j - 2)) {
             u_sends = with_bit(u_sends, y);
         }
     }
-    const int u_unit = block * 256 + in_j * 32 + in_i / 4;
+    const int u_message = block * kMessages + in_j * kThreadsX + in_i / 4;
     // The same for its columns, on either side.
     int u_side_sends = 0;
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
+    for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < size_i && in_i + x < 2) u_side_sends = with_bit(u_side_sends, x);
     }
-    const int u_low_unit = block * 16 + in_i * 4 + in_j / 2;
+    const int u_low_message = block * kSideMessages + in_i * kThreadsY + in_j / 2;
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
+    for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < size_i && in_i + x >= size_i - 2) u_side_sends = with_bit(u_side_sends, x + 4);
     }
-    const int u_high_unit = block * 16 + (in_i - size_i + 4) * 4 + in_j / 2;
+    const int u_high_message = block * kSideMessages + (in_i - size_i + 4) * kThreadsY + in_j / 2;
     __syncthreads();
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int u_at_now = step % 2 * 1632;
-        const int u_at_next = (step + 1) % 2 * 1632;
-        const int tag = steps_sent + step + 1;
-        long long* u_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_unit * 2);
-        long long* u_unit_to2 = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_unit + blocks * 256 * 2);
-        long long* u_low_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_low_unit * 2 + blocks * 256 * 3);
-        long long* u_high_unit_to = u_words + static_cast<long long>(tag % 2) * u_half +
-            static_cast<long long>(u_high_unit * 2 + blocks * 256 * 3);
+        const int u_at_now = step % 2 * kSlot;
+        const int u_at_next = (step + 1) % 2 * kSlot;
+        const int epoch = steps_sent + step + 1;
+        long long* u_packets = u_words + epoch % 2 * u_half;
+        long long* u_message_to = u_packets + u_message * 2;
+        long long* u_message_to2 = u_packets + u_message + blocks * kMessages * 2;
+        long long* u_low_message_to = u_packets + u_low_message * 2 + blocks * kMessages * 3;
+        long long* u_high_message_to = u_packets + u_high_message * 2 + blocks * kMessages * 3;
         float u_next_cells[2][4];
 
         // The next u.
         if (is_cut) {
 #pragma unroll
-            for (int y = 0; y < 2; ++y) {
+            for (int y = 0; y < kCellsY; ++y) {
                 if (in_j + y >= size_j) {
-                    load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * 136);
+                    load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
                 }
             }
         }
 #pragma unroll
         for (int y = -2; y < 0; ++y) {
-            load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * 136);
+            load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
         }
 #pragma unroll
         for (int y = 2; y < 4; ++y) {
-            load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * 136);
+            load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
         }
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
@@ -329,18 +340,18 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             u_cells[y + 2][6] = __shfl_down_sync(0xffffffff, u_cells[y + 2][2], 1);
             u_cells[y + 2][7] = __shfl_down_sync(0xffffffff, u_cells[y + 2][3], 1);
             if (is_first) {
-                u_cells[y + 2][1] = u_box[u_at_now + u_place + y * 136 - 1];
-                u_cells[y + 2][0] = u_box[u_at_now + u_place + y * 136 - 2];
+                u_cells[y + 2][1] = u_box[u_at_now + u_place + y * kRow - 1];
+                u_cells[y + 2][0] = u_box[u_at_now + u_place + y * kRow - 2];
             }
             if (is_last) {
-                u_cells[y + 2][6] = u_box[u_at_now + u_place + y * 136 + 4];
-                u_cells[y + 2][7] = u_box[u_at_now + u_place + y * 136 + 5];
+                u_cells[y + 2][6] = u_box[u_at_now + u_place + y * kRow + 4];
+                u_cells[y + 2][7] = u_box[u_at_now + u_place + y * kRow + 5];
             }
         }
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 4; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 u_next_cells[y][x] = fmaf(c_squared_dt_dt,
                                           fmaf(-0.083333336f,
                                                u_cells[y + 2][x] + u_cells[y + 2][x + 4] + u_cells[y][x + 2] +
@@ -353,45 +364,46 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                           fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
             }
             if (in_i < size_i && in_j + y < size_j) {
-                share4(u_box + u_at_next + u_place + y * 136, u_next_cells[y]);
+                share4(u_box + u_at_next + u_place + y * kRow, u_next_cells[y]);
             }
-            send3_f32(u_unit_to + y * 32 * 2, u_next_cells[y][0], u_next_cells[y][1], u_next_cells[y][2], tag,
-                      has_bit(u_sends, y));
-            send_f32(u_unit_to2 + y * 32, u_next_cells[y][3], tag, has_bit(u_sends, y));
+            send3_f32(u_message_to + y * kThreadsX * 2, u_next_cells[y][0], u_next_cells[y][1],
+                      u_next_cells[y][2], epoch, has_bit(u_sends, y));
+            send_f32(u_message_to2 + y * kThreadsX, u_next_cells[y][3], epoch, has_bit(u_sends, y));
         }
         if (u_side_sends != 0) {
-            send2_f32(u_low_unit_to, u_next_cells[0][0], u_next_cells[1][0], tag, has_bit(u_side_sends, 0));
-            send2_f32(u_low_unit_to + 8, u_next_cells[0][1], u_next_cells[1][1], tag,
+            send2_f32(u_low_message_to, u_next_cells[0][0], u_next_cells[1][0], epoch,
+                      has_bit(u_side_sends, 0));
+            send2_f32(u_low_message_to + kThreadsY * 2, u_next_cells[0][1], u_next_cells[1][1], epoch,
                       has_bit(u_side_sends, 1));
-            send2_f32(u_high_unit_to + 16, u_next_cells[0][2], u_next_cells[1][2], tag,
+            send2_f32(u_high_message_to + 2 * kThreadsY * 2, u_next_cells[0][2], u_next_cells[1][2], epoch,
                       has_bit(u_side_sends, 6));
-            send2_f32(u_high_unit_to + 24, u_next_cells[0][3], u_next_cells[1][3], tag,
+            send2_f32(u_high_message_to + 3 * kThreadsY * 2, u_next_cells[0][3], u_next_cells[1][3], epoch,
                       has_bit(u_side_sends, 7));
         }
 
         int u_looks[3];
         u_looks[0] = u_source[0] * 2;
-        u_looks[2] = u_source[0] + blocks * 256 * 2;
+        u_looks[2] = u_source[0] + blocks * kMessages * 2;
         u_looks[1] = u_source[1];
         long long u_seen[5];
-        poll_packets(u_seen, u_looks, 2, 1, u_words + static_cast<long long>(tag % 2) * u_half, tag);
+        poll_packets(u_seen, u_looks, 2, 1, u_packets, epoch);
         if (u_source[0] >= 0) {
-            float came[4];
-            came[0] = low_f32(u_seen[0]);
-            came[1] = high_f32(u_seen[0]);
-            came[2] = low_f32(u_seen[1]);
-            came[3] = low_f32(u_seen[4]);
-            share4(u_box + u_at_next + u_around[0], came);
+            float values[4];
+            values[0] = low_f32(u_seen[0]);
+            values[1] = high_f32(u_seen[0]);
+            values[2] = low_f32(u_seen[1]);
+            values[3] = low_f32(u_seen[4]);
+            share4(u_box + u_at_next + u_around[0], values);
         }
         if (u_source[1] >= 0) {
             u_box[u_at_next + u_around[1]] = low_f32(u_seen[2]);
-            u_box[u_at_next + u_around[1] + 136] = high_f32(u_seen[2]);
+            u_box[u_at_next + u_around[1] + kRow] = high_f32(u_seen[2]);
         }
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < 4; ++x) {
+            for (int x = 0; x < kCellsX; ++x) {
                 u_before_cells[y][x] = u_cells[y + 2][x + 2];
                 u_cells[y + 2][x + 2] = u_next_cells[y][x];
             }
@@ -399,9 +411,9 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     }
 
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-        for (int x = 0; x < 4; ++x) {
+        for (int x = 0; x < kCellsX; ++x) {
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_next[first + y * pitch + x] = u_cells[y + 2][x + 2];
                 u_next_2[first + y * pitch + x] = u_before_cells[y][x];

@@ -1,0 +1,62 @@
+// The constants of a resident kernel, which its text names: the shape of blocks, of boxes in shared memory and of what
+// blocks send.
+#include <set>
+
+#include "compiler/kernel/walk.h"
+#include "compiler/lower/resident/block.h"
+
+namespace halo::lower {
+
+// `name`, or one with the field's name where another box has a constant of this name and of another value.
+ResidentBlock::Expr ResidentBlock::constant(const std::string& name, std::int64_t value, const ResidentBox* box,
+                                            const std::string& comment) {
+    if (value == 1) return 1;
+    std::string given = name;
+    for (const kernel::NamedConstant& known : result_.kernel.function.constants) {
+        if (known.name != name) continue;
+        if (known.value == value) return variable(name);
+        given = context_.local(name + "_" + word(box->field));
+    }
+    result_.kernel.function.constants.push_back({given, value, comment});
+    return variable(given);
+}
+
+void ResidentBlock::declare_constants() {
+    static constexpr const char* kThreadNames[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
+    static constexpr const char* kCellNames[] = {"kCellsX", "kCellsY", "kCellsZ"};
+    static constexpr const char* kTileNames[] = {"kTileX", "kTileY", "kTileZ"};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank()); ++axis)
+        constants_.threads_along[axis] = constant(kThreadNames[axis], schedule_.threads[axis]);
+    constants_.threads = constant("kThreads", schedule_.all_threads());
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank()); ++axis)
+        constants_.cells[axis] = constant(kCellNames[axis], schedule_.cells[axis]);
+    for (int axis = 0; axis < rank(); ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        constants_.tile[index] = constant(kTileNames[axis], schedule_.tile(axis));
+    }
+    constants_.no_packet =
+        constant("kNoPacket", -(1 << 30), nullptr, "negative whatever offset is added");
+}
+
+void ResidentBlock::declare_box_constants(const ResidentBox& box) {
+    Kept& kept = kept_[box.field];
+    const std::int64_t row = box.padded[0], plane = row * box.padded[1];
+    kept.row = constant("kRow", row, &box, "of cells in shared memory, with those around");
+    kept.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
+    kept.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
+    if (!box.is_exchanged) return;
+    kept.units = constant("kMessages", units_of(box, false).in_block, &box, "rows of threads that a block may send");
+    kept.side_units_in_block =
+        constant("kSideMessages", units_of(box, true).in_block, &box, "columns of threads");
+}
+
+void ResidentBlock::remove_unused_constants() {
+    std::set<std::string> used;
+    kernel::for_each_expr(body(), [&](const Expr& expr) {
+        if (const auto* name = std::get_if<kernel::Variable>(&expr->kind)) used.insert(name->name);
+    });
+    std::erase_if(result_.kernel.function.constants,
+                  [&](const kernel::NamedConstant& constant) { return used.count(constant.name) == 0; });
+}
+
+}  // namespace halo::lower
