@@ -196,8 +196,7 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const E
             append(pass, {kernel::Scope{std::move(notes)}});
         }
     }
-    load_shown(box, shows, pass);
-    set_fixed(box, cell, there, pass);
+    set_first_values(box, cell, there, shows, pass);
 }
 
 // Where the words are that hold a unit, whose first cell is at `source` in the grid.
@@ -242,31 +241,15 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool ha
             kernel::select(cell[0] % 2 == 0, variable("place"), Expr(-1) - variable("place"))});
 }
 
-void ResidentBlock::load_shown(const ResidentBox& box, const Expr& shows, Block& pass) {
-    Block loads;
-    for (int back = 0; back <= box.back && box.role != ir::Role::intermediate; ++back) {
-        loads.push_back(kernel::Assign{element(box, first_slot(box, -back), variable("place")),
-                                       context_.element({box.field, -back}, variable("source"))});
-    }
-    if (!loads.empty()) append(pass, if_so(shows, std::move(loads)));
-}
-
-void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, const Expr& there, Block& pass) {
-    // Where several axes are past a fixed face the first decides; neighbours of one value share a test.
-    struct Fixed {
-        Expr value, beyond;
-    };
+// Past which fixed faces a cell is, and what it then holds. Where several axes are past one the first
+// decides; neighbours of one value share a test.
+std::vector<ResidentBlock::Fixed> ResidentBlock::fixed_faces(const ResidentBox& box, const Place& cell) {
     std::vector<Fixed> faces;
-    bool are_all = true;  // whatever shows no cell of the grid is past one of them
     for (int axis = 0; axis < rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
             const ir::Face& its = face(box, axis, side);
             const Expr beyond = is_past(box, axis, side, cell[static_cast<std::size_t>(axis)]);
-            if (!beyond) continue;
-            if (its.kind != ir::BoundaryKind::fixed) {
-                are_all = false;
-                continue;
-            }
+            if (!beyond || its.kind != ir::BoundaryKind::fixed) continue;
             const Expr value = context_.scalar(its.value, type_of(box.field));
             if (!faces.empty() && kernel::same(faces.back().value, value)) {
                 faces.back().beyond = faces.back().beyond || beyond;
@@ -275,15 +258,42 @@ void ResidentBlock::set_fixed(const ResidentBox& box, const Place& cell, const E
             }
         }
     }
+    return faces;
+}
+
+// All cells past faces, as far as any are, hold one fixed value.
+bool ResidentBlock::is_one_value(const ResidentBox& box, const std::vector<Fixed>& faces) const {
+    bool has_free = false;
+    for (int axis = 0; axis < rank(); ++axis)
+        for (int side = 0; side < 2; ++side)
+            has_free = has_free || (box.reach[static_cast<std::size_t>(axis)] > 0 &&
+                                    face(box, axis, side).kind == ir::BoundaryKind::free);
+    return faces.size() == 1 && !has_free;
+}
+
+// The values before the first step, in all slots: those of the grid, and fixed ones, which stay.
+void ResidentBlock::set_first_values(const ResidentBox& box, const Place& cell, const Expr& there,
+                                     const Expr& shows, Block& pass) {
+    const auto in_slot = [&](int slot) {
+        return element(box, further(0, slot, kept_.at(box.field).slot), variable("place"));
+    };
+    const std::vector<Fixed> faces = fixed_faces(box, cell);
+    const bool is_one = is_one_value(box, faces);
+    const int levels = box.role == ir::Role::intermediate ? 0 : box.back + 1;
+    Block loads;
+    for (int slot = 0; slot < levels; ++slot) {
+        Expr value = context_.element({box.field, slot - box.back}, variable("source"));
+        if (is_one) value = kernel::select(shows, value, faces[0].value);
+        loads.push_back(kernel::Assign{in_slot(slot), value});
+    }
+    if (!loads.empty()) append(pass, if_so(is_one ? there : shows, std::move(loads)));
     Expr decided = there;
     for (const Fixed& fixed : faces) {
         Block sets;
-        for (int slot = 0; slot < box.slots; ++slot)
-            sets.push_back(kernel::Assign{
-                element(box, further(0, slot, kept_.at(box.field).slot), variable("place")), fixed.value});
-        const bool is_rest = are_all && faces.size() == 1;
-        const Expr beyond = is_rest ? kernel::logical_not(truth("shows")) : fixed.beyond;
-        pass.push_back(kernel::If{decided && beyond, std::move(sets), {}});
+        for (int slot = is_one ? levels : 0; slot < box.slots; ++slot)
+            sets.push_back(kernel::Assign{in_slot(slot), fixed.value});
+        const Expr beyond = is_one ? kernel::logical_not(shows) : fixed.beyond;
+        if (!sets.empty()) append(pass, if_so(decided && beyond, std::move(sets)));
         decided = decided && kernel::logical_not(fixed.beyond);
     }
 }
@@ -306,8 +316,28 @@ void ResidentBlock::receive(const ResidentBox& box, Block& step) {
         kernel::Helper::poll_packets,
         {kernel::address_of(seen, 0, Type::i64), kernel::address_of(looks, 0, Type::i32), list.pairs,
          list.singles, kernel::address_of(kept.packets, 0, Type::i64), variable("epoch")}});
-    for (const Slab& slab : list.all)
-        if (slab.is_exchanged) append(step, loop_over("pass", slab.passes, take(box, slab, list)));
+    for (const Slab& slab : received_alike(list))
+        append(step, loop_over("pass", slab.passes, take(box, slab, list)));
+}
+
+// Slabs that are exchanged; those whose passes are received alike, and follow each other, as one.
+std::vector<ResidentBlock::Slab> ResidentBlock::received_alike(const Slabs& list) {
+    std::vector<Slab> runs;
+    for (const Slab& slab : list.all) {
+        if (!slab.is_exchanged) continue;
+        const auto follows = [&](const Slab& before) {
+            if (slab.axis == 0 || before.axis == 0 || slab.is_beside != before.is_beside) return false;
+            for (std::size_t piece = 0; piece < slab.looks.size(); ++piece)
+                if (slab.looks[piece] != before.looks[piece] + before.passes) return false;
+            return true;
+        };
+        if (!runs.empty() && follows(runs.back())) {
+            runs.back().passes += slab.passes;
+        } else {
+            runs.push_back(slab);
+        }
+    }
+    return runs;
 }
 
 std::string ResidentBlock::declare_looks(const ResidentBox& box, const Slabs& list, Block& step) {
@@ -315,8 +345,7 @@ std::string ResidentBlock::declare_looks(const ResidentBox& box, const Slabs& li
     if (!list.has_pieces) return kept.source;
     const std::string looks = context_.local(word(box.field) + "_looks");
     step.push_back(kernel::DeclareArray{Type::i32, looks, {list.pairs + list.singles}});
-    for (const Slab& slab : list.all) {
-        if (!slab.is_exchanged) continue;
+    for (const Slab& slab : received_alike(list)) {
         const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
         const Units units = units_of(box, slab.axis == 0);
         const Expr unit = kernel::element(kept.source, {pass + slab.first}, Type::i32);

@@ -163,7 +163,7 @@ protected:
         return box.role == ir::Role::state ? context_.program()[box.field].history : 0;
     }
 
-    std::string slot_name(const ResidentBox& box, int time) {
+    std::string slot_name(const ResidentBox& box, int time) const {
         return context_.local(word(box.field) + "_at" + time_word(time));
     }
     static std::string time_word(int time) {
@@ -172,7 +172,7 @@ protected:
                            : "_before" + (time < -1 ? std::to_string(-time) : "");
     }
 
-    Expr slot(const ResidentBox& box, int time) {
+    Expr slot(const ResidentBox& box, int time) const {
         return box.slots > 1 ? variable(slot_name(box, time)) : Expr(0);
     }
 
@@ -205,10 +205,12 @@ protected:
     void declare_windows_of_step(Block& step);
     // A level's cell, counted from the thread's first.
     Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
-    // What a stage reads of a level and the thread does not have, from shared memory: before its first plane,
-    // and during each.
+    // What a stage reads of a level and the thread does not have, from shared memory: before its loop over
+    // planes, and `ahead` planes before each is read there. The loop begins so many iterations early as the
+    // uses say.
     void gather(const schedule::Pipeline::Use& use, Block& step);
-    void gather_next(const schedule::Pipeline::Use& use, Block& plane);
+    void gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane);
+    int planes_ahead(const schedule::Pipeline::Use& use) const;
     static Read read_of(const schedule::Pipeline::Use& use);
     // A thread's own rows that lie past the grid's end show others.
     void gather_past_end(const ResidentBox& box, const Level& level, Block& step);
@@ -260,6 +262,7 @@ protected:
         bool has_pieces = false;  // units of several: a thread keeps a unit's number, else where its word is
     };
     Slabs slabs(const ResidentBox& box) const;
+    static std::vector<Slab> received_alike(const Slabs& list);
     // Where this step's words are looked for.
     std::string declare_looks(const ResidentBox& box, const Slabs& list, Block& step);
     // Which of them are the thread's to fill, and what they hold before the first step.
@@ -295,13 +298,15 @@ private:
         int left = 0, right = 0;  // cells beside the thread's that are read
     };
     std::vector<Rows> rows_of(const Read& read, int planes) const;
-    void gather_plane(const Read& read, int planes, const Expr& z, Block& step);
+    void gather_plane(const Read& read, int planes, const Expr& z, Block& step) const;
     void load_rows(const ResidentBox& box, const Level& level, const Expr& z, const std::array<int, 2>& y,
-                   Block& step);
-    void load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y, Block& loads);
-    void load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows, Block& step);
+                   Block& step) const;
+    void load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y,
+                  Block& loads) const;
+    void load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
+                    Block& step) const;
     void load_past_end(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
-                       const std::array<int, 2>& x, Block& loads);
+                       const std::array<int, 2>& x, Block& loads) const;
 
     Expr constant(const std::string& name, std::int64_t value, const ResidentBox* box = nullptr,
                   const std::string& comment = "");
@@ -323,8 +328,13 @@ private:
     // there: whether the thread has one to fill; empty where it always has.
     void show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
                    bool has_pieces, Block& pass);
-    void load_shown(const ResidentBox& box, const Expr& shows, Block& pass);
-    void set_fixed(const ResidentBox& box, const Place& cell, const Expr& there, Block& pass);
+    struct Fixed {  // faces with one value
+        Expr value, beyond;
+    };
+    std::vector<Fixed> fixed_faces(const ResidentBox& box, const Place& cell);
+    bool is_one_value(const ResidentBox& box, const std::vector<Fixed>& faces) const;
+    void set_first_values(const ResidentBox& box, const Place& cell, const Expr& there, const Expr& shows,
+                          Block& pass);
     Expr is_past(const ResidentBox& box, int axis, int side, const Expr& cell);
     Expr shown(const ResidentBox& box, int axis, Expr cell);
 };

@@ -1,5 +1,5 @@
-// The constants of a resident kernel, which its text names: the shape of blocks, of boxes in shared memory and of what
-// blocks send.
+// The constants of a resident kernel, which its text names: the shape of blocks, of boxes in shared memory
+// and of what blocks send.
 #include <set>
 
 #include "compiler/kernel/walk.h"
@@ -8,8 +8,8 @@
 namespace halo::lower {
 
 // `name`, or one with the field's name where another box has a constant of this name and of another value.
-ResidentBlock::Expr ResidentBlock::constant(const std::string& name, std::int64_t value, const ResidentBox* box,
-                                            const std::string& comment) {
+ResidentBlock::Expr ResidentBlock::constant(const std::string& name, std::int64_t value,
+                                            const ResidentBox* box, const std::string& comment) {
     if (value == 1) return 1;
     std::string given = name;
     for (const kernel::NamedConstant& known : result_.kernel.function.constants) {
@@ -34,8 +34,7 @@ void ResidentBlock::declare_constants() {
         const auto index = static_cast<std::size_t>(axis);
         constants_.tile[index] = constant(kTileNames[axis], schedule_.tile(axis));
     }
-    constants_.no_packet =
-        constant("kNoPacket", -(1 << 30), nullptr, "negative whatever offset is added");
+    constants_.no_packet = constant("kNoPacket", -(1 << 30), nullptr, "negative whatever offset is added");
 }
 
 void ResidentBlock::declare_box_constants(const ResidentBox& box) {
@@ -45,7 +44,8 @@ void ResidentBlock::declare_box_constants(const ResidentBox& box) {
     kept.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
     kept.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
     if (!box.is_exchanged) return;
-    kept.units = constant("kMessages", units_of(box, false).in_block, &box, "rows of threads that a block may send");
+    kept.units =
+        constant("kMessages", units_of(box, false).in_block, &box, "rows of threads that a block may send");
     kept.side_units_in_block =
         constant("kSideMessages", units_of(box, true).in_block, &box, "columns of threads");
 }

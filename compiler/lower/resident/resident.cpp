@@ -111,10 +111,33 @@ private:
     // ---- the start
     // ---------------------------------------------------------------------------------------------------
 
+    // Rows of states in memory are whole vectors of threads. (Stores after the steps stay scalar: vectors
+    // there cost the loop over steps instructions.)
+    bool has_whole_vectors(const ResidentBox& box) const {
+        return box.role == ir::Role::state && is_whole(0) && cells(0) > 1 &&
+               context_.program()[box.field].type ==
+                   (type_of(box.field) == Type::f64 ? ir::Scalar::f64 : ir::Scalar::f32);
+    }
+    void load_own_row(const ResidentBox& box, int back, Block& loads) {
+        const Expr own = near({box.field, -back}, loop(2), loop(1), 0);
+        loads.push_back(kernel::LoadVector{
+            own, context_.address({box.field, -back}, grid_place({0, loop(1), loop(2)})), cells(0)});
+        if (box.slots == 0 || back > box.back) return;
+        const Expr place = place_near(box, {0, loop(1), loop(2)});
+        loads.push_back(
+            kernel::StoreVector{address(box, first_slot(box, -back), place), own, cells(0), true});
+    }
+
     // Levels that come from memory: t, and before it t-1 ….
     void load_own(const ResidentBox& box) {
         if (box.role == ir::Role::intermediate) return;
         Block loads;
+        if (has_whole_vectors(box)) {
+            for (int back = 0; back <= history(box); ++back)
+                load_own_row(box, back, loads);
+            append(body(), over_cells(2, over_cells(1, if_so(is_row_in_grid(), std::move(loads)))));
+            return;
+        }
         const Expr place = box.slots > 0 ? place_near(box, {loop(0), loop(1), loop(2)}) : Expr();
         for (int back = 0; back <= history(box); ++back) {
             Expr value = context_.element({box.field, -back}, grid_place());
@@ -164,6 +187,20 @@ private:
         return sources;
     }
 
+    // The loop over the thread's planes, which gathers what they read as it goes.
+    Block over_planes(const std::vector<schedule::Pipeline::Use>& uses, Block plane) {
+        int early = 0;
+        for (const schedule::Pipeline::Use& use : uses)
+            early = std::max(early, planes_ahead(use));
+        if (early == 0) return over_cells(2, std::move(plane));
+        Block iteration;
+        for (const schedule::Pipeline::Use& use : uses)
+            gather_ahead(use, early, iteration);
+        iteration.push_back(kernel::If{loop(2) >= 0, std::move(plane), {}});
+        return {kernel::For{kLoops[2], -early, constants_.cells[2], 1, kernel::Unroll::full,
+                            std::move(iteration)}};
+    }
+
     // A value that a cell's last statement alone stores needs no name.
     static Block without_twin(Block cell) {
         if (cell.size() < 2) return cell;
@@ -206,12 +243,10 @@ private:
             keep_row(shape_.box(write.level.field), row);
         if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
         Block plane;
-        for (const schedule::Pipeline::Use& use : pipeline_.stages[index].uses)
-            gather_next(use, plane);
         append(plane, over_cells(1, std::move(row)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
-        append(step, over_cells(2, std::move(plane)));
+        append(step, over_planes(pipeline_.stages[index].uses, std::move(plane)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) receive(shape_.box(write.level.field), step);
         if (is_shared) step.push_back(kernel::Barrier{});

@@ -117,7 +117,7 @@ ResidentBlock::Expr ResidentBlock::near(const Level& level, const Expr& z, const
 
 // Rows of whole vectors, the thread's own or others'.
 void ResidentBlock::load_rows(const ResidentBox& box, const Level& level, const Expr& z,
-                              const std::array<int, 2>& y, Block& step) {
+                              const std::array<int, 2>& y, Block& step) const {
     if (y[0] >= y[1]) return;
     Block loads;
     load_row(box, level, z, in_loop("y", y), loads);
@@ -125,7 +125,7 @@ void ResidentBlock::load_rows(const ResidentBox& box, const Level& level, const 
 }
 
 void ResidentBlock::load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y,
-                             Block& loads) {
+                             Block& loads) const {
     const Expr place = place_near(box, {0, y, z});
     const Expr to = near(level, z, y, 0);
     if (cells(0) == 1) {
@@ -137,7 +137,7 @@ void ResidentBlock::load_row(const ResidentBox& box, const Level& level, const E
 
 // Cells beside the thread's, in rows that are there.
 void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
-                               Block& step) {
+                               Block& step) const {
     const Sides& beside = windows_.at(level).beside;
     const Expr at_y = in_loop("y", rows.y);
     const Expr at = slot(box, level.time);
@@ -187,7 +187,7 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
 // Of the cells x of rows that are there: those past the end of a grid that ends within a row's last thread.
 // They lie behind what that thread has of the row.
 void ResidentBlock::load_past_end(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
-                                  const std::array<int, 2>& x, Block& loads) {
+                                  const std::array<int, 2>& x, Block& loads) const {
     if (rest() == 0 || rows.right == 0) return;
     const Expr at_y = in_loop("y", rows.y);
     // The last thread reads so many past its cells of the grid; those before it past their own.
@@ -232,7 +232,7 @@ std::vector<ResidentBlock::Rows> ResidentBlock::rows_of(const Read& read, int pl
 }
 
 // A plane of what a stage reads and the thread does not have.
-void ResidentBlock::gather_plane(const Read& read, int planes, const Expr& z, Block& step) {
+void ResidentBlock::gather_plane(const Read& read, int planes, const Expr& z, Block& step) const {
     const ResidentBox& box = shape_.box(read.level.field);
     const bool has_own = box.role != ir::Role::input && planes == 0;
     const std::vector<Rows> all = rows_of(read, planes);
@@ -270,7 +270,7 @@ void ResidentBlock::gather_past_end(const ResidentBox& box, const Level& level, 
     step.push_back(kernel::If{truth("is_cut"), over_cells(2, std::move(again)), {}});
 }
 
-// All planes that the thread's first one reads; the others follow one by one.
+// The planes below the thread's own; without a loop over planes all others, too.
 void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
     const ResidentBox& box = shape_.box(use.field);
     const Read read = read_of(use);
@@ -281,26 +281,38 @@ void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
         gather_plane(read, planes, in_loop("z", z), loads);
         append(step, loop_between("z", z, std::move(loads)));
     };
-    const int end = read.high[2] + 1;
     gather_planes(-1, {read.low[2], 0});
-    gather_planes(0, {0, std::min(end, cells(2))});
-    gather_planes(1, {cells(2), end});
+    if (cells(2) > 1) return;
+    gather_planes(0, {0, 1});
+    gather_planes(1, {1, read.high[2] + 1});
 }
 
-// While a plane is computed, the one that the next plane reads besides comes.
-void ResidentBlock::gather_next(const schedule::Pipeline::Use& use, Block& plane) {
+// How many planes before its own one the loop over planes gathers what a use reads highest; 0 where it
+// gathers nothing.
+int ResidentBlock::planes_ahead(const schedule::Pipeline::Use& use) const {
+    if (cells(2) == 1) return 0;
     const Read read = read_of(use);
-    const int ahead = read.high[2] + 1;
+    Block own, above;
+    gather_plane(read, 0, 0, own);
+    gather_plane(read, 1, 0, above);
+    return own.empty() && above.empty() ? 0 : read.high[2] + 1;
+}
+
+// While a plane is computed, the one that the next plane reads besides comes. The loop over planes begins
+// `early` iterations before the first one that computes, to gather what that one reads.
+void ResidentBlock::gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane) {
+    const int ahead = planes_ahead(use);
+    if (ahead == 0) return;
+    const Read read = read_of(use);
+    const Expr k_cells = constants_.cells[2];
     Block own, above;
     gather_plane(read, 0, loop(2) + ahead, own);
     gather_plane(read, 1, loop(2) + ahead, above);
-    if (ahead < cells(2) && !own.empty())
-        plane.push_back(kernel::If{loop(2) < constants_.cells[2] - ahead, std::move(own), {}});
-    if (cells(2) > 1 && !above.empty())
-        plane.push_back(kernel::If{loop(2) < constants_.cells[2] - 1 &&
-                                       loop(2) >= (ahead < cells(2) ? constants_.cells[2] - ahead : Expr(0)),
-                                   std::move(above),
-                                   {}});
+    const Expr is_late = ahead < early ? loop(2) >= -ahead : Expr();
+    if (!own.empty()) plane.push_back(kernel::If{is_late && loop(2) < k_cells - ahead, std::move(own), {}});
+    if (!above.empty())
+        plane.push_back(
+            kernel::If{loop(2) >= k_cells - ahead && loop(2) < k_cells - 1, std::move(above), {}});
 }
 
 void ResidentBlock::rotate(Block& step) {

@@ -249,11 +249,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     float c_cells[4][4] = {};
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
-#pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
-            c_cells[y + 1][x + 1] = c[first + y * pitch + x];
-            c_box[c_place + y * kRow + x] = c_cells[y + 1][x + 1];
-        }
+        load2(&c_cells[y + 1][1], c + first + y * pitch);
+        share2(c_box + c_place + y * kRow, &c_cells[y + 1][1]);
     }
 
     // Around the box of c: what each thread fills in, from the grid and then from packets of other blocks.

@@ -251,11 +251,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int z = 0; z < kCellsZ; ++z) {
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
-#pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
-                u_cells[z + 1][y + 1][x + 1] = u[first + z * static_cast<int>(slice) + y * pitch + x];
-                u_box[u_place + z * kPlane + y * kRow + x] = u_cells[z + 1][y + 1][x + 1];
-            }
+            load4(&u_cells[z + 1][y + 1][1], u + first + z * static_cast<int>(slice) + y * pitch);
+            share4(u_box + u_place + z * kPlane + y * kRow, &u_cells[z + 1][y + 1][1]);
         }
     }
 
@@ -281,11 +278,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / 4;
                 u_source[pass] = shows ? message : kNoPacket;
             }
-            if (shows) u_box[place] = u[source];
-            if (!shows) {
-                u_box[place] = 10.0f;
-                u_box[kSlot + place] = 10.0f;
-            }
+            u_box[place] = shows ? u[source] : 10.0f;
+            if (!shows) u_box[kSlot + place] = 10.0f;
         }
     }
 #pragma unroll
@@ -307,11 +301,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / 4;
                 u_source[pass + 2] = shows ? message : kNoPacket;
             }
-            if (shows) u_box[place] = u[source];
-            if (!shows) {
-                u_box[place] = 10.0f;
-                u_box[kSlot + place] = 10.0f;
-            }
+            u_box[place] = shows ? u[source] : 10.0f;
+            if (!shows) u_box[kSlot + place] = 10.0f;
         }
     }
 #pragma unroll
@@ -333,11 +324,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                   i % kTileX - min(nx - (i - i % kTileX), kTileX) + 2)) * kThreadsY + j % kTileY / 4;
             u_source[6] = shows ? message : kNoPacket;
         }
-        if (shows) u_box[place] = u[source];
-        if (is_there && !shows) {
-            u_box[place] = 10.0f;
-            u_box[kSlot + place] = 10.0f;
-        }
+        if (is_there) u_box[place] = shows ? u[source] : 10.0f;
+        if (is_there && !shows) u_box[kSlot + place] = 10.0f;
     }
 
     // A bit for each of the thread's rows that other blocks read.
@@ -391,21 +379,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             load4(&u_cells[0][y + 1][1], u_box + u_at_now + u_place - kPlane + y * kRow);
         }
 #pragma unroll
-        for (int z = 0; z < 2; ++z) {
-            load4(&u_cells[z + 1][0][1], u_box + u_at_now + u_place + z * kPlane - kRow);
-            load4(&u_cells[z + 1][5][1], u_box + u_at_now + u_place + z * kPlane + 4 * kRow);
-#pragma unroll
-            for (int y = 0; y < 4; ++y) {
-                u_cells[z + 1][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 1][y + 1][4], 1);
-                u_cells[z + 1][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 1][y + 1][1], 1);
-                if (is_first) {
-                    u_cells[z + 1][y + 1][0] = u_box[u_at_now + u_place + z * kPlane + y * kRow - 1];
-                }
-                if (is_last) u_cells[z + 1][y + 1][5] = u_box[u_at_now + u_place + z * kPlane + y * kRow + 4];
-            }
-        }
-#pragma unroll
-        for (int z = 0; z < kCellsZ; ++z) {
+        for (int z = -2; z < kCellsZ; ++z) {
             if (z < kCellsZ - 2) {
                 load4(&u_cells[z + 3][0][1], u_box + u_at_now + u_place + (z + 2) * kPlane - kRow);
                 load4(&u_cells[z + 3][5][1], u_box + u_at_now + u_place + (z + 2) * kPlane + 4 * kRow);
@@ -423,65 +397,62 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     }
                 }
             }
-            if (z < kCellsZ - 1 && z >= kCellsZ - 2) {
+            if (z >= kCellsZ - 2 && z < kCellsZ - 1) {
 #pragma unroll
                 for (int y = 0; y < 4; ++y) {
                     load4(&u_cells[z + 3][y + 1][1],
                           u_box + u_at_now + u_place + (z + 2) * kPlane + y * kRow);
                 }
             }
+            if (z >= 0) {
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
+                for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
-                    u_next_cells[z][y][x] = fmaf(lambda_dt,
-                                                 fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
-                                                      u_cells[z + 1][y + 1][x] +
-                                                      u_cells[z + 1][y + 1][x + 2] +
-                                                      u_cells[z + 1][y][x + 1] +
-                                                      u_cells[z + 1][y + 2][x + 1] +
-                                                      u_cells[z][y + 1][x + 1] +
-                                                      u_cells[z + 2][y + 1][x + 1]),
-                                                 u_cells[z + 1][y + 1][x + 1]);
+                    for (int x = 0; x < kCellsX; ++x) {
+                        u_next_cells[z][y][x] = fmaf(lambda_dt,
+                                                     fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                                          u_cells[z + 1][y + 1][x] +
+                                                          u_cells[z + 1][y + 1][x + 2] +
+                                                          u_cells[z + 1][y][x + 1] +
+                                                          u_cells[z + 1][y + 2][x + 1] +
+                                                          u_cells[z][y + 1][x + 1] +
+                                                          u_cells[z + 2][y + 1][x + 1]),
+                                                     u_cells[z + 1][y + 1][x + 1]);
+                    }
+                    if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1) {
+                        share4(u_box + u_at_next + u_place + z * kPlane + y * kRow, u_next_cells[z][y]);
+                    }
+                    send3_f32(u_message_to + (z * kTileY + y) * kThreadsX * 2, u_next_cells[z][y][0],
+                              u_next_cells[z][y][1], u_next_cells[z][y][2], epoch,
+                              has_bit(u_sends, z * kCellsY + y));
+                    send_f32(u_message_to2 + (z * kTileY + y) * kThreadsX, u_next_cells[z][y][3], epoch,
+                             has_bit(u_sends, z * kCellsY + y));
                 }
-                if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1) {
-                    share4(u_box + u_at_next + u_place + z * kPlane + y * kRow, u_next_cells[z][y]);
+                if (u_side_sends != 0) {
+                    send3_f32(u_low_message_to + z * 2 * kThreadsY * 2, u_next_cells[z][0][0],
+                              u_next_cells[z][1][0], u_next_cells[z][2][0], epoch, has_bit(u_side_sends, 0));
+                    send_f32(u_low_message_to2 + z * 2 * kThreadsY, u_next_cells[z][3][0], epoch,
+                             has_bit(u_side_sends, 0));
+                    send3_f32(u_high_message_to + (z * 2 + 3) * kThreadsY * 2, u_next_cells[z][0][3],
+                              u_next_cells[z][1][3], u_next_cells[z][2][3], epoch, has_bit(u_side_sends, 7));
+                    send_f32(u_high_message_to2 + (z * 2 + 3) * kThreadsY, u_next_cells[z][3][3], epoch,
+                             has_bit(u_side_sends, 7));
                 }
-                send3_f32(u_message_to + (z * kTileY + y) * kThreadsX * 2, u_next_cells[z][y][0],
-                          u_next_cells[z][y][1], u_next_cells[z][y][2], epoch,
-                          has_bit(u_sends, z * kCellsY + y));
-                send_f32(u_message_to2 + (z * kTileY + y) * kThreadsX, u_next_cells[z][y][3], epoch,
-                         has_bit(u_sends, z * kCellsY + y));
-            }
-            if (u_side_sends != 0) {
-                send3_f32(u_low_message_to + z * 2 * kThreadsY * 2, u_next_cells[z][0][0],
-                          u_next_cells[z][1][0], u_next_cells[z][2][0], epoch, has_bit(u_side_sends, 0));
-                send_f32(u_low_message_to2 + z * 2 * kThreadsY, u_next_cells[z][3][0], epoch,
-                         has_bit(u_side_sends, 0));
-                send3_f32(u_high_message_to + (z * 2 + 3) * kThreadsY * 2, u_next_cells[z][0][3],
-                          u_next_cells[z][1][3], u_next_cells[z][2][3], epoch, has_bit(u_side_sends, 7));
-                send_f32(u_high_message_to2 + (z * 2 + 3) * kThreadsY, u_next_cells[z][3][3], epoch,
-                         has_bit(u_side_sends, 7));
             }
         }
 
         int u_looks[14];
 #pragma unroll
-        for (int pass = 0; pass < 2; ++pass) {
+        for (int pass = 0; pass < 6; ++pass) {
             u_looks[pass] = u_source[pass] * 2;
             u_looks[pass + 7] = u_source[pass] + blocks * kMessages * 2;
-        }
-#pragma unroll
-        for (int pass = 0; pass < 4; ++pass) {
-            u_looks[pass + 2] = u_source[pass + 2] * 2;
-            u_looks[pass + 9] = u_source[pass + 2] + blocks * kMessages * 2;
         }
         u_looks[6] = u_source[6] * 2 + blocks * kMessages * 3;
         u_looks[13] = u_source[6] + blocks * kSideMessages * 2 + blocks * kMessages * 3;
         long long u_seen[21];
         poll_packets(u_seen, u_looks, 7, 7, u_packets, epoch);
 #pragma unroll
-        for (int pass = 0; pass < 2; ++pass) {
+        for (int pass = 0; pass < 6; ++pass) {
             if (u_source[pass] >= 0) {
                 float values[4];
                 values[0] = low_f32(u_seen[pass * 2]);
@@ -489,17 +460,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 values[2] = low_f32(u_seen[pass * 2 + 1]);
                 values[3] = low_f32(u_seen[pass + 14]);
                 share4(u_box + u_at_next + u_around[pass], values);
-            }
-        }
-#pragma unroll
-        for (int pass = 0; pass < 4; ++pass) {
-            if (u_source[pass + 2] >= 0) {
-                float values[4];
-                values[0] = low_f32(u_seen[(pass + 2) * 2]);
-                values[1] = high_f32(u_seen[(pass + 2) * 2]);
-                values[2] = low_f32(u_seen[(pass + 2) * 2 + 1]);
-                values[3] = low_f32(u_seen[pass + 16]);
-                share4(u_box + u_at_next + u_around[pass + 2], values);
             }
         }
         if (u_source[6] >= 0) {
