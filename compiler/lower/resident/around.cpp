@@ -100,15 +100,16 @@ ResidentBlock::Expr ResidentBlock::extent_in(const Slab& slab, int axis) const {
 ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces) {
     Block unit;
     if (slab.passes > 1) declare(unit, "index", variable("thread") + variable("pass") * constants_.threads);
+    const bool has_values = sets_values(box);
+    const bool has_loop = slab.unit > 1 && has_values;  // over a unit's cells
     Expr there;
-    if (slab.count % schedule_.all_threads() != 0)
-        there = unit_in(slab, rank() - 1) < extent_in(slab, rank() - 1);
     Place place{0, 0, 0}, cell;
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
         const int reach = box.reach[index];
         Expr local = unit_in(slab, axis);
-        if (axis == slab.along && slab.unit > 1) local = local * slab.unit + variable("x");
+        if (axis == slab.along && slab.unit > 1)
+            local = local * cells_of_unit(axis, slab.unit) + (has_loop ? variable("x") : Expr(0));
         const bool is_past = axis == slab.axis || (axis == 0 && slab.is_beside);
         if (is_past) {
             if (axis == slab.axis) {
@@ -128,17 +129,19 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         if (axis == 0 && is_past && rest() > 0)
             place[0] = place[0] + kernel::select(cell[0] < origin(0), 0, row_size() - size(0));
     }
+    if (slab.count % schedule_.all_threads() != 0) {
+        const bool is_layer = slab.axis == rank() - 1;
+        const Expr last = is_layer ? variable("layer") : unit_in(slab, rank() - 1);
+        there = last < extent_in(slab, rank() - 1) && there;
+    }
     if (there) {
         declare(unit, "is_there", there, Type::boolean);
         there = truth("is_there");
     }
     declare(unit, "place", place_from(box, 0, place));
     show_cell(box, cell, there, slab, has_pieces, unit);
-    if (slab.unit == 1) return slab.passes > 1 ? unit : Block{kernel::Scope{std::move(unit)}};
-    const int along = slab.along;
-    return loop_over(
-        "x", slab.unit == cells(along) ? constants_.cells[static_cast<std::size_t>(along)] : Expr(slab.unit),
-        std::move(unit));
+    if (!has_loop) return slab.passes > 1 ? unit : Block{kernel::Scope{std::move(unit)}};
+    return loop_over("x", cells_of_unit(slab.along, slab.unit), std::move(unit));
 }
 
 // Past a face whose cells show none of the grid.
@@ -160,6 +163,10 @@ ResidentBlock::Expr ResidentBlock::shown(const ResidentBox& box, int axis, Expr 
     if (kind(0) == ir::BoundaryKind::mirror) cell = kernel::select(index < 0, Expr(0) - index, cell);
     if (kind(1) == ir::BoundaryKind::mirror) cell = kernel::select(index >= n, (n + n) - (index + 2), cell);
     return cell;
+}
+
+bool ResidentBlock::sets_values(const ResidentBox& box) {
+    return has_levels_at_start(box) || !fixed_faces(box, {0, 0, 0}).empty();
 }
 
 // A cell around the box: where it comes from, and its first values.
@@ -185,15 +192,16 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const E
         declare(pass, "shows", shows && kernel::logical_not(past), Type::boolean);
         shows = truth("shows");
     }
-    declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
+    if (has_levels_at_start(box))
+        declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
     if (slab.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
         Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
         note_words(box, slab, has_pieces, source, shows, notes);
-        if (slab.unit > 1) {
+        if (slab.unit > 1 && sets_values(box)) {
             pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
         } else {
-            append(pass, {kernel::Scope{std::move(notes)}});
+            append(pass, std::move(notes));
         }
     }
     set_first_values(box, cell, there, shows, pass);
@@ -216,11 +224,12 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool ha
     if (slab.axis == 0) {
         const int deep = depth(box, 0);
         const Expr first = source[0] - cell[0];
-        const Expr width = kernel::min(context_.extent(0) - first, tile(0));
+        const Expr width = is_whole(0) ? tile(0) : kernel::min(context_.extent(0) - first, tile(0));
         const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
-        unit = unit + (cell[2] * (2 * deep) + column) * messages_of(1, units) + cell[1] / units.cells;
+        unit = unit + (cell[2] * (2 * deep) + column) * messages_of(1, units) +
+               cell[1] / cells_of_unit(1, units.cells);
     } else {
-        unit = unit + row_message(units, cell[2], cell[1]) + cell[0] / units.cells;
+        unit = unit + row_message(units, cell[2], cell[1]) + cell[0] / cells_of_unit(0, units.cells);
     }
     declare(notes, "message", unit);
     const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
@@ -279,7 +288,7 @@ void ResidentBlock::set_first_values(const ResidentBox& box, const Place& cell, 
     };
     const std::vector<Fixed> faces = fixed_faces(box, cell);
     const bool is_one = is_one_value(box, faces);
-    const int levels = box.role == ir::Role::intermediate ? 0 : box.back + 1;
+    const int levels = has_levels_at_start(box) ? box.back + 1 : 0;
     Block loads;
     for (int slot = 0; slot < levels; ++slot) {
         Expr value = context_.element({box.field, slot - box.back}, variable("source"));

@@ -206,8 +206,7 @@ protected:
     // A level's cell, counted from the thread's first.
     Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
     // What a stage reads of a level and the thread does not have, from shared memory: before its loop over
-    // planes, and `ahead` planes before each is read there. The loop begins so many iterations early as the
-    // uses say.
+    // planes, and some planes ahead within it. That loop begins so many iterations early as it gathers ahead.
     void gather(const schedule::Pipeline::Use& use, Block& step);
     void gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane);
     int planes_ahead(const schedule::Pipeline::Use& use) const;
@@ -311,6 +310,7 @@ private:
     Expr constant(const std::string& name, std::int64_t value, const ResidentBox* box = nullptr,
                   const std::string& comment = "");
     Expr messages_of(int axis, const Units& units) const;
+    Expr cells_of_unit(int axis, int count) const;
     Expr row_message(const Units& rows, const Expr& z, const Expr& y) const;
     Expr row_in_thread() const;
     Expr all_units(const ResidentBox& box, const Units& units) const;
@@ -331,6 +331,8 @@ private:
     struct Fixed {  // faces with one value
         Expr value, beyond;
     };
+    static bool has_levels_at_start(const ResidentBox& box) { return box.role != ir::Role::intermediate; }
+    bool sets_values(const ResidentBox& box);
     std::vector<Fixed> fixed_faces(const ResidentBox& box, const Place& cell);
     bool is_one_value(const ResidentBox& box, const std::vector<Fixed>& faces) const;
     void set_first_values(const ResidentBox& box, const Place& cell, const Expr& there, const Expr& shows,

@@ -69,6 +69,11 @@ ResidentBlock::Expr ResidentBlock::messages_of(int axis, const Units& units) con
     return tile(axis) / units.cells;
 }
 
+// The cells of a unit along an axis.
+ResidentBlock::Expr ResidentBlock::cells_of_unit(int axis, int count) const {
+    return count == cells(axis) ? constants_.cells[static_cast<std::size_t>(axis)] : Expr(count);
+}
+
 // The first unit of a row of the box: its number in the block.
 ResidentBlock::Expr ResidentBlock::row_message(const Units& rows, const Expr& z, const Expr& y) const {
     return (z * tile(1) + y) * messages_of(0, rows);
@@ -146,7 +151,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         append(body(), over_cells(2, over_cells(1, std::move(row))));
         declare(body(), kept.unit,
                 variable("block") * kept.units + row_message(rows, inner(2, rank()), inner(1)) +
-                    inner(0) / rows.cells);
+                    inner(0) / cells_of_unit(0, rows.cells));
     }
     if (sides.in_block > 0) {
         kept.side_sends = context_.local(word(box.field) + "_side_sends");
@@ -166,7 +171,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
             declare(body(), kept.side_units[side],
                     variable("block") * kept.side_units_in_block +
                         (inner(2, rank()) * (2 * depth(box, 0)) + column) * messages_of(1, sides) +
-                        inner(1) / sides.cells);
+                        inner(1) / cells_of_unit(1, sides.cells));
         }
     }
 }

@@ -308,8 +308,8 @@ void ResidentBlock::gather_ahead(const schedule::Pipeline::Use& use, int early, 
     Block own, above;
     gather_plane(read, 0, loop(2) + ahead, own);
     gather_plane(read, 1, loop(2) + ahead, above);
-    const Expr is_late = ahead < early ? loop(2) >= -ahead : Expr();
-    if (!own.empty()) plane.push_back(kernel::If{is_late && loop(2) < k_cells - ahead, std::move(own), {}});
+    const Expr is_begun = ahead < early ? loop(2) >= -ahead : Expr();
+    if (!own.empty()) plane.push_back(kernel::If{is_begun && loop(2) < k_cells - ahead, std::move(own), {}});
     if (!above.empty())
         plane.push_back(
             kernel::If{loop(2) >= k_cells - ahead && loop(2) < k_cells - 1, std::move(above), {}});

@@ -258,10 +258,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     int c_source[2];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const int i = box_i + thread % kThreadsX * 2 + x;
+        const int i = box_i + thread % kThreadsX * kCellsX + x;
         const int layer = thread / kThreadsX;
         const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
-        const bool is_there = thread / kThreadsX < 2;
+        const bool is_there = layer < 2;
         const int place = (j - box_j + 1) * kRow + i - box_i + 2;
         const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
         const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
@@ -269,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (x == 0) {
             c_around[0] = place;
             const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
-                source_j % kTileY * kThreadsX + source_i % kTileX / 2;
+                source_j % kTileY * kThreadsX + source_i % kTileX / kCellsX;
             c_source[0] = is_there ? message * 2 : kNoPacket;
         }
         if (is_there) c_box[place] = c[source];
@@ -278,7 +278,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int x = 0; x < kCellsY; ++x) {
         const int layer = thread % 2;
         const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
-        const int j = box_j + thread / 2 * 2 + x;
+        const int j = box_j + thread / 2 * kCellsY + x;
         const bool is_there = thread / 2 < kThreadsY;
         const int place = (j - box_j + 1) * kRow + i - box_i + 2;
         const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
@@ -287,9 +287,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (x == 0) {
             c_around[1] = place;
             const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
-                (source_i % kTileX < 1 ? source_i % kTileX :
-                 source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 2) * kThreadsY +
-                source_j % kTileY / 2;
+                (source_i % kTileX < 1 ? source_i % kTileX : source_i % kTileX - kTileX + 2) * kThreadsY +
+                source_j % kTileY / kCellsY;
             c_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
         }
         if (is_there) c_box[place] = c[source];
@@ -301,58 +300,49 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int y = 0; y < kCellsY; ++y) {
         if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends = with_bit(c_sends, y);
     }
-    const int c_message = block * kMessages + in_j * kThreadsX + in_i / 2;
+    const int c_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
     // The same for its columns, on either side.
     int c_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < 1) c_side_sends = with_bit(c_side_sends, x);
     }
-    const int c_low_message = block * kSideMessages + in_i * kThreadsY + in_j / 2;
+    const int c_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x >= kTileX - 1) c_side_sends = with_bit(c_side_sends, x + 2);
     }
-    const int c_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / 2;
+    const int c_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / kCellsY;
 
     // Around the box of mu: what each thread fills in, from the grid and then from packets of other blocks.
     int mu_around[2];
     int mu_source[2];
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        const int i = box_i + thread % kThreadsX * 2 + x;
+    {
+        const int i = box_i + thread % kThreadsX * kCellsX;
         const int layer = thread / kThreadsX;
         const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
-        const bool is_there = thread / kThreadsX < 2;
+        const bool is_there = layer < 2;
         const int place = (j - box_j + 1) * kRow + i - box_i + 2;
         const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
         const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
-        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
-        if (x == 0) {
-            mu_around[0] = place;
-            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
-                source_j % kTileY * kThreadsX + source_i % kTileX / 2;
-            mu_source[0] = is_there ? message * 2 : kNoPacket;
-        }
+        mu_around[0] = place;
+        const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
+            source_j % kTileY * kThreadsX + source_i % kTileX / kCellsX;
+        mu_source[0] = is_there ? message * 2 : kNoPacket;
     }
-#pragma unroll
-    for (int x = 0; x < kCellsY; ++x) {
+    {
         const int layer = thread % 2;
         const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
-        const int j = box_j + thread / 2 * 2 + x;
+        const int j = box_j + thread / 2 * kCellsY;
         const bool is_there = thread / 2 < kThreadsY;
         const int place = (j - box_j + 1) * kRow + i - box_i + 2;
         const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
         const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
-        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
-        if (x == 0) {
-            mu_around[1] = place;
-            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
-                (source_i % kTileX < 1 ? source_i % kTileX :
-                 source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 2) * kThreadsY +
-                source_j % kTileY / 2;
-            mu_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
-        }
+        mu_around[1] = place;
+        const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
+            (source_i % kTileX < 1 ? source_i % kTileX : source_i % kTileX - kTileX + 2) * kThreadsY +
+            source_j % kTileY / kCellsY;
+        mu_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
     }
 
     // A bit for each of the thread's rows that other blocks read.
@@ -361,19 +351,19 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int y = 0; y < kCellsY; ++y) {
         if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends = with_bit(mu_sends, y);
     }
-    const int mu_message = block * kMessages + in_j * kThreadsX + in_i / 2;
+    const int mu_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
     // The same for its columns, on either side.
     int mu_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < 1) mu_side_sends = with_bit(mu_side_sends, x);
     }
-    const int mu_low_message = block * kSideMessages + in_i * kThreadsY + in_j / 2;
+    const int mu_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x >= kTileX - 1) mu_side_sends = with_bit(mu_side_sends, x + 2);
     }
-    const int mu_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / 2;
+    const int mu_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / kCellsY;
     __syncthreads();
 
 #pragma unroll 1

@@ -264,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             const int index = thread + pass * kThreads;
-            const int i = box_i + index % kThreadsX * 4 + x;
+            const int i = box_i + index % kThreadsX * kCellsX + x;
             const int j = box_j + index / kThreadsX % kTileY;
             const int layer = index / (kThreadsX * kTileY);
             const int k = box_k + (layer < 1 ? layer - 1 : kTileZ + layer - 1);
@@ -275,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_around[pass] = place;
                 const int message = ((k / kTileZ * blocks_j + j / kTileY) * blocks_i +
                                      i / kTileX) * kMessages +
-                    (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / 4;
+                    (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / kCellsX;
                 u_source[pass] = shows ? message : kNoPacket;
             }
             u_box[place] = shows ? u[source] : 10.0f;
@@ -287,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x) {
             const int index = thread + pass * kThreads;
-            const int i = box_i + index % kThreadsX * 4 + x;
+            const int i = box_i + index % kThreadsX * kCellsX + x;
             const int layer = index / kThreadsX % 2;
             const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
             const int k = box_k + index / (kThreadsX * 2);
@@ -298,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_around[pass + 2] = place;
                 const int message = ((k / kTileZ * blocks_j + j / kTileY) * blocks_i +
                                      i / kTileX) * kMessages +
-                    (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / 4;
+                    (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / kCellsX;
                 u_source[pass + 2] = shows ? message : kNoPacket;
             }
             u_box[place] = shows ? u[source] : 10.0f;
@@ -309,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int x = 0; x < kCellsY; ++x) {
         const int layer = thread % 2;
         const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
-        const int j = box_j + thread / 2 % kThreadsY * 4 + x;
+        const int j = box_j + thread / 2 % kThreadsY * kCellsY + x;
         const int k = box_k + thread / (2 * kThreadsY);
         const bool is_there = thread / (2 * kThreadsY) < kTileZ;
         const int place = (k - box_k + 1) * kPlane + (j - box_j + 1) * kRow + i - box_i + 4;
@@ -319,9 +319,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             u_around[6] = place;
             const int message = ((k / kTileZ * blocks_j + j / kTileY) * blocks_i +
                                  i / kTileX) * kSideMessages +
-                (k % kTileZ * 2 +
-                 (i % kTileX < 1 ? i % kTileX :
-                  i % kTileX - min(nx - (i - i % kTileX), kTileX) + 2)) * kThreadsY + j % kTileY / 4;
+                (k % kTileZ * 2 + (i % kTileX < 1 ? i % kTileX : i % kTileX - kTileX + 2)) * kThreadsY +
+                j % kTileY / kCellsY;
             u_source[6] = shows ? message : kNoPacket;
         }
         if (is_there) u_box[place] = shows ? u[source] : 10.0f;
@@ -340,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             }
         }
     }
-    const int u_message = block * kMessages + (in_k * kTileY + in_j) * kThreadsX + in_i / 4;
+    const int u_message = block * kMessages + (in_k * kTileY + in_j) * kThreadsX + in_i / kCellsX;
     // The same for its columns, on either side.
     int u_side_sends = 0;
 #pragma unroll
@@ -349,12 +348,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             u_side_sends = with_bit(u_side_sends, x);
         }
     }
-    const int u_low_message = block * kSideMessages + (in_k * 2 + in_i) * kThreadsY + in_j / 4;
+    const int u_low_message = block * kSideMessages + (in_k * 2 + in_i) * kThreadsY + in_j / kCellsY;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (box_i + kTileX < nx && in_i + x >= kTileX - 1) u_side_sends = with_bit(u_side_sends, x + 4);
     }
-    const int u_high_message = block * kSideMessages + (in_k * 2 + in_i - kTileX + 2) * kThreadsY + in_j / 4;
+    const int u_high_message = block * kSideMessages + (in_k * 2 + in_i - kTileX + 2) * kThreadsY +
+        in_j / kCellsY;
     __syncthreads();
 
 #pragma unroll 1

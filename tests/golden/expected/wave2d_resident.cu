@@ -244,10 +244,10 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     int u_source[2];
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        const int i = box_i + thread % kThreadsX * 4 + x;
+        const int i = box_i + thread % kThreadsX * kCellsX + x;
         const int layer = thread / kThreadsX;
         const int j = box_j + (layer < 2 ? layer - 2 : size_j + layer - 2);
-        const bool is_there = thread % kThreadsX * 4 + x < size_i;
+        const bool is_there = thread % kThreadsX * kCellsX + x < size_i;
         const int place = (j - box_j + 2) * kRow + i - box_i + 4;
         const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
         const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         if (x == 0) {
             u_around[0] = place;
             const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
-                source_j % kTileY * kThreadsX + source_i % kTileX / 4;
+                source_j % kTileY * kThreadsX + source_i % kTileX / kCellsX;
             u_source[0] = is_there ? message : kNoPacket;
         }
         if (is_there) u_box[place] = u[source];
@@ -264,8 +264,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     for (int x = 0; x < kCellsY; ++x) {
         const int layer = thread % 4;
         const int i = box_i + (layer < 2 ? layer - 2 : size_i + layer - 2);
-        const int j = box_j + thread / 4 * 2 + x;
-        const bool is_there = thread / 4 < kThreadsY && thread / 4 * 2 + x < size_j;
+        const int j = box_j + thread / 4 * kCellsY + x;
+        const bool is_there = thread / 4 < kThreadsY && thread / 4 * kCellsY + x < size_j;
         const int place = (j - box_j + 2) * kRow + i - box_i + 4;
         const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
         const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
@@ -275,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
                 (source_i % kTileX < 2 ? source_i % kTileX :
                  source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 4) * kThreadsY +
-                source_j % kTileY / 2;
+                source_j % kTileY / kCellsY;
             u_source[1] = is_there ? message * 2 + blocks * kMessages * 3 : kNoPacket;
         }
         if (is_there) u_box[place] = u[source];
@@ -289,19 +289,19 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             u_sends = with_bit(u_sends, y);
         }
     }
-    const int u_message = block * kMessages + in_j * kThreadsX + in_i / 4;
+    const int u_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
     // The same for its columns, on either side.
     int u_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < size_i && in_i + x < 2) u_side_sends = with_bit(u_side_sends, x);
     }
-    const int u_low_message = block * kSideMessages + in_i * kThreadsY + in_j / 2;
+    const int u_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
         if (in_i + x < size_i && in_i + x >= size_i - 2) u_side_sends = with_bit(u_side_sends, x + 4);
     }
-    const int u_high_message = block * kSideMessages + (in_i - size_i + 4) * kThreadsY + in_j / 2;
+    const int u_high_message = block * kSideMessages + (in_i - size_i + 4) * kThreadsY + in_j / kCellsY;
     __syncthreads();
 
 #pragma unroll 1
