@@ -110,8 +110,7 @@ TEST_CASE("resident kernels of examples run in registers alone") {
             INFO(usage.name << " by " << schedule::print(*choice.schedule, example.program.rank()) << " has "
                             << usage.registers << " registers, " << usage.stack_bytes << " bytes of stack");
             CHECK(usage.registers * choice.schedule->all_threads() <= schedule::Target{}.registers_per_sm);
-            // Of the five fields of duct3d a thread has more than its registers hold: two words are in
-            // memory.
+            // duct3d has 19 distributions a cell, which take more than the 255 registers of a thread.
             const int most = example.name == "duct3d" ? 8 : 0;
             CHECK(usage.stack_bytes <= most);
             CHECK(usage.spill_store_bytes <= most);

@@ -19,21 +19,21 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
                                  : slab.is_wide[other]                        ? box.padded[other]
                                                                               : box.own[other];
         }
-        const Units units = units_of(box, axis == 0);
-        slab.pieces = units.pieces;
+        const MessageLayout layout = message_layout(box, axis == 0);
+        slab.packets = layout.packets;
         if (is_beside) {
-            slab.pieces = {{0, is_wide || units.cells > 1 ? 2 : 1}};
+            slab.packets = {{0, is_wide || layout.cells > 1 ? 2 : 1}};
         } else {
-            slab.unit = units.cells;
+            slab.message_cells = layout.cells;
             slab.along = axis == 0 ? 1 : 0;
-            slab.extent[static_cast<std::size_t>(slab.along)] /= slab.unit;
+            slab.extent[static_cast<std::size_t>(slab.along)] /= slab.message_cells;
         }
         slab.count = slab.extent[0] * slab.extent[1] * slab.extent[2];
         slab.passes = (slab.count + schedule_.all_threads() - 1) / schedule_.all_threads();
         slab.first = list.passes;
         if (slab.is_exchanged) {
             list.passes += slab.passes;
-            list.has_pieces = list.has_pieces || slab.pieces.size() > 1;
+            list.has_several_packets = list.has_several_packets || slab.packets.size() > 1;
         }
         list.all.push_back(slab);
     };
@@ -45,11 +45,11 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
     for (const int words : {2, 1}) {
         for (Slab& slab : list.all) {
             if (!slab.is_exchanged) continue;
-            slab.looks.resize(slab.pieces.size());
-            for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece) {
-                if (slab.pieces[piece].words != words) continue;
-                slab.looks[piece] = list.pairs + list.singles;
-                (words == 2 ? list.pairs : list.singles) += slab.passes;
+            slab.offsets.resize(slab.packets.size());
+            for (std::size_t packet = 0; packet < slab.packets.size(); ++packet) {
+                if (slab.packets[packet].words != words) continue;
+                slab.offsets[packet] = list.wide + list.narrow;
+                (words == 2 ? list.wide : list.narrow) += slab.passes;
             }
         }
     }
@@ -57,25 +57,25 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
 }
 
 void ResidentBlock::declare_around(const ResidentBox& box) {
-    Kept& kept = kept_[box.field];
+    BoxNames& names = names_[box.field];
     const Slabs list = slabs(box);
     body().push_back(kernel::BlankLine{});
     body().push_back(kernel::Comment{"Around the box of " + word(box.field) +
-                                     ": what each thread fills in, from the grid and then from packets of "
-                                     "other blocks."});
+                                     ": the ghost cells that each thread fills in, from the grid and then "
+                                     "from packets of other blocks."});
     if (box.is_exchanged) {
-        kept.around = context_.local(word(box.field) + "_around");
-        kept.source = context_.local(word(box.field) + "_source");
-        body().push_back(kernel::DeclareArray{Type::i32, kept.around, {list.passes}});
+        names.around = context_.local(word(box.field) + "_around");
+        names.source = context_.local(word(box.field) + "_source");
+        body().push_back(kernel::DeclareArray{Type::i32, names.around, {list.passes}});
         body().push_back(kernel::DeclareArray{
-            Type::i32, kept.source, {list.has_pieces ? list.passes : list.pairs + list.singles}});
+            Type::i32, names.source, {list.has_several_packets ? list.passes : list.wide + list.narrow}});
     }
     for (const Slab& slab : list.all)
-        append(body(), loop_over("pass", slab.passes, around_pass(box, slab, list.has_pieces)));
+        append(body(), loop_over("pass", slab.passes, around_pass(box, slab, list.has_several_packets)));
 }
 
-// A unit's place in its slab along an axis.
-ResidentBlock::Expr ResidentBlock::unit_in(const Slab& slab, int axis) const {
+// The coordinate of a thread's message within its slab along an axis.
+ResidentBlock::Expr ResidentBlock::message_in(const Slab& slab, int axis) const {
     Expr rest = slab.passes > 1 ? variable("index") : variable("thread");
     Expr divisor = 1;
     for (int before = 0; before < axis; ++before)
@@ -85,35 +85,37 @@ ResidentBlock::Expr ResidentBlock::unit_in(const Slab& slab, int axis) const {
     return axis == rank() - 1 ? rest : rest % extent_in(slab, axis);
 }
 
-// How many units a slab has along an axis.
+// How many messages a slab has along an axis.
 ResidentBlock::Expr ResidentBlock::extent_in(const Slab& slab, int axis) const {
     const auto index = static_cast<std::size_t>(axis);
-    const int cells = slab.extent[index] * (axis == slab.along ? slab.unit : 1);
+    const int cells = slab.extent[index] * (axis == slab.along ? slab.message_cells : 1);
     const bool is_across = axis == slab.axis || (axis == 0 && slab.is_beside);
     if (is_across) return slab.extent[index];
     const Expr own = tile(axis) + (cells - schedule_.tile(axis));
-    if (axis != slab.along || slab.unit == 1) return own;
-    if (slab.unit == this->cells(axis)) return constants_.threads_along[index];
-    return own / slab.unit;
+    if (axis != slab.along || slab.message_cells == 1) return own;
+    if (slab.message_cells == this->cells(axis)) return constants_.threads_along[index];
+    return own / slab.message_cells;
 }
 
-ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces) {
-    Block unit;
-    if (slab.passes > 1) declare(unit, "index", variable("thread") + variable("pass") * constants_.threads);
+ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab,
+                                                bool has_several_packets) {
+    Block filling;
+    if (slab.passes > 1)
+        declare(filling, "index", variable("thread") + variable("pass") * constants_.threads);
     const bool has_values = sets_values(box);
-    const bool has_loop = slab.unit > 1 && has_values;  // over a unit's cells
+    const bool has_loop = slab.message_cells > 1 && has_values;  // over the cells of a message
     Expr there;
     Place place{0, 0, 0}, cell;
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
         const int reach = box.reach[index];
-        Expr local = unit_in(slab, axis);
-        if (axis == slab.along && slab.unit > 1)
-            local = local * cells_of_unit(axis, slab.unit) + (has_loop ? variable("x") : Expr(0));
+        Expr local = message_in(slab, axis);
+        if (axis == slab.along && slab.message_cells > 1)
+            local = local * cells_of_message(axis, slab.message_cells) + (has_loop ? variable("x") : Expr(0));
         const bool is_past = axis == slab.axis || (axis == 0 && slab.is_beside);
         if (is_past) {
             if (axis == slab.axis) {
-                declare(unit, "layer", local);
+                declare(filling, "layer", local);
                 local = variable("layer");
             }
             local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
@@ -123,7 +125,7 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
         } else if (!is_whole(axis)) {
             there = there && local < size(axis);
         }
-        declare(unit, Context::kIndexNames[axis], origin(axis) + local);
+        declare(filling, Context::kIndexNames[axis], origin(axis) + local);
         cell[index] = variable(Context::kIndexNames[axis]);
         place[index] = cell[index] - origin(axis) + (axis == 0 ? box.left : reach);
         if (axis == 0 && is_past && rest() > 0)
@@ -131,20 +133,20 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
     }
     if (slab.count % schedule_.all_threads() != 0) {
         const bool is_layer = slab.axis == rank() - 1;
-        const Expr last = is_layer ? variable("layer") : unit_in(slab, rank() - 1);
+        const Expr last = is_layer ? variable("layer") : message_in(slab, rank() - 1);
         there = last < extent_in(slab, rank() - 1) && there;
     }
     if (there) {
-        declare(unit, "is_there", there, Type::boolean);
+        declare(filling, "is_there", there, Type::boolean);
         there = truth("is_there");
     }
-    declare(unit, "place", place_from(box, 0, place));
-    show_cell(box, cell, there, slab, has_pieces, unit);
-    if (!has_loop) return slab.passes > 1 ? unit : Block{kernel::Scope{std::move(unit)}};
-    return loop_over("x", cells_of_unit(slab.along, slab.unit), std::move(unit));
+    declare(filling, "place", place_from(box, 0, place));
+    show_cell(box, cell, there, slab, has_several_packets, filling);
+    if (!has_loop) return slab.passes > 1 ? filling : Block{kernel::Scope{std::move(filling)}};
+    return loop_over("x", cells_of_message(slab.along, slab.message_cells), std::move(filling));
 }
 
-// Past a face whose cells show none of the grid.
+// Whether a ghost cell is past a face beyond which no cell of the grid is shown.
 ResidentBlock::Expr ResidentBlock::is_past(const ResidentBox& box, int axis, int side, const Expr& cell) {
     if (box.reach[static_cast<std::size_t>(axis)] == 0) return {};
     const ir::BoundaryKind kind = face(box, axis, side).kind;
@@ -169,11 +171,11 @@ bool ResidentBlock::sets_values(const ResidentBox& box) {
     return has_levels_at_start(box) || !fixed_faces(box, {0, 0, 0}).empty();
 }
 
-// A cell around the box: where it comes from, and its first values.
+// A ghost cell of the box: where its packets come from, and its values before the first step.
 void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
-                              bool has_pieces, Block& pass) {
+                              bool has_several_packets, Block& pass) {
     static constexpr const char* kSources[] = {"source_i", "source_j", "source_k"};
-    const Kept& kept = kept_.at(box.field);
+    const BoxNames& names = names_.at(box.field);
     Expr past;
     Place source;
     for (int axis = 0; axis < rank(); ++axis) {
@@ -196,9 +198,9 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const E
         declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
     if (slab.is_exchanged) {
         const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
-        Block notes{kernel::Assign{kernel::element(kept.around, {number}, Type::i32), variable("place")}};
-        note_words(box, slab, has_pieces, source, shows, notes);
-        if (slab.unit > 1 && sets_values(box)) {
+        Block notes{kernel::Assign{kernel::element(names.around, {number}, Type::i32), variable("place")}};
+        note_packets(box, slab, has_several_packets, source, shows, notes);
+        if (slab.message_cells > 1 && sets_values(box)) {
             pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
         } else {
             append(pass, std::move(notes));
@@ -207,12 +209,12 @@ void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const E
     set_first_values(box, cell, there, shows, pass);
 }
 
-// Where the words are that hold a unit, whose first cell is at `source` in the grid.
-void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
-                               const Expr& shows, Block& notes) {
-    const Kept& kept = kept_.at(box.field);
+// Notes where the packets of a message lie, whose first cell is at `source` in the grid.
+void ResidentBlock::note_packets(const ResidentBox& box, const Slab& slab, bool has_several_packets,
+                                 const Place& source, const Expr& shows, Block& notes) {
+    const BoxNames& names = names_.at(box.field);
     const bool is_wide = type_of(box.field) == Type::f64;
-    const Units units = units_of(box, slab.axis == 0);
+    const MessageLayout layout = message_layout(box, slab.axis == 0);
     Place cell{0, 0, 0};
     Expr block = 0;
     for (int axis = rank() - 1; axis >= 0; --axis) {
@@ -220,37 +222,38 @@ void ResidentBlock::note_words(const ResidentBox& box, const Slab& slab, bool ha
         cell[index] = source[index] % tile(axis);
         block = block * variable(kBlocks[axis]) + source[index] / tile(axis);
     }
-    Expr unit = block * (units.of_sides ? kept.side_units_in_block : kept.units);
+    Expr message = block * (layout.of_sides ? names.side_messages_in_block : names.messages_in_block);
     if (slab.axis == 0) {
         const int deep = depth(box, 0);
         const Expr first = source[0] - cell[0];
         const Expr width = is_whole(0) ? tile(0) : kernel::min(context_.extent(0) - first, tile(0));
         const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
-        unit = unit + (cell[2] * (2 * deep) + column) * messages_of(1, units) +
-               cell[1] / cells_of_unit(1, units.cells);
+        message = message + (cell[2] * (2 * deep) + column) * messages_of(1, layout) +
+                  cell[1] / cells_of_message(1, layout.cells);
     } else {
-        unit = unit + row_message(units, cell[2], cell[1]) + cell[0] / cells_of_unit(0, units.cells);
+        message =
+            message + row_message(layout, cell[2], cell[1]) + cell[0] / cells_of_message(0, layout.cells);
     }
-    declare(notes, "message", unit);
+    declare(notes, "message", message);
     const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
     Expr from = variable("message");
-    if (slab.pieces.size() == 1) {
-        from = word_in_half(box, units, slab.pieces[0], from);
-        // One cell of a row: the piece that it is in.
-        if (slab.is_beside && units.cells > 1)
-            from = from + cell[0] % units.cells / (is_wide ? 1 : 2) * 2 * all_units(box, units);
+    if (slab.packets.size() == 1) {
+        from = packet_offset(box, layout, slab.packets[0], from);
+        // A single cell of a row arrives in one packet of that row's message.
+        if (slab.is_beside && layout.cells > 1)
+            from = from + cell[0] % layout.cells / (is_wide ? 1 : 2) * 2 * all_messages(box, layout);
     }
-    const int number = has_pieces ? slab.first : slab.looks[0];
-    notes.push_back(kernel::Assign{kernel::element(kept.source, {pass + number}, Type::i32),
+    const int number = has_several_packets ? slab.first : slab.offsets[0];
+    notes.push_back(kernel::Assign{kernel::element(names.source, {pass + number}, Type::i32),
                                    shows ? kernel::select(shows, from, constants_.no_packet) : from});
-    // Of a pair of values, which one; the place says it, too.
-    if (slab.is_beside && units.cells > 1 && !is_wide)
+    // A packet has two values: the sign of the place tells which one is meant.
+    if (slab.is_beside && layout.cells > 1 && !is_wide)
         notes.push_back(kernel::Assign{
-            kernel::element(kept.around, {pass + slab.first}, Type::i32),
+            kernel::element(names.around, {pass + slab.first}, Type::i32),
             kernel::select(cell[0] % 2 == 0, variable("place"), Expr(-1) - variable("place"))});
 }
 
-// Past which fixed faces a cell is, and what it then holds. Where several axes are past one the first
+// The fixed faces that a ghost cell may be past, and what it then holds. Where several are the first
 // decides; neighbours of one value share a test.
 std::vector<ResidentBlock::Fixed> ResidentBlock::fixed_faces(const ResidentBox& box, const Place& cell) {
     std::vector<Fixed> faces;
@@ -270,7 +273,7 @@ std::vector<ResidentBlock::Fixed> ResidentBlock::fixed_faces(const ResidentBox& 
     return faces;
 }
 
-// All cells past faces, as far as any are, hold one fixed value.
+// Whether all ghost cells past faces of the grid hold one fixed value.
 bool ResidentBlock::is_one_value(const ResidentBox& box, const std::vector<Fixed>& faces) const {
     bool has_free = false;
     for (int axis = 0; axis < rank(); ++axis)
@@ -284,7 +287,7 @@ bool ResidentBlock::is_one_value(const ResidentBox& box, const std::vector<Fixed
 void ResidentBlock::set_first_values(const ResidentBox& box, const Place& cell, const Expr& there,
                                      const Expr& shows, Block& pass) {
     const auto in_slot = [&](int slot) {
-        return element(box, further(0, slot, kept_.at(box.field).slot), variable("place"));
+        return element(box, further(0, slot, names_.at(box.field).slot), variable("place"));
     };
     const std::vector<Fixed> faces = fixed_faces(box, cell);
     const bool is_one = is_one_value(box, faces);
@@ -307,7 +310,7 @@ void ResidentBlock::set_first_values(const ResidentBox& box, const Place& cell, 
     }
 }
 
-// ---- receiving
+// ---- receiving: the second half of the halo exchange
 
 bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
     if (box.reach[0] == 0) return false;
@@ -315,29 +318,30 @@ bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
 }
 
 void ResidentBlock::receive(const ResidentBox& box, Block& step) {
-    const Kept& kept = kept_.at(box.field);
-    const std::string seen = context_.local(word(box.field) + "_seen");
+    const BoxNames& names = names_.at(box.field);
+    const std::string received = context_.local(word(box.field) + "_received");
     const Slabs list = slabs(box);
     step.push_back(kernel::BlankLine{});
-    const std::string looks = declare_looks(box, list, step);
-    step.push_back(kernel::DeclareArray{Type::i64, seen, {2 * list.pairs + list.singles}});
+    const std::string offsets = declare_packet_offsets(box, list, step);
+    step.push_back(kernel::DeclareArray{Type::i64, received, {2 * list.wide + list.narrow}});
     step.push_back(kernel::RunHelper{
         kernel::Helper::poll_packets,
-        {kernel::address_of(seen, 0, Type::i64), kernel::address_of(looks, 0, Type::i32), list.pairs,
-         list.singles, kernel::address_of(kept.packets, 0, Type::i64), variable("epoch")}});
+        {kernel::address_of(received, 0, Type::i64), kernel::address_of(offsets, 0, Type::i32), list.wide,
+         list.narrow, kernel::address_of(names.packets, 0, Type::i64), variable("epoch")}});
     for (const Slab& slab : received_alike(list))
-        append(step, loop_over("pass", slab.passes, take(box, slab, list)));
+        append(step, loop_over("pass", slab.passes, unpack(box, slab, list)));
 }
 
-// Slabs that are exchanged; those whose passes are received alike, and follow each other, as one.
+// The slabs that are exchanged. Some follow each other and are received alike: they become one, so that one
+// loop does.
 std::vector<ResidentBlock::Slab> ResidentBlock::received_alike(const Slabs& list) {
     std::vector<Slab> runs;
     for (const Slab& slab : list.all) {
         if (!slab.is_exchanged) continue;
         const auto follows = [&](const Slab& before) {
             if (slab.axis == 0 || before.axis == 0 || slab.is_beside != before.is_beside) return false;
-            for (std::size_t piece = 0; piece < slab.looks.size(); ++piece)
-                if (slab.looks[piece] != before.looks[piece] + before.passes) return false;
+            for (std::size_t packet = 0; packet < slab.offsets.size(); ++packet)
+                if (slab.offsets[packet] != before.offsets[packet] + before.passes) return false;
             return true;
         };
         if (!runs.empty() && follows(runs.back())) {
@@ -349,76 +353,77 @@ std::vector<ResidentBlock::Slab> ResidentBlock::received_alike(const Slabs& list
     return runs;
 }
 
-std::string ResidentBlock::declare_looks(const ResidentBox& box, const Slabs& list, Block& step) {
-    const Kept& kept = kept_.at(box.field);
-    if (!list.has_pieces) return kept.source;
-    const std::string looks = context_.local(word(box.field) + "_looks");
-    step.push_back(kernel::DeclareArray{Type::i32, looks, {list.pairs + list.singles}});
+std::string ResidentBlock::declare_packet_offsets(const ResidentBox& box, const Slabs& list, Block& step) {
+    const BoxNames& names = names_.at(box.field);
+    if (!list.has_several_packets) return names.source;
+    const std::string offsets = context_.local(word(box.field) + "_offsets");
+    step.push_back(kernel::DeclareArray{Type::i32, offsets, {list.wide + list.narrow}});
     for (const Slab& slab : received_alike(list)) {
         const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-        const Units units = units_of(box, slab.axis == 0);
-        const Expr unit = kernel::element(kept.source, {pass + slab.first}, Type::i32);
-        Block pieces;
-        for (std::size_t piece = 0; piece < slab.pieces.size(); ++piece)
-            pieces.push_back(kernel::Assign{
-                kernel::element(looks, {pass + slab.looks[piece]}, Type::i32),
-                slab.pieces.size() == 1 ? unit : word_in_half(box, units, slab.pieces[piece], unit)});
-        append(step, loop_over("pass", slab.passes, std::move(pieces)));
+        const MessageLayout layout = message_layout(box, slab.axis == 0);
+        const Expr message = kernel::element(names.source, {pass + slab.first}, Type::i32);
+        Block packets;
+        for (std::size_t packet = 0; packet < slab.packets.size(); ++packet)
+            packets.push_back(kernel::Assign{
+                kernel::element(offsets, {pass + slab.offsets[packet]}, Type::i32),
+                slab.packets.size() == 1 ? message
+                                         : packet_offset(box, layout, slab.packets[packet], message)});
+        append(step, loop_over("pass", slab.passes, std::move(packets)));
     }
-    return looks;
+    return offsets;
 }
 
-// Stores what has come for a unit.
-ResidentBlock::Block ResidentBlock::take(const ResidentBox& box, const Slab& slab, const Slabs& list) {
-    const Kept& kept = kept_.at(box.field);
+// Stores a message in the box once its packets have arrived.
+ResidentBlock::Block ResidentBlock::unpack(const ResidentBox& box, const Slab& slab, const Slabs& list) {
+    const BoxNames& names = names_.at(box.field);
     const Type type = type_of(box.field);
-    const Units units = units_of(box, slab.axis == 0);
+    const MessageLayout layout = message_layout(box, slab.axis == 0);
     const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-    const std::string words = context_.local(word(box.field) + "_seen");
-    const Expr place = kernel::element(kept.around, {pass + slab.first}, Type::i32);
+    const std::string words = context_.local(word(box.field) + "_received");
+    const Expr place = kernel::element(names.around, {pass + slab.first}, Type::i32);
     const Expr at = slot(box, written_time(box));
-    const auto seen = [&](int piece, int number) {
-        const int look = slab.looks[static_cast<std::size_t>(piece)];
-        const bool is_pair = slab.pieces[static_cast<std::size_t>(piece)].words == 2;
-        const Expr first = is_pair ? (pass + look) * 2 : pass + (look + list.pairs);
-        return kernel::element(words, {first + number}, Type::i64);
+    const auto received = [&](int packet, int number) {
+        const int number_of_first = slab.offsets[static_cast<std::size_t>(packet)];
+        const bool is_pair = slab.packets[static_cast<std::size_t>(packet)].words == 2;
+        const Expr start = is_pair ? (pass + number_of_first) * 2 : pass + (number_of_first + list.wide);
+        return kernel::element(words, {start + number}, Type::i64);
     };
     const auto value = [&](int cell) {
-        if (type == Type::f64) return kernel::call_helper(kernel::Helper::value_f64, {seen(cell, 0)});
-        const int of_piece = units.has_threes ? 3 : 2;
+        if (type == Type::f64) return kernel::call_helper(kernel::Helper::value_f64, {received(cell, 0)});
+        const int of_piece = layout.has_threes ? 3 : 2;
         const int within = cell % of_piece;
         return kernel::call_helper(within == 1 ? kernel::Helper::high_f32 : kernel::Helper::low_f32,
-                                   {seen(cell / of_piece, within / 2)});
+                                   {received(cell / of_piece, within / 2)});
     };
-    Block takes;
-    if (slab.is_beside && units.cells > 1 && type == Type::f32) {
+    Block stores;
+    if (slab.is_beside && layout.cells > 1 && type == Type::f32) {
         const Expr target = kernel::select(place >= 0, place, Expr(-1) - place);
-        takes.push_back(
+        stores.push_back(
             kernel::Assign{element(box, at, target), kernel::select(place >= 0, value(0), value(1))});
-    } else if (slab.unit == 1) {
-        takes.push_back(kernel::Assign{element(box, at, place), value(0)});
+    } else if (slab.message_cells == 1) {
+        stores.push_back(kernel::Assign{element(box, at, place), value(0)});
     } else {
         if (slab.along == 0) {
-            takes.push_back(kernel::DeclareArray{type, "values", {slab.unit}});
-            for (int cell = 0; cell < slab.unit; ++cell)
-                takes.push_back(kernel::Assign{kernel::element("values", {cell}, type), value(cell)});
-            takes.push_back(kernel::StoreVector{address(box, at, place), kernel::element("values", {0}, type),
-                                                slab.unit, true});
+            stores.push_back(kernel::DeclareArray{type, "values", {slab.message_cells}});
+            for (int cell = 0; cell < slab.message_cells; ++cell)
+                stores.push_back(kernel::Assign{kernel::element("values", {cell}, type), value(cell)});
+            stores.push_back(kernel::StoreVector{
+                address(box, at, place), kernel::element("values", {0}, type), slab.message_cells, true});
         }
-        // Past the end of the grid lie those beside a corner, if any are read.
+        // A message may reach past the end of the grid, where ghost cells beside a corner lie: those stay.
         const bool is_in = is_whole(1) || !box.has_corners;
         if (slab.along == 1 && !is_in && slab.passes > 1)
-            declare(takes, "index", variable("thread") + variable("pass") * constants_.threads);
-        const Expr first = unit_in(slab, 1) * slab.unit;
-        for (int cell = 0; cell < slab.unit && slab.along == 1; ++cell) {
-            append(takes,
+            declare(stores, "index", variable("thread") + variable("pass") * constants_.threads);
+        const Expr first = message_in(slab, 1) * slab.message_cells;
+        for (int cell = 0; cell < slab.message_cells && slab.along == 1; ++cell) {
+            append(stores,
                    if_so(is_in ? Expr() : first + cell < size(1),
-                         {kernel::Assign{element(box, at, further(place, cell, kept.row)), value(cell)}}));
+                         {kernel::Assign{element(box, at, further(place, cell, names.row)), value(cell)}}));
         }
     }
-    const int number = list.has_pieces ? slab.first : slab.looks[0];
-    const Expr look = kernel::element(kept.source, {pass + number}, Type::i32);
-    return {kernel::If{look >= 0, std::move(takes), {}}};
+    const int number = list.has_several_packets ? slab.first : slab.offsets[0];
+    const Expr first = kernel::element(names.source, {pass + number}, Type::i32);
+    return {kernel::If{first >= 0, std::move(stores), {}}};
 }
 
 }  // namespace halo::lower

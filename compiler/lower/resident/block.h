@@ -1,5 +1,5 @@
-// What the parts of a resident kernel share: its names, where a cell lies, and the cells around a block's
-// box.
+// What the parts of a resident kernel's lowering share: names, where a cell lies, the layout of messages and
+// the ghost cells of a block's box.
 #pragma once
 
 #include <functional>
@@ -30,19 +30,19 @@ protected:
     using ResidentBox = schedule::ResidentBox;
     using Place = std::array<Expr, 3>;
 
-    struct Kept {  // the names of a box's things
+    struct BoxNames {  // of variables and constants that belong to one box
         std::string box, place;
-        std::string around;  // places of the cells around
-        std::string source;  // where the words come from that hold them
+        std::string around;  // where ghost cells lie in the box
+        std::string source;  // where their packets lie
         std::string exchange, blocks;
-        std::string packets;      // of the exchange, those of this step
-        std::string sends, unit;  // which rows are sent, and the first one's unit
+        std::string packets;         // the half of the exchange buffer for this epoch
+        std::string sends, message;  // which rows are sent; the message of the first one
         std::string side_sends;
-        std::array<std::string, 2> side_units;
+        std::array<std::string, 2> side_messages;
         Expr half;
-        int number = -1;        // of its exchange
-        Expr row, plane, slot;  // constants: cells from one to the next in shared memory
-        Expr units, side_units_in_block;
+        int number = -1;        // of its exchange buffer
+        Expr row, plane, slot;  // strides in shared memory
+        Expr messages_in_block, side_messages_in_block;
     };
 
     // Constants of the kernel that are known by their names.
@@ -51,16 +51,16 @@ protected:
         std::array<Expr, 3> threads_along{1, 1, 1}, cells{1, 1, 1}, tile{1, 1, 1};
     };
 
-    // How cells are sent together (resident_exchange.cpp).
-    struct Units {
-        struct Piece {
+    // How cells form messages, and these packets (exchange.cpp).
+    struct MessageLayout {
+        struct Packet {
             int offset = 0, words = 2;
         };
-        bool of_sides = false;    // past the faces of the first axis; else rows past the others
-        bool has_threes = false;  // a pair of words has three values, else one of eight bytes or two
+        bool of_sides = false;    // columns at faces of the first axis; else rows at the others
+        bool has_threes = false;  // a packet of 16 bytes has three values; else two, or one of 8 bytes
         int cells = 1, words = 1;
-        int in_row = 1, in_block = 0;  // units
-        std::vector<Piece> pieces;
+        int in_row = 1, in_block = 0;  // messages
+        std::vector<Packet> packets;
     };
 
     // A level's cells that a thread has in registers: its own, and those around them that it reads.
@@ -99,22 +99,22 @@ protected:
     // ---- places
     // ------------------------------------------------------------------------------------------------------
 
-    // count × stride more than `at`.
+    // `at` and count × stride more.
     static Expr further(const Expr& at, const Expr& count, const Expr& stride) {
         if (const auto literal = kernel::int_value(count))
             return shifted(at, static_cast<int>(*literal), stride);
         return at + count * stride;
     }
 
-    // So far from the cell at `start`, in a slot of its box.
+    // The index of the cell so far from the one at `start`, within a slot of the box.
     Expr place_from(const ResidentBox& box, const Expr& start, const Place& cell) const {
-        const Kept& kept = kept_.at(box.field);
-        return further(further(start, cell[2], kept.plane), cell[1], kept.row) + cell[0];
+        const BoxNames& names = names_.at(box.field);
+        return further(further(start, cell[2], names.plane), cell[1], names.row) + cell[0];
     }
 
-    // Of one of the thread's cells, or one around them, in a slot of its box.
+    // The index of a cell counted from the first one of the thread, within a slot of the box.
     Expr place_near(const ResidentBox& box, const Place& cell) const {
-        return place_from(box, variable(kept_.at(box.field).place), cell);
+        return place_from(box, variable(names_.at(box.field).place), cell);
     }
 
     Expr grid_place(const Place& cell) {
@@ -124,7 +124,7 @@ protected:
     }
     Expr grid_place() { return grid_place({loop(0), loop(1), loop(2)}); }
 
-    // Whether there are cells there of the grid, which may end within the box; empty where there always are.
+    // Whether a cell is in the grid, which may end within the box; empty where it always is.
     Expr is_in_grid(int axis) const { return is_whole(axis) ? Expr() : in_box(axis) < size(axis); }
     Expr is_thread_in_row() const { return is_whole(0) ? Expr() : inner(0) < size(0); }
     Expr is_row_in_grid() const {
@@ -143,10 +143,10 @@ protected:
 
     // `place` in a slot that starts at `slot`.
     Expr element(const ResidentBox& box, const Expr& slot, const Expr& place) const {
-        return kernel::element(kept_.at(box.field).box, {slot + place}, type_of(box.field));
+        return kernel::element(names_.at(box.field).box, {slot + place}, type_of(box.field));
     }
     Expr address(const ResidentBox& box, const Expr& slot, const Expr& place) const {
-        return kernel::address_of(kept_.at(box.field).box, slot + place, type_of(box.field));
+        return kernel::address_of(names_.at(box.field).box, slot + place, type_of(box.field));
     }
 
     Block over_cells(int axis, Block inner_body) const {
@@ -180,12 +180,12 @@ protected:
 
     Level written_level(const ResidentBox& box) const { return {box.field, written_time(box)}; }
 
-    // Where a level lies before the first step.
+    // The slot that a level lies in before the first step.
     Expr first_slot(const ResidentBox& box, int time) const {
-        return further(0, time + box.back, kept_.at(box.field).slot);
+        return further(0, time + box.back, names_.at(box.field).slot);
     }
 
-    // ---- what a thread has in registers (resident_window.cpp)
+    // ---- what a thread has in registers (window.cpp)
     // ----------------------------------------------------------------------------------------------
 
     static constexpr int kLanes = 32;
@@ -215,58 +215,58 @@ protected:
     void gather_past_end(const ResidentBox& box, const Level& level, Block& step);
     // Threads beside read cells that are in none of a thread's outer rows.
     bool needs_inner_rows(const ResidentBox& box) const;
-    // Levels become a step older.
+    // Moves each level to that of one step before.
     void rotate(Block& step);
 
-    // ---- what blocks send each other (resident_exchange.cpp)
+    // ---- the halo exchange (exchange.cpp)
     // ----------------------------------------------------------------------------------------------
 
-    Units units_of(const ResidentBox& box, bool of_sides) const;
+    MessageLayout message_layout(const ResidentBox& box, bool of_sides) const;
     int depth(const ResidentBox& box, int axis) const;
     int words_of_block(const ResidentBox& box) const;
-    Expr word_in_half(const ResidentBox& box, const Units& units, const Units::Piece& piece,
-                      const Expr& unit) const;
-    // Those of the schedule, and those of a box that its shape has.
+    Expr packet_offset(const ResidentBox& box, const MessageLayout& layout,
+                       const MessageLayout::Packet& packet, const Expr& message) const;
+    // The constants of the schedule; and those of the shape of a box.
     void declare_constants();
     void declare_box_constants(const ResidentBox& box);
-    // Without those that the kernel does not use.
+    // Drops those that the kernel does not use.
     void remove_unused_constants();
     void declare_blocks();
     void declare_exchange(const ResidentBox& box);
-    // Which of the thread's cells others read.
+    // Which cells of the thread other blocks read.
     void declare_sends(const ResidentBox& box);
     void declare_targets(const ResidentBox& box, Block& step);
     void send_row(const ResidentBox& box, Block& row);
     void send_sides(const ResidentBox& box, Block& plane);
 
-    // ---- the cells around a box (resident_around.cpp)
+    // ---- the ghost cells of a box (around.cpp)
     // ----------------------------------------------------------------------------------------------
 
-    struct Slab {  // of the cells around a box, those past its two faces along an axis
+    struct Slab {  // the ghost cells past both faces of a box along an axis
         int axis = 0;
-        std::array<int, 3> extent{1, 1, 1};  // of units
+        std::array<int, 3> extent{1, 1, 1};  // of messages
         std::array<bool, 3> is_wide{};       // reaches past the faces of this axis, too
-        bool is_beside = false;              // of those, what is past the faces of the first axis
+        bool is_beside = false;              // of those, the ones past faces of the first axis
         bool is_exchanged = false;           // has cells that other blocks send
-        int unit = 1;                        // cells, neighbours along the first axis or the second
+        int message_cells = 1;               // cells, neighbours along the first axis or the second
         int along = 0;                       // which
         int count = 1, passes = 1;
-        int first = 0;                     // of its passes
-        std::vector<Units::Piece> pieces;  // that a pass looks at
-        std::vector<int> looks;            // the first of each: pairs first, then single words
+        int first = 0;                               // of its passes
+        std::vector<MessageLayout::Packet> packets;  // that a pass polls
+        std::vector<int> offsets;                    // the number of the first: 16-byte packets first
     };
     struct Slabs {
         std::vector<Slab> all;
-        int passes = 0, pairs = 0, singles = 0;
-        bool has_pieces = false;  // units of several: a thread keeps a unit's number, else where its word is
+        int passes = 0, wide = 0, narrow = 0;
+        bool has_several_packets = false;  // then a thread keeps numbers of messages, else offsets of packets
     };
     Slabs slabs(const ResidentBox& box) const;
     static std::vector<Slab> received_alike(const Slabs& list);
-    // Where this step's words are looked for.
-    std::string declare_looks(const ResidentBox& box, const Slabs& list, Block& step);
-    // Which of them are the thread's to fill, and what they hold before the first step.
+    // Where the packets of this epoch lie that a thread polls.
+    std::string declare_packet_offsets(const ResidentBox& box, const Slabs& list, Block& step);
+    // Which ghost cells a thread fills in, and what they hold before the first step.
     void declare_around(const ResidentBox& box);
-    // Takes them from the exchange once all are there.
+    // Polls the packets of an epoch and stores their values in the box.
     void receive(const ResidentBox& box, Block& step);
     const ir::Face& face(const ResidentBox& box, int axis, int side) const {
         return context_.program()[box.field].boundary[axis][side];
@@ -285,7 +285,7 @@ protected:
     const schedule::ResidentShape& shape_;
     const int levels_;
     Constants constants_;
-    std::map<ir::FieldId, Kept> kept_;
+    std::map<ir::FieldId, BoxNames> names_;
     std::map<Level, Window> windows_;
     ResidentResult result_;
 
@@ -309,26 +309,26 @@ private:
 
     Expr constant(const std::string& name, std::int64_t value, const ResidentBox* box = nullptr,
                   const std::string& comment = "");
-    Expr messages_of(int axis, const Units& units) const;
-    Expr cells_of_unit(int axis, int count) const;
-    Expr row_message(const Units& rows, const Expr& z, const Expr& y) const;
+    Expr messages_of(int axis, const MessageLayout& layout) const;
+    Expr cells_of_message(int axis, int count) const;
+    Expr row_message(const MessageLayout& rows, const Expr& z, const Expr& y) const;
     Expr row_in_thread() const;
-    Expr all_units(const ResidentBox& box, const Units& units) const;
+    Expr all_messages(const ResidentBox& box, const MessageLayout& layout) const;
     Expr is_read(const ResidentBox& box, int axis, int side);
-    std::string target(const std::string& unit, const Units::Piece& piece);
-    Block send_unit(const ResidentBox& box, const Units& units, const std::string& unit, const Expr& after,
-                    const Expr& is_asked, const std::function<Expr(int)>& cell);
+    std::string target(const std::string& message, const MessageLayout::Packet& packet);
+    Block send_message(const ResidentBox& box, const MessageLayout& layout, const std::string& message,
+                       const Expr& after, const Expr& is_needed, const std::function<Expr(int)>& cell);
 
-    Expr unit_in(const Slab& slab, int axis) const;
+    Expr message_in(const Slab& slab, int axis) const;
     Expr extent_in(const Slab& slab, int axis) const;
-    Block around_pass(const ResidentBox& box, const Slab& slab, bool has_pieces);
-    void note_words(const ResidentBox& box, const Slab& slab, bool has_pieces, const Place& source,
-                    const Expr& shows, Block& notes);
-    Block take(const ResidentBox& box, const Slab& slab, const Slabs& list);
-    // there: whether the thread has one to fill; empty where it always has.
+    Block around_pass(const ResidentBox& box, const Slab& slab, bool has_several_packets);
+    void note_packets(const ResidentBox& box, const Slab& slab, bool has_several_packets, const Place& source,
+                      const Expr& shows, Block& notes);
+    Block unpack(const ResidentBox& box, const Slab& slab, const Slabs& list);
+    // there: whether the thread has a ghost cell to fill in; empty where it always has.
     void show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
-                   bool has_pieces, Block& pass);
-    struct Fixed {  // faces with one value
+                   bool has_several_packets, Block& pass);
+    struct Fixed {  // neighbouring fixed faces of one value
         Expr value, beyond;
     };
     static bool has_levels_at_start(const ResidentBox& box) { return box.role != ir::Role::intermediate; }

@@ -38,16 +38,16 @@ void ResidentBlock::declare_constants() {
 }
 
 void ResidentBlock::declare_box_constants(const ResidentBox& box) {
-    Kept& kept = kept_[box.field];
+    BoxNames& names = names_[box.field];
     const std::int64_t row = box.padded[0], plane = row * box.padded[1];
-    kept.row = constant("kRow", row, &box, "of cells in shared memory, with those around");
-    kept.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
-    kept.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
+    names.row = constant("kRow", row, &box, "of cells in shared memory, with those around");
+    names.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
+    names.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
     if (!box.is_exchanged) return;
-    kept.units =
-        constant("kMessages", units_of(box, false).in_block, &box, "rows of threads that a block may send");
-    kept.side_units_in_block =
-        constant("kSideMessages", units_of(box, true).in_block, &box, "columns of threads");
+    names.messages_in_block = constant("kMessages", message_layout(box, false).in_block, &box,
+                                       "rows of threads that a block may send");
+    names.side_messages_in_block =
+        constant("kSideMessages", message_layout(box, true).in_block, &box, "columns of threads");
 }
 
 void ResidentBlock::remove_unused_constants() {

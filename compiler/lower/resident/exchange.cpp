@@ -1,48 +1,50 @@
-// What blocks of a resident kernel send each other, and where it lies in an exchange.
+// The halo exchange of a resident kernel: what blocks send, and where it lies in the exchange buffer.
 //
-// What is sent together is a *unit*: neighbouring cells of one thread, along the first axis past the faces of
-// the others, and along the second past those of the first. Its pieces are of one or two words, each of which
-// is there at once and says of which step it is; like pieces of all units lie side by side, so that lanes
-// send to neighbouring words.
+// A *message* holds neighbouring cells of one thread: along the first axis where they lie at faces of the
+// other axes, and along the second axis at faces of the first. It consists of packets of 8 or 16 bytes, each
+// of which becomes visible as a whole and carries its epoch, the number of its step. Packets of one kind lie
+// side by side for all messages, so that the lanes of a warp store to neighbouring addresses: their stores
+// are coalesced.
 #include <algorithm>
 
 #include "compiler/lower/resident/block.h"
 
 namespace halo::lower {
 
-ResidentBlock::Units ResidentBlock::units_of(const ResidentBox& box, bool of_sides) const {
+ResidentBlock::MessageLayout ResidentBlock::message_layout(const ResidentBox& box, bool of_sides) const {
     const bool is_wide = type_of(box.field) == Type::f64;
-    Units units;
-    units.of_sides = of_sides;
+    MessageLayout layout;
+    layout.of_sides = of_sides;
     const int along = of_sides ? 1 : 0;
-    units.cells = cells(along) % 4 == 0 ? 4 : cells(along) % 2 == 0 ? 2 : 1;
+    layout.cells = cells(along) % 4 == 0 ? 4 : cells(along) % 2 == 0 ? 2 : 1;
     // A single cell of a row is read past a corner; three to a pair would have it in any of four places.
-    units.has_threes = !is_wide && units.cells == 4 && (of_sides || !box.has_corners);
+    layout.has_threes = !is_wide && layout.cells == 4 && (of_sides || !box.has_corners);
     if (is_wide) {
-        for (int cell = 0; cell < units.cells; ++cell)
-            units.pieces.push_back({2 * cell, 2});
-    } else if (units.has_threes) {
-        units.pieces = {{0, 2}, {2, 1}};
+        for (int cell = 0; cell < layout.cells; ++cell)
+            layout.packets.push_back({2 * cell, 2});
+    } else if (layout.has_threes) {
+        layout.packets = {{0, 2}, {2, 1}};
     } else {
-        for (int cell = 0; cell < units.cells; cell += 2)
-            units.pieces.push_back({cell, std::min(units.cells, 2)});
+        for (int cell = 0; cell < layout.cells; cell += 2)
+            layout.packets.push_back({cell, std::min(layout.cells, 2)});
     }
-    units.words = units.pieces.back().offset + units.pieces.back().words;
-    units.in_row = box.own[static_cast<std::size_t>(along)] / units.cells;
-    units.in_block = units.in_row * box.own[2];
+    layout.words = layout.packets.back().offset + layout.packets.back().words;
+    layout.in_row = box.own[static_cast<std::size_t>(along)] / layout.cells;
+    layout.in_block = layout.in_row * box.own[2];
     if (of_sides) {
-        units.in_block *= 2 * depth(box, 0);
+        layout.in_block *= 2 * depth(box, 0);
     } else {
-        units.in_block *= box.own[1];
+        layout.in_block *= box.own[1];
     }
     const bool is_needed =
         of_sides ? box.exchanged_along[0] : box.exchanged_along[1] || box.exchanged_along[2];
-    if (!is_needed) units.in_block = 0;
-    units.in_block += units.in_block % 2;  // so that pairs of words stay aligned
-    return units;
+    if (!is_needed) layout.in_block = 0;
+    layout.in_block += layout.in_block % 2;  // packets of 16 bytes stay aligned
+    return layout;
 }
 
-// Cells at a face that others may read: a mirror does not show the one at its face.
+// How many layers of cells at a face others read: a mirror shows one more, as it leaves out the one at the
+// face.
 int ResidentBlock::depth(const ResidentBox& box, int axis) const {
     const int reach = box.reach[static_cast<std::size_t>(axis)];
     const bool is_mirror = face(box, axis, 0).kind == ir::BoundaryKind::mirror ||
@@ -51,55 +53,58 @@ int ResidentBlock::depth(const ResidentBox& box, int axis) const {
 }
 
 int ResidentBlock::words_of_block(const ResidentBox& box) const {
-    const Units rows = units_of(box, false), sides = units_of(box, true);
+    const MessageLayout rows = message_layout(box, false), sides = message_layout(box, true);
     return rows.in_block * rows.words + sides.in_block * sides.words;
 }
 
-// Units of all blocks.
-ResidentBlock::Expr ResidentBlock::all_units(const ResidentBox& box, const Units& units) const {
-    const Kept& kept = kept_.at(box.field);
-    return variable(kept.blocks) * (units.of_sides ? kept.side_units_in_block : kept.units);
+// The number of messages of all blocks.
+ResidentBlock::Expr ResidentBlock::all_messages(const ResidentBox& box, const MessageLayout& layout) const {
+    const BoxNames& names = names_.at(box.field);
+    return variable(names.blocks) *
+           (layout.of_sides ? names.side_messages_in_block : names.messages_in_block);
 }
 
-// So many units have the cells of a box along an axis.
-ResidentBlock::Expr ResidentBlock::messages_of(int axis, const Units& units) const {
+// How many messages the cells of a box make along an axis.
+ResidentBlock::Expr ResidentBlock::messages_of(int axis, const MessageLayout& layout) const {
     const auto index = static_cast<std::size_t>(axis);
-    if (units.cells == 1) return tile(axis);
-    if (units.cells == cells(axis)) return constants_.threads_along[index];
-    return tile(axis) / units.cells;
+    if (layout.cells == 1) return tile(axis);
+    if (layout.cells == cells(axis)) return constants_.threads_along[index];
+    return tile(axis) / layout.cells;
 }
 
-// The cells of a unit along an axis.
-ResidentBlock::Expr ResidentBlock::cells_of_unit(int axis, int count) const {
+// How many cells a message has along an axis, by the name of that constant where it has one.
+ResidentBlock::Expr ResidentBlock::cells_of_message(int axis, int count) const {
     return count == cells(axis) ? constants_.cells[static_cast<std::size_t>(axis)] : Expr(count);
 }
 
-// The first unit of a row of the box: its number in the block.
-ResidentBlock::Expr ResidentBlock::row_message(const Units& rows, const Expr& z, const Expr& y) const {
+// The number of a row's first message among those of the block.
+ResidentBlock::Expr ResidentBlock::row_message(const MessageLayout& rows, const Expr& z,
+                                               const Expr& y) const {
     return (z * tile(1) + y) * messages_of(0, rows);
 }
 
-// The number of the loops' row among those of the thread.
+// The number of the row that the loops are at, among those of the thread.
 ResidentBlock::Expr ResidentBlock::row_in_thread() const {
     return loop(2) * constants_.cells[1] + loop(1);
 }
 
-// Where a unit's piece is: words from the start of a half.
-ResidentBlock::Expr ResidentBlock::word_in_half(const ResidentBox& box, const Units& units,
-                                                const Units::Piece& piece, const Expr& unit) const {
-    const Units rows = units_of(box, false);
-    Expr at = unit * piece.words + all_units(box, units) * piece.offset;
-    if (units.of_sides && rows.in_block > 0) at = at + all_units(box, rows) * rows.words;
+// Where a packet of a message lies: words of eight bytes from the start of the buffer of its epoch.
+ResidentBlock::Expr ResidentBlock::packet_offset(const ResidentBox& box, const MessageLayout& layout,
+                                                 const MessageLayout::Packet& packet,
+                                                 const Expr& message) const {
+    const MessageLayout rows = message_layout(box, false);
+    Expr at = message * packet.words + all_messages(box, layout) * packet.offset;
+    if (layout.of_sides && rows.in_block > 0) at = at + all_messages(box, rows) * rows.words;
     return at;
 }
 
 void ResidentBlock::declare_exchange(const ResidentBox& box) {
-    Kept& kept = kept_[box.field];
-    kept.number = static_cast<int>(result_.exchanges.size());
+    BoxNames& names = names_[box.field];
+    names.number = static_cast<int>(result_.exchanges.size());
     result_.exchanges.push_back(words_of_block(box));
-    kept.exchange = context_.exchange(kept.number, word(box.field) + "_words");
-    kept.half = context_.exchange_half(kept.number, word(box.field) + "_half");
-    kept.blocks = context_.local("blocks");
+    names.exchange = context_.exchange(names.number, word(box.field) + "_exchange");
+    names.half = context_.exchange_half(names.number, word(box.field) + "_half");
+    names.blocks = context_.local("blocks");
 }
 
 // The block's number, and how many there are.
@@ -117,7 +122,7 @@ void ResidentBlock::declare_blocks() {
 
 // ---- sending
 
-// Whether cells at a face of the block are shown elsewhere; empty where they always are.
+// Whether ghost cells of other blocks show cells at this face; empty where they always do.
 ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int side) {
     const ir::BoundaryKind kind = face(box, axis, side).kind;
     if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return {};
@@ -125,8 +130,8 @@ ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int
 }
 
 void ResidentBlock::declare_sends(const ResidentBox& box) {
-    Kept& kept = kept_[box.field];
-    const Units rows = units_of(box, false), sides = units_of(box, true);
+    BoxNames& names = names_[box.field];
+    const MessageLayout rows = message_layout(box, false), sides = message_layout(box, true);
     const auto add_bit = [&](const std::string& bits, const Expr& bit) {
         return kernel::Assign{variable(bits),
                               kernel::call_helper(kernel::Helper::with_bit, {variable(bits), bit})};
@@ -138,81 +143,85 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
     };
     body().push_back(kernel::BlankLine{});
     if (rows.in_block > 0) {
-        kept.sends = context_.local(word(box.field) + "_sends");
-        kept.unit = context_.local(word(box.field) + "_message");
-        body().push_back(kernel::Comment{"A bit for each of the thread's rows that other blocks read."});
-        body().push_back(kernel::Declare{Type::i32, kept.sends, 0, true});
+        names.sends = context_.local(word(box.field) + "_sends");
+        names.message = context_.local(word(box.field) + "_message");
+        body().push_back(kernel::Comment{"A bit for each row of the thread that other blocks need."});
+        body().push_back(kernel::Declare{Type::i32, names.sends, 0, true});
         Expr outer;
         for (int axis = 1; axis < rank(); ++axis)
             for (int side = 0; side < 2 && box.exchanged_along[static_cast<std::size_t>(axis)]; ++side)
                 outer = outer || of_face(axis, side);
         Block row{kernel::If{
-            is_thread_in_row() && is_row_in_grid() && outer, {add_bit(kept.sends, row_in_thread())}, {}}};
+            is_thread_in_row() && is_row_in_grid() && outer, {add_bit(names.sends, row_in_thread())}, {}}};
         append(body(), over_cells(2, over_cells(1, std::move(row))));
-        declare(body(), kept.unit,
-                variable("block") * kept.units + row_message(rows, inner(2, rank()), inner(1)) +
-                    inner(0) / cells_of_unit(0, rows.cells));
+        declare(body(), names.message,
+                variable("block") * names.messages_in_block + row_message(rows, inner(2, rank()), inner(1)) +
+                    inner(0) / cells_of_message(0, rows.cells));
     }
     if (sides.in_block > 0) {
-        kept.side_sends = context_.local(word(box.field) + "_side_sends");
-        body().push_back(kernel::Comment{"The same for its columns, on either side."});
-        body().push_back(kernel::Declare{Type::i32, kept.side_sends, 0, true});
+        names.side_sends = context_.local(word(box.field) + "_side_sends");
+        body().push_back(
+            kernel::Comment{"The same for its columns, at the lower face and at the upper one."});
+        body().push_back(kernel::Declare{Type::i32, names.side_sends, 0, true});
         for (int side = 0; side < 2; ++side) {
-            kept.side_units[side] =
+            names.side_messages[side] =
                 context_.local(word(box.field) + (side == 0 ? "_low_message" : "_high_message"));
-            // In a narrow block cells are at both faces: those that look for them take the lower.
+            // In a narrow block a cell is at both faces: receivers then poll the message of the lower one.
             Expr is_sent = of_face(0, side);
             if (side == 0 && is_read(box, 0, 0).has_value())
                 is_sent = is_sent || (in_box(0) < depth(box, 0) && of_face(0, 1));
             append(body(), over_cells(0, {kernel::If{is_in_grid(0) && is_sent,
-                                                     {add_bit(kept.side_sends, loop(0) + side * cells(0))},
+                                                     {add_bit(names.side_sends, loop(0) + side * cells(0))},
                                                      {}}}));
             const Expr column = side == 0 ? inner(0) : inner(0) - size(0) + 2 * depth(box, 0);
-            declare(body(), kept.side_units[side],
-                    variable("block") * kept.side_units_in_block +
+            declare(body(), names.side_messages[side],
+                    variable("block") * names.side_messages_in_block +
                         (inner(2, rank()) * (2 * depth(box, 0)) + column) * messages_of(1, sides) +
-                        inner(1) / cells_of_unit(1, sides.cells));
+                        inner(1) / cells_of_message(1, sides.cells));
         }
     }
 }
 
-// Where this step's words go, piece by piece.
+// Declares where the packets of this epoch go.
 void ResidentBlock::declare_targets(const ResidentBox& box, Block& step) {
-    Kept& kept = kept_.at(box.field);
-    kept.packets = context_.local(word(box.field) + "_packets");
+    BoxNames& names = names_.at(box.field);
+    names.packets = context_.local(word(box.field) + "_packets");
     step.push_back(kernel::DeclarePointer{
-        Type::i64, kept.packets,
-        kernel::address_of(kept.exchange, variable("epoch") % 2 * kept.half, Type::i64), true});
-    const auto declare_target = [&](const std::string& unit, const Units& units) {
-        for (const Units::Piece& piece : units.pieces)
+        Type::i64, names.packets,
+        kernel::address_of(names.exchange, variable("epoch") % 2 * names.half, Type::i64), true});
+    const auto declare_target = [&](const std::string& message, const MessageLayout& layout) {
+        for (const MessageLayout::Packet& packet : layout.packets)
             step.push_back(kernel::DeclarePointer{
-                Type::i64, target(unit, piece),
-                kernel::address_of(kept.packets, word_in_half(box, units, piece, variable(unit)), Type::i64),
+                Type::i64, target(message, packet),
+                kernel::address_of(names.packets, packet_offset(box, layout, packet, variable(message)),
+                                   Type::i64),
                 true});
     };
-    if (!kept.unit.empty()) declare_target(kept.unit, units_of(box, false));
-    for (const std::string& unit : kept.side_units)
-        if (!unit.empty()) declare_target(unit, units_of(box, true));
+    if (!names.message.empty()) declare_target(names.message, message_layout(box, false));
+    for (const std::string& message : names.side_messages)
+        if (!message.empty()) declare_target(message, message_layout(box, true));
 }
 
-std::string ResidentBlock::target(const std::string& unit, const Units::Piece& piece) {
-    return context_.local(unit + "_to" + (piece.offset > 0 ? std::to_string(piece.offset) : ""));
+std::string ResidentBlock::target(const std::string& message, const MessageLayout::Packet& packet) {
+    return context_.local(message + "_to" + (packet.offset > 0 ? std::to_string(packet.offset) : ""));
 }
 
-// Sends a unit: `unit` and so many after it; its cells are cell(0), cell(1) ….
-ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Units& units,
-                                              const std::string& unit, const Expr& after,
-                                              const Expr& is_asked, const std::function<Expr(int)>& cell) {
+// Sends the message that is so many after `message`; its values are cell(0), cell(1) ….
+ResidentBlock::Block ResidentBlock::send_message(const ResidentBox& box, const MessageLayout& layout,
+                                                 const std::string& message, const Expr& after,
+                                                 const Expr& is_needed,
+                                                 const std::function<Expr(int)>& cell) {
     const bool is_wide = type_of(box.field) == Type::f64;
     Block send;
     int next = 0;
-    for (const Units::Piece& piece : units.pieces) {
-        std::vector<Expr> arguments{kernel::address_of(target(unit, piece), after * piece.words, Type::i64)};
-        const int count = is_wide || piece.words == 1 ? 1 : units.has_threes ? 3 : 2;
+    for (const MessageLayout::Packet& packet : layout.packets) {
+        std::vector<Expr> arguments{
+            kernel::address_of(target(message, packet), after * packet.words, Type::i64)};
+        const int count = is_wide || packet.words == 1 ? 1 : layout.has_threes ? 3 : 2;
         for (int each = 0; each < count; ++each)
             arguments.push_back(cell(next++));
         arguments.push_back(variable("epoch"));
-        arguments.push_back(is_asked);
+        arguments.push_back(is_needed);
         const auto helper = is_wide      ? kernel::Helper::send_f64
                             : count == 1 ? kernel::Helper::send_f32
                             : count == 2 ? kernel::Helper::send2_f32
@@ -223,35 +232,36 @@ ResidentBlock::Block ResidentBlock::send_unit(const ResidentBox& box, const Unit
 }
 
 void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
-    const Kept& kept = kept_.at(box.field);
-    if (kept.unit.empty()) return;
-    const Units units = units_of(box, false);
-    const Expr after = row_message(units, loop(2), loop(1));
-    const Expr is_asked =
-        kernel::call_helper(kernel::Helper::has_bit, {variable(kept.sends), row_in_thread()});
-    append(row, send_unit(box, units, kept.unit, after, is_asked,
-                          [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
+    const BoxNames& names = names_.at(box.field);
+    if (names.message.empty()) return;
+    const MessageLayout layout = message_layout(box, false);
+    const Expr after = row_message(layout, loop(2), loop(1));
+    const Expr is_needed =
+        kernel::call_helper(kernel::Helper::has_bit, {variable(names.sends), row_in_thread()});
+    append(row, send_message(box, layout, names.message, after, is_needed,
+                             [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
 }
 
-// A plane's columns, once its rows are done.
+// Sends the columns of a plane, once its rows are computed.
 void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
-    const Kept& kept = kept_.at(box.field);
-    if (kept.side_units[0].empty()) return;
-    const Units units = units_of(box, true);
+    const BoxNames& names = names_.at(box.field);
+    if (names.side_messages[0].empty()) return;
+    const MessageLayout layout = message_layout(box, true);
     const auto send_column = [&](int side, int x, Block& column) {
-        const Expr is_asked =
-            kernel::call_helper(kernel::Helper::has_bit, {variable(kept.side_sends), x + side * cells(0)});
-        for (int y = 0; y < cells(1); y += units.cells) {
-            const Expr after = (loop(2) * (2 * depth(box, 0)) + x) * messages_of(1, units) + y / units.cells;
-            append(column, send_unit(box, units, kept.side_units[side], after, is_asked, [&](int cell) {
-                       return near(written_level(box), loop(2), y + cell, x);
-                   }));
+        const Expr is_needed =
+            kernel::call_helper(kernel::Helper::has_bit, {variable(names.side_sends), x + side * cells(0)});
+        for (int y = 0; y < cells(1); y += layout.cells) {
+            const Expr after =
+                (loop(2) * (2 * depth(box, 0)) + x) * messages_of(1, layout) + y / layout.cells;
+            append(column,
+                   send_message(box, layout, names.side_messages[side], after, is_needed,
+                                [&](int cell) { return near(written_level(box), loop(2), y + cell, x); }));
         }
     };
     Block sends;
     for (int x = 0; x < std::min(cells(0), depth(box, 0)); ++x)
         send_column(0, x, sends);
-    // The last columns of a row: its last thread's, and if these are too few the one's before.
+    // The last columns of a row belong to its last thread and, if that one has too few, to the one before.
     const auto send_last = [&](int in_last) {
         Block columns;
         for (int x = 0; x < cells(0); ++x)
@@ -263,7 +273,7 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     } else {
         append(sends, send_last(cells(0)));
     }
-    plane.push_back(kernel::If{variable(kept.side_sends) != 0, std::move(sends), {}});
+    plane.push_back(kernel::If{variable(names.side_sends) != 0, std::move(sends), {}});
 }
 
 }  // namespace halo::lower

@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    // ---- who does what
+    // ---- indices and boxes
     // -----------------------------------------------------------------------------------------------
 
     void declare_block() {
@@ -63,12 +63,12 @@ private:
     void declare_boxes() {
         body().push_back(kernel::BlankLine{});
         for (const ResidentBox& box : shape_.boxes) {
-            Kept& kept = kept_[box.field];
+            BoxNames& names = names_[box.field];
             if (box.slots == 0) continue;
-            kept.box = context_.local(word(box.field) + "_box");
+            names.box = context_.local(word(box.field) + "_box");
             const Type type = type_of(box.field);
             declare_box_constants(box);
-            kernel::DeclareArray array{type, kept.box, {further(0, box.slots, kept.slot)}};
+            kernel::DeclareArray array{type, names.box, {further(0, box.slots, names.slot)}};
             array.memory = kernel::Memory::dynamic_shared;
             array.offset = box.offset;
             body().push_back(std::move(array));
@@ -81,10 +81,10 @@ private:
             body().push_back(
                 kernel::For{"index",
                             variable("thread"),
-                            further(0, box.slots, kept_[box.field].slot),
+                            further(0, box.slots, names_[box.field].slot),
                             constants_.threads,
                             kernel::Unroll::none,
-                            {kernel::Assign{kernel::element(kept_[box.field].box, {variable("index")}, type),
+                            {kernel::Assign{kernel::element(names_[box.field].box, {variable("index")}, type),
                                             kernel::real_literal(0, type)}}});
         }
         body().push_back(kernel::Barrier{});
@@ -98,21 +98,21 @@ private:
         declare(body(), "first", as_int(context_.element_offset(first[0], first[1], first[2])));
         for (const ResidentBox& box : shape_.boxes) {
             if (box.slots == 0) continue;
-            Kept& kept = kept_[box.field];
-            kept.place = context_.local(word(box.field) + "_place");
+            BoxNames& names = names_[box.field];
+            names.place = context_.local(word(box.field) + "_place");
             Place place{0, 0, 0};
             for (int axis = 0; axis < rank(); ++axis)
                 place[static_cast<std::size_t>(axis)] =
                     inner(axis) + (axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)]);
-            declare(body(), kept.place, place_from(box, 0, place));
+            declare(body(), names.place, place_from(box, 0, place));
         }
     }
 
     // ---- the start
     // ---------------------------------------------------------------------------------------------------
 
-    // Rows of states in memory are whole vectors of threads. (Stores after the steps stay scalar: vectors
-    // there cost the loop over steps instructions.)
+    // Whether a thread can load its rows of a state as vectors. Stores after the last step stay scalar: as
+    // vectors they add 4 % to the instructions of the loop over steps (heat3d, nvcc 13).
     bool has_whole_vectors(const ResidentBox& box) const {
         return box.role == ir::Role::state && is_whole(0) && cells(0) > 1 &&
                context_.program()[box.field].type ==
@@ -128,7 +128,7 @@ private:
             kernel::StoreVector{address(box, first_slot(box, -back), place), own, cells(0), true});
     }
 
-    // Levels that come from memory: t, and before it t-1 ….
+    // Loads the levels that the launch begins with: t, and those before it.
     void load_own(const ResidentBox& box) {
         if (box.role == ir::Role::intermediate) return;
         Block loads;
@@ -161,7 +161,7 @@ private:
             if (box.slots <= 1) continue;
             for (int time = -box.back; time <= 1; ++time)
                 declare(step, slot_name(box, time),
-                        (variable("step") + (time + box.back)) % box.slots * kept_.at(box.field).slot);
+                        (variable("step") + (time + box.back)) % box.slots * names_.at(box.field).slot);
         }
         const Expr epoch = context_.steps_sent() + variable("step") + 1;
         if (!result_.exchanges.empty()) declare(step, "epoch", epoch);
@@ -227,7 +227,7 @@ private:
             gather(use, step);
         Block cell, row;
         const CellValues values = lower_cell(context_, sources(), cell);
-        // What is read may be overwritten by the next stage or step that comes.
+        // Without a barrier the next stage or step may overwrite what others still read.
         bool is_shared =
             std::ranges::any_of(pipeline_.stages[index].uses, [&](const schedule::Pipeline::Use& use) {
                 return shape_.box(use.field).role != ir::Role::input && read_of(use).at_offsets();
@@ -252,7 +252,7 @@ private:
         if (is_shared) step.push_back(kernel::Barrier{});
     }
 
-    // Whether others read the loops' row of the thread; empty where they read all.
+    // Whether other threads read the row that the loops are at; empty where they read all.
     Expr is_outer_row(const ResidentBox& box) const {
         Expr outer;
         for (int axis = 1; axis < rank(); ++axis) {
@@ -265,7 +265,7 @@ private:
         return outer;
     }
 
-    // Shows a row that is done to the block's other threads, and to other blocks.
+    // Stores a row in the box for other threads of the block, and sends it to other blocks.
     void keep_row(const ResidentBox& box, Block& row) {
         if (box.slots == 0) return;
         const Level level = written_level(box);
@@ -278,7 +278,7 @@ private:
         } else {
             all.push_back(kernel::StoreVector{address(box, at, place), own, cells(0), true});
         }
-        // Where the grid ends, cells of others lie behind.
+        // Past the end of the grid the box holds ghost cells, which this row must not overwrite.
         Expr is_kept = is_thread_in_row() && is_row_in_grid();
         if (!needs_inner_rows(box)) is_kept = is_outer_row(box) && is_kept;
         append(row, if_so(is_kept, std::move(all)));
@@ -310,7 +310,7 @@ std::vector<std::string> resident_roles() {
             "size_k",   "in_i",    "in_j",     "in_k",        "first",     "index",         "pass",
             "number",   "place",   "source",   "shows",       "is_there",  "step",          "is_end",
             "is_first", "is_last", "came",     "block",       "blocks_i",  "blocks_j",      "blocks_k",
-            "unit",     "from",    "row_i",    "lane_beside", "is_cut"};
+            "message",  "from",    "row_i",    "lane_beside", "is_cut"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -1,17 +1,18 @@
 // resident: one launch does all steps of a run, with the grid on the chip.
 //
-// Each block keeps a box of the grid in shared memory, all levels of it, with the cells around it that its
-// own need. After a stage its outer cells go to an exchange in global memory, each value in a word with the
-// number of its step, and the block's threads take from there what lies around the box: they look at a word
-// until it is of that step. So nothing but the values themselves is waited for, and a stage ends with one
-// barrier.
+// Each block keeps a box of the grid in shared memory, all levels of it, with the ghost cells that its
+// stencils read. After each stage blocks exchange halos through a buffer in global memory: outer cells are
+// stored there in packets that also carry their epoch (the number of the step), and receivers poll a packet
+// until it is of the epoch that they need. So a block waits for the values themselves, with no flags, fences
+// or grid-wide barriers, and a stage ends with one barrier of the block.
 //
-// An exchange has two halves that steps take in turn. A block overwrites a half only two steps later, when it
-// has values from all that read it (who reads a block is read by it, as boxes are kept as wide on both
-// sides), and they sent these after they had taken all that they needed of the step before.
+// The buffer is double: even and odd epochs have a half each. A block overwrites a half two steps later. By
+// then it has received packets of the epoch between from all blocks that read it (ghost zones are as wide on
+// both sides, so readers are also senders), and each of them sent those after it had received all that it
+// needed of the epoch before.
 //
-// What lies past a face is the cell that it shows, sent by whoever has it; a fixed value is there from the
-// start.
+// A ghost cell past a face of the grid holds the cell that the boundary shows, sent by the block that owns
+// it; a fixed value is stored once, before the first step.
 #pragma once
 
 #include "compiler/lower/shared/strategy.h"
@@ -19,15 +20,15 @@
 
 namespace halo::lower {
 
-// Names that such a kernel has for purposes of its own.
+// Names that a resident kernel uses itself, which fields of the spec therefore cannot have.
 std::vector<std::string> resident_roles();
 
 struct ResidentResult {
     StrategyResult kernel;
-    std::vector<int> exchanges;  // words of a cell
+    std::vector<int> exchanges;  // for each exchange buffer: words of eight bytes that a block needs
 };
 
-// context: of a view of the whole step. levels: new ones of each state, at most, that are stored.
+// context: that of a view of the whole step. levels: how many new levels of a state are stored at most.
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
                               const schedule::ResidentSchedule& schedule,
                               const schedule::ResidentShape& shape, int levels);

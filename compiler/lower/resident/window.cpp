@@ -135,7 +135,7 @@ void ResidentBlock::load_row(const ResidentBox& box, const Level& level, const E
     }
 }
 
-// Cells beside the thread's, in rows that are there.
+// Loads the cells beside the thread's own: from neighbouring lanes, or from shared memory where those end.
 void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const Expr& z, const Rows& rows,
                                Block& step) const {
     const Sides& beside = windows_.at(level).beside;
@@ -231,7 +231,7 @@ std::vector<ResidentBlock::Rows> ResidentBlock::rows_of(const Read& read, int pl
     return list;
 }
 
-// A plane of what a stage reads and the thread does not have.
+// Loads from shared memory what a stage reads of a plane and the thread does not have.
 void ResidentBlock::gather_plane(const Read& read, int planes, const Expr& z, Block& step) const {
     const ResidentBox& box = shape_.box(read.level.field);
     const bool has_own = box.role != ir::Role::input && planes == 0;
@@ -298,7 +298,7 @@ int ResidentBlock::planes_ahead(const schedule::Pipeline::Use& use) const {
     return own.empty() && above.empty() ? 0 : read.high[2] + 1;
 }
 
-// While a plane is computed, the one that the next plane reads besides comes. The loop over planes begins
+// Loads a plane ahead of its use, to overlap its latency with arithmetic. The loop over planes begins
 // `early` iterations before the first one that computes, to gather what that one reads.
 void ResidentBlock::gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane) {
     const int ahead = planes_ahead(use);

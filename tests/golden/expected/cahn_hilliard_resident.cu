@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(256, 1)
     cahn_hilliard_resident(const float* __restrict__ c, float* __restrict__ c_next, int nx, int ny,
                            long long c_half, long long mu_half, int pitch, int steps_sent, int steps,
-                           float minus_gamma, float dt_M, long long* c_words, long long* mu_words) {
+                           float minus_gamma, float dt_M, long long* c_exchange, long long* mu_exchange) {
     extern __shared__ double shared_memory[];
     constexpr int kThreadsX = 32;
     constexpr int kThreadsY = 8;
@@ -253,7 +253,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         share2(c_box + c_place + y * kRow, &c_cells[y + 1][1]);
     }
 
-    // Around the box of c: what each thread fills in, from the grid and then from packets of other blocks.
+    // Around the box of c: the ghost cells that each thread fills in, from the grid and then from packets of
+    // other blocks.
     int c_around[2];
     int c_source[2];
 #pragma unroll
@@ -294,14 +295,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (is_there) c_box[place] = c[source];
     }
 
-    // A bit for each of the thread's rows that other blocks read.
+    // A bit for each row of the thread that other blocks need.
     int c_sends = 0;
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
         if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends = with_bit(c_sends, y);
     }
     const int c_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
-    // The same for its columns, on either side.
+    // The same for its columns, at the lower face and at the upper one.
     int c_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
@@ -314,7 +315,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     }
     const int c_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / kCellsY;
 
-    // Around the box of mu: what each thread fills in, from the grid and then from packets of other blocks.
+    // Around the box of mu: the ghost cells that each thread fills in, from the grid and then from packets of
+    // other blocks.
     int mu_around[2];
     int mu_source[2];
     {
@@ -345,14 +347,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         mu_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
     }
 
-    // A bit for each of the thread's rows that other blocks read.
+    // A bit for each row of the thread that other blocks need.
     int mu_sends = 0;
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
         if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends = with_bit(mu_sends, y);
     }
     const int mu_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
-    // The same for its columns, on either side.
+    // The same for its columns, at the lower face and at the upper one.
     int mu_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
@@ -371,11 +373,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int c_at_now = step % 2 * kSlot;
         const int c_at_next = (step + 1) % 2 * kSlot;
         const int epoch = steps_sent + step + 1;
-        long long* c_packets = c_words + epoch % 2 * c_half;
+        long long* c_packets = c_exchange + epoch % 2 * c_half;
         long long* c_message_to = c_packets + c_message * 2;
         long long* c_low_message_to = c_packets + c_low_message * 2 + blocks * kMessages * 2;
         long long* c_high_message_to = c_packets + c_high_message * 2 + blocks * kMessages * 2;
-        long long* mu_packets = mu_words + epoch % 2 * mu_half;
+        long long* mu_packets = mu_exchange + epoch % 2 * mu_half;
         long long* mu_message_to = mu_packets + mu_message * 2;
         long long* mu_low_message_to = mu_packets + mu_low_message * 2 + blocks * kMessages * 2;
         long long* mu_high_message_to = mu_packets + mu_high_message * 2 + blocks * kMessages * 2;
@@ -413,17 +415,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                       has_bit(mu_side_sends, 3));
         }
 
-        long long mu_seen[4];
-        poll_packets(mu_seen, mu_source, 2, 0, mu_packets, epoch);
+        long long mu_received[4];
+        poll_packets(mu_received, mu_source, 2, 0, mu_packets, epoch);
         if (mu_source[0] >= 0) {
             float values[2];
-            values[0] = low_f32(mu_seen[0]);
-            values[1] = high_f32(mu_seen[0]);
+            values[0] = low_f32(mu_received[0]);
+            values[1] = high_f32(mu_received[0]);
             share2(mu_box + mu_around[0], values);
         }
         if (mu_source[1] >= 0) {
-            mu_box[mu_around[1]] = low_f32(mu_seen[2]);
-            mu_box[mu_around[1] + kRow] = high_f32(mu_seen[2]);
+            mu_box[mu_around[1]] = low_f32(mu_received[2]);
+            mu_box[mu_around[1] + kRow] = high_f32(mu_received[2]);
         }
         __syncthreads();
 
@@ -458,17 +460,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                       has_bit(c_side_sends, 3));
         }
 
-        long long c_seen[4];
-        poll_packets(c_seen, c_source, 2, 0, c_packets, epoch);
+        long long c_received[4];
+        poll_packets(c_received, c_source, 2, 0, c_packets, epoch);
         if (c_source[0] >= 0) {
             float values[2];
-            values[0] = low_f32(c_seen[0]);
-            values[1] = high_f32(c_seen[0]);
+            values[0] = low_f32(c_received[0]);
+            values[1] = high_f32(c_received[0]);
             share2(c_box + c_at_next + c_around[0], values);
         }
         if (c_source[1] >= 0) {
-            c_box[c_at_next + c_around[1]] = low_f32(c_seen[2]);
-            c_box[c_at_next + c_around[1] + kRow] = high_f32(c_seen[2]);
+            c_box[c_at_next + c_around[1]] = low_f32(c_received[2]);
+            c_box[c_at_next + c_around[1] + kRow] = high_f32(c_received[2]);
         }
         __syncthreads();
 #pragma unroll

@@ -171,13 +171,12 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             float u_next_result[kCellsX];
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
-                const float u_new = fmaf(lambda_dt,
-                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
-                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
-                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
-                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
-                                         u_cells[z + 1][y + 1][x + 1]);
-                u_next_result[x] = u_new;
+                u_next_result[x] = fmaf(lambda_dt,
+                                        fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
+                                             u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
+                                             u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
+                                             u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
+                                        u_cells[z + 1][y + 1][x + 1]);
             }
             if (j + y < ny && k + z < nz) {
                 if (i + kCellsX <= nx) {
@@ -199,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 extern "C" __global__ void __launch_bounds__(256, 1)
     heat3d_resident(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                     long long u_half, int pitch, int steps_sent, int steps, long long slice, float lambda_dt,
-                    long long* u_words) {
+                    long long* u_exchange) {
     extern __shared__ double shared_memory[];
     constexpr int kThreadsX = 32;
     constexpr int kThreadsY = 2;
@@ -256,7 +255,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         }
     }
 
-    // Around the box of u: what each thread fills in, from the grid and then from packets of other blocks.
+    // Around the box of u: the ghost cells that each thread fills in, from the grid and then from packets of
+    // other blocks.
     int u_around[7];
     int u_source[7];
 #pragma unroll
@@ -327,7 +327,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (is_there && !shows) u_box[kSlot + place] = 10.0f;
     }
 
-    // A bit for each of the thread's rows that other blocks read.
+    // A bit for each row of the thread that other blocks need.
     int u_sends = 0;
 #pragma unroll
     for (int z = 0; z < kCellsZ; ++z) {
@@ -340,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         }
     }
     const int u_message = block * kMessages + (in_k * kTileY + in_j) * kThreadsX + in_i / kCellsX;
-    // The same for its columns, on either side.
+    // The same for its columns, at the lower face and at the upper one.
     int u_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
@@ -362,7 +362,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int u_at_now = step % 2 * kSlot;
         const int u_at_next = (step + 1) % 2 * kSlot;
         const int epoch = steps_sent + step + 1;
-        long long* u_packets = u_words + epoch % 2 * u_half;
+        long long* u_packets = u_exchange + epoch % 2 * u_half;
         long long* u_message_to = u_packets + u_message * 2;
         long long* u_message_to2 = u_packets + u_message + blocks * kMessages * 2;
         long long* u_low_message_to = u_packets + u_low_message * 2 + blocks * kMessages * 3;
@@ -441,32 +441,32 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             }
         }
 
-        int u_looks[14];
+        int u_offsets[14];
 #pragma unroll
         for (int pass = 0; pass < 6; ++pass) {
-            u_looks[pass] = u_source[pass] * 2;
-            u_looks[pass + 7] = u_source[pass] + blocks * kMessages * 2;
+            u_offsets[pass] = u_source[pass] * 2;
+            u_offsets[pass + 7] = u_source[pass] + blocks * kMessages * 2;
         }
-        u_looks[6] = u_source[6] * 2 + blocks * kMessages * 3;
-        u_looks[13] = u_source[6] + blocks * kSideMessages * 2 + blocks * kMessages * 3;
-        long long u_seen[21];
-        poll_packets(u_seen, u_looks, 7, 7, u_packets, epoch);
+        u_offsets[6] = u_source[6] * 2 + blocks * kMessages * 3;
+        u_offsets[13] = u_source[6] + blocks * kSideMessages * 2 + blocks * kMessages * 3;
+        long long u_received[21];
+        poll_packets(u_received, u_offsets, 7, 7, u_packets, epoch);
 #pragma unroll
         for (int pass = 0; pass < 6; ++pass) {
             if (u_source[pass] >= 0) {
                 float values[4];
-                values[0] = low_f32(u_seen[pass * 2]);
-                values[1] = high_f32(u_seen[pass * 2]);
-                values[2] = low_f32(u_seen[pass * 2 + 1]);
-                values[3] = low_f32(u_seen[pass + 14]);
+                values[0] = low_f32(u_received[pass * 2]);
+                values[1] = high_f32(u_received[pass * 2]);
+                values[2] = low_f32(u_received[pass * 2 + 1]);
+                values[3] = low_f32(u_received[pass + 14]);
                 share4(u_box + u_at_next + u_around[pass], values);
             }
         }
         if (u_source[6] >= 0) {
-            u_box[u_at_next + u_around[6]] = low_f32(u_seen[12]);
-            u_box[u_at_next + u_around[6] + kRow] = high_f32(u_seen[12]);
-            u_box[u_at_next + u_around[6] + 2 * kRow] = low_f32(u_seen[13]);
-            u_box[u_at_next + u_around[6] + 3 * kRow] = low_f32(u_seen[20]);
+            u_box[u_at_next + u_around[6]] = low_f32(u_received[12]);
+            u_box[u_at_next + u_around[6] + kRow] = high_f32(u_received[12]);
+            u_box[u_at_next + u_around[6] + 2 * kRow] = low_f32(u_received[13]);
+            u_box[u_at_next + u_around[6] + 3 * kRow] = low_f32(u_received[20]);
         }
         __syncthreads();
 #pragma unroll

@@ -151,14 +151,11 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     double height_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const float u_new = fmaf(c_squared_dt_dt,
-                                 fmaf(-0.083333336f,
-                                      u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
-                                      fmaf(-5.0f, u[at],
-                                           1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] +
-                                                         u[at + pitch]))),
-                                 fmaf(2.0f, u[at], -u_prev[at]));
-        u_next[at] = u_new;
+        u_next[at] = fmaf(c_squared_dt_dt,
+                          fmaf(-0.083333336f, u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
+                               fmaf(-5.0f, u[at],
+                                    1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]))),
+                          fmaf(2.0f, u[at], -u_prev[at]));
         height_of_thread = keep_max(height_of_thread, static_cast<double>(fabsf(u[at])));
 
         // Cells of u_next near a face are shown by halo cells, too.
@@ -181,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 extern "C" __global__ void __launch_bounds__(128, 1)
     wave2d_resident(const float* __restrict__ u, const float* __restrict__ u_prev, float* __restrict__ u_next,
                     float* __restrict__ u_next_2, int nx, int ny, long long u_half, int pitch, int steps_sent,
-                    int steps, float c_squared_dt_dt, long long* u_words) {
+                    int steps, float c_squared_dt_dt, long long* u_exchange) {
     extern __shared__ double shared_memory[];
     constexpr int kThreadsX = 32;
     constexpr int kThreadsY = 4;
@@ -239,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         }
     }
 
-    // Around the box of u: what each thread fills in, from the grid and then from packets of other blocks.
+    // Around the box of u: the ghost cells that each thread fills in, from the grid and then from packets of
+    // other blocks.
     int u_around[2];
     int u_source[2];
 #pragma unroll
@@ -281,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         if (is_there) u_box[place] = u[source];
     }
 
-    // A bit for each of the thread's rows that other blocks read.
+    // A bit for each row of the thread that other blocks need.
     int u_sends = 0;
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
@@ -290,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         }
     }
     const int u_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
-    // The same for its columns, on either side.
+    // The same for its columns, at the lower face and at the upper one.
     int u_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
@@ -309,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         const int u_at_now = step % 2 * kSlot;
         const int u_at_next = (step + 1) % 2 * kSlot;
         const int epoch = steps_sent + step + 1;
-        long long* u_packets = u_words + epoch % 2 * u_half;
+        long long* u_packets = u_exchange + epoch % 2 * u_half;
         long long* u_message_to = u_packets + u_message * 2;
         long long* u_message_to2 = u_packets + u_message + blocks * kMessages * 2;
         long long* u_low_message_to = u_packets + u_low_message * 2 + blocks * kMessages * 3;
@@ -381,23 +379,23 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                       has_bit(u_side_sends, 7));
         }
 
-        int u_looks[3];
-        u_looks[0] = u_source[0] * 2;
-        u_looks[2] = u_source[0] + blocks * kMessages * 2;
-        u_looks[1] = u_source[1];
-        long long u_seen[5];
-        poll_packets(u_seen, u_looks, 2, 1, u_packets, epoch);
+        int u_offsets[3];
+        u_offsets[0] = u_source[0] * 2;
+        u_offsets[2] = u_source[0] + blocks * kMessages * 2;
+        u_offsets[1] = u_source[1];
+        long long u_received[5];
+        poll_packets(u_received, u_offsets, 2, 1, u_packets, epoch);
         if (u_source[0] >= 0) {
             float values[4];
-            values[0] = low_f32(u_seen[0]);
-            values[1] = high_f32(u_seen[0]);
-            values[2] = low_f32(u_seen[1]);
-            values[3] = low_f32(u_seen[4]);
+            values[0] = low_f32(u_received[0]);
+            values[1] = high_f32(u_received[0]);
+            values[2] = low_f32(u_received[1]);
+            values[3] = low_f32(u_received[4]);
             share4(u_box + u_at_next + u_around[0], values);
         }
         if (u_source[1] >= 0) {
-            u_box[u_at_next + u_around[1]] = low_f32(u_seen[2]);
-            u_box[u_at_next + u_around[1] + kRow] = high_f32(u_seen[2]);
+            u_box[u_at_next + u_around[1]] = low_f32(u_received[2]);
+            u_box[u_at_next + u_around[1] + kRow] = high_f32(u_received[2]);
         }
         __syncthreads();
 #pragma unroll
