@@ -27,7 +27,7 @@ struct KnownSpill {
 };
 constexpr KnownSpill kKnownSpills[] = {
     {"box3d1_symmetric", "temporal", 76},
-    {"duct3d", "resident", 32},
+    {"duct3d", "resident", 16},
     {"heat3d", "temporal", 88},
 };
 
