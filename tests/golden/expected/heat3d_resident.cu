@@ -37,8 +37,8 @@ __device__ __forceinline__ unsigned long long join_words(unsigned low, unsigned 
 }
 
 // A packet holds values and, in its last four bytes, the epoch that they are of. It becomes visible to other
-// blocks as a whole, so that no fence and no flag is needed. The store is predicated: a branch would take the
-// vector apart.
+// blocks as a whole, so that no fence and no flag is needed. The PTX predicates the store itself: no branch
+// surrounds it.
 __device__ __forceinline__ void store_packet(long long* to, unsigned long long word, bool is_needed) {
     asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p st.relaxed.gpu.global.u64 [%0], %1; }" ::"l"(to),
                  "l"(word), "r"(static_cast<int>(is_needed))
