@@ -7,6 +7,7 @@
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/DiagnosticOptions.h>
 #include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Driver/Types.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendAction.h>
@@ -118,6 +119,16 @@ Command command_of(const SourceRequest& request, Mode mode) {
     return command;
 }
 
+// Clang takes a file whose name says no language for an object to link.
+void check_language(const SourceRequest& request, const Command& command) {
+    namespace types = clang::driver::types;
+    const types::ID type = types::lookupTypeForExtension(llvm::sys::path::extension(request.file).ltrim('.'));
+    const auto says = [](const std::string& word) { return word.rfind("-x", 0) == 0; };
+    if (std::any_of(command.words.begin(), command.words.end(), says)) return;
+    if (type == types::TY_INVALID || type == types::TY_Object)
+        throw SourceError(request.file + " is no C, C++ or CUDA by its name; say which behind --: -- -x c");
+}
+
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& request, const Command& command,
                                                          const std::string* replacement) {
     auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
@@ -152,6 +163,7 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& requ
         llvm::InitializeNativeTargetAsmParser();
     });
     const Command command = command_of(request, mode);
+    check_language(request, command);
     auto files = files_of(request, command, replacement);
     std::vector<const char*> words;
     for (const std::string& word : command.words)

@@ -1,6 +1,7 @@
 // Numbers to run a function on: mostly ordinary ones, and those on both sides of each that its text has.
 #pragma once
 
+#include <cstddef>
 #include <random>
 #include <vector>
 
@@ -11,8 +12,11 @@ namespace halo::lift {
 class Draws {
 public:
     // unit: the function and those that it calls. Reals of one array are of one sign or of both, and
-    // some of them zeros, by the seed.
+    // some of them zeros, by the seed; by every second seed most are near to one number of the text.
     Draws(const c::Unit& unit, unsigned seed);
+
+    // So many seeds from 0 on that each number of the text has had its turns.
+    int enough() const;
 
     double cell(c::Number type);    // an element of an array
     double number(c::Number type);  // an argument
@@ -20,12 +24,16 @@ public:
     bool chance(double probability);
 
 private:
-    double pick(const std::vector<double>& from);
+    using Near = std::vector<std::vector<double>>;  // for each number that the text has, those near to it
+
+    double pick(const Near& from);
 
     std::mt19937_64 random_;
-    bool both_signs_, has_zeros_;
-    std::vector<double> wholes_, reals_;  // near to what the text has
-    int zeros_ = 0;                       // cells that are still to be zeros
+    bool both_signs_, has_zeros_, is_near_;
+    std::size_t turn_, asked_ = 0;  // of a number that the text has; arguments so far
+    Near wholes_, reals_;
+    std::vector<double> exact_;  // each has its turn
+    int zeros_ = 0;              // cells that are still to be zeros
 };
 
 }  // namespace halo::lift

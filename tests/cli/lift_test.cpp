@@ -132,6 +132,20 @@ TEST_CASE("mistakes in the use of lift are named") {
     const Outcome broken = folder.haloc({"lift", "broken.c", "--function", "smooth"});
     CHECK(broken.code == 2);
     CHECK(broken.err.find("does not compile") != std::string::npos);
+    for (const char* same : {"solver.c", "./solver.c"}) {
+        const Outcome over = folder.haloc({"lift", "solver.c", "--function", "smooth", "-o", same});
+        CHECK(over.code == 2);
+        CHECK(over.err.find("-o names the source itself, which is never overwritten") != std::string::npos);
+        CHECK(folder.read("solver.c") == kSolver);
+    }
+    folder.write("heat.halo", "stencil heat(x) {\n    field u: f32\n    u[t+1] = u\n}\n");
+    const Outcome spec = folder.haloc({"lift", "heat.halo", "--function", "heat"});
+    CHECK(spec.code == 2);
+    CHECK(spec.err.find("heat.halo is no C, C++ or CUDA by its name") != std::string::npos);
+    CHECK(spec.err.find("halo-lift") == std::string::npos);  // no arguments but the user's own
+    folder.write("solver.inc", kSolver);
+    const std::vector<std::string> said = {"lift", "solver.inc", "--function", "smooth", "--", "-x", "c"};
+    CHECK(folder.haloc(said).code == 0);
     const Outcome no_folder = folder.haloc({"lift", "solver.c", "--function", "smooth", "-p", "nowhere"});
     CHECK(no_folder.code == 4);
     CHECK(no_folder.err.find("compile_commands.json") != std::string::npos);

@@ -136,3 +136,24 @@ TEST_CASE("what is around the nests is run with them") {
     INFO(verdict.difference << verdict.left);
     CHECK(verdict.difference.empty());
 }
+
+TEST_CASE("each side of each number in the text is drawn") {
+    // Numbers below zero are a minus and a number in the text.
+    CHECK(left_of("void tried(int n, const float *restrict a, float *restrict b) {\n"
+                  "    for (int i = 0; i < n; i++) b[i] = a[i] < -100.f ? 0.0f : a[i];\n}\n") == "");
+    CHECK(left_of("void tried(int n, const double *restrict a, double *restrict b) {\n"
+                  "    for (int i = 0; i < n; i++)\n"
+                  "        b[i] = a[i] < -1e-3 ? (a[i] > -2.5e-3 ? 1.0 : 2.0) : a[i];\n}\n") == "");
+    CHECK(left_of("void tried(int n, int k, const float *restrict a, float *restrict b) {\n"
+                  "    for (int i = 0; i < n; i++) b[i] = k < -20 ? a[i] : k > -20 ? 1.0f : 2.0f;\n}\n") ==
+          "");
+    // Large ones, and those next to each other.
+    CHECK(left_of("void tried(int n, const double *restrict a, double *restrict b) {\n"
+                  "    for (int i = 0; i < n; i++) b[i] = a[i] > 1e21 ? 0.0 : a[i];\n}\n") == "");
+    CHECK(left_of("void tried(int n, int k, const float *restrict a, float *restrict b) {\n"
+                  "    for (int i = 0; i < n; i++)\n"
+                  "        b[i] = k > 3000000 ? (k == 3000001 ? 1.0f : a[i]) : 2.0f;\n}\n") == "");
+    CHECK(left_of("void tried(int n, const float *restrict a, float *restrict b) {\n"
+                  "    for (int i = 0; i < n; i++)\n"
+                  "        b[i] = a[i] > 0.1f ? (a[i] < 0.10000002f ? 1.0f : 2.0f) : a[i];\n}\n") == "");
+}

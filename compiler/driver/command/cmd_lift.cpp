@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "compiler/driver/command/commands.h"
 #include "compiler/driver/console/files.h"
@@ -94,6 +95,20 @@ void write_replaced(const std::string& path, const LiftOptions& options, const l
                     path, options.file, fmt::join(replaced.calls, ", ")));
 }
 
+// What is written never replaces the source, whose text nothing else holds.
+void check_written(const LiftOptions& options) {
+    for (const auto& [option, path] : {std::pair("-o", &options.output), {"--replace", &options.replace}}) {
+        std::error_code none;
+        if (!path->empty() && std::filesystem::equivalent(options.file, *path, none))
+            throw CommandError(ExitCode::usage,
+                               fmt::format("{} names the source itself, which is never overwritten", option),
+                               "give the name of another file");
+    }
+    if (!options.replace.empty() && options.replace == options.output)
+        throw CommandError(ExitCode::usage, "-o and --replace name the same file",
+                           "the spec and the source are a file each");
+}
+
 }  // namespace
 
 ExitCode lift(const LiftOptions& options, const Console& console) {
@@ -102,13 +117,7 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
     wanted.name = options.name;
     wanted.keep_result = !options.replace.empty();
-    std::error_code none;
-    if (!options.replace.empty() && std::filesystem::equivalent(options.file, options.replace, none))
-        throw CommandError(ExitCode::usage, "--replace names the source itself, which is never overwritten",
-                           "give the name of another file");
-    if (!options.replace.empty() && options.replace == options.output)
-        throw CommandError(ExitCode::usage, "-o and --replace name the same file",
-                           "the spec and the source are a file each");
+    check_written(options);
     const lift::Nests found = lift_or_refuse(wanted, console);
     lift::Verdict verdict;
     verdict.left = "haloc lift --verify runs the function and the spec on random data";
