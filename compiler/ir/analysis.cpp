@@ -208,8 +208,8 @@ void infer_reaches(Program& program) {
             for (int side = 0; side < 2; ++side) {
                 Face& face = field.boundary[axis][side];
                 face.reach = 0;
-                const bool faces_formula = field.boundary[axis][1 - side].kind == BoundaryKind::formula;
-                if (face.kind == BoundaryKind::mirror && faces_formula)
+                const bool faces_formula = field.image(axis, 1 - side).shows == rt::ImageMap::Shows::formula;
+                if (field.image(axis, side).reflects() && faces_formula)
                     face.reach = field.halo[axis][side] + 1;
                 if (face.kind != BoundaryKind::formula) continue;
                 for (std::size_t ghost = 0; ghost < face.ghosts.size(); ++ghost) {

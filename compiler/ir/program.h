@@ -19,6 +19,7 @@
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
 #include "runtime/core/grid_rules.h"
+#include "runtime/core/image_map.h"
 
 namespace halo::ir {
 
@@ -222,14 +223,7 @@ struct Coef {  // launch-time coefficients only (`param coef`)
     SourceRange where;
 };
 
-enum class BoundaryKind : std::uint8_t {
-    periodic,  // u[-1] = u[n-1]
-    fixed,     // a given value
-    clamp,     // u[-1] = u[0]: zero gradient across the face
-    mirror,    // u[-1] = u[1]: reflected about the edge cell's centre
-    free,      // not defined: cells that would read past it are left as they are
-    formula    // an expression for each distance past the face
-};
+using BoundaryKind = rt::BoundaryKind;
 struct Face {
     BoundaryKind kind = BoundaryKind::free;
     ExprId value;  // of fixed, uniform; unused otherwise
@@ -260,6 +254,11 @@ struct Field {
     std::array<std::array<int, 2>, kMaxRank>
         halo{};  // [axis][side], cells read past the domain, inferred, >= 0
     SourceRange where;
+
+    rt::ImageMap image(int axis, int side) const {
+        const auto& faces = boundary[static_cast<std::size_t>(axis)];
+        return rt::image_map(faces[static_cast<std::size_t>(side)].kind, side);
+    }
 };
 
 // Fields that the user sees as one: `field v: (x: f32, y: f32)`, `field f: f32[19]`, `field psi: c64`. For

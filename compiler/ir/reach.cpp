@@ -25,7 +25,8 @@ Reach shifted(Reach reach, const Offset& offset, const Field& field) {
     for (std::size_t axis = 0; axis < reach.size(); ++axis) {
         const std::array<int, 2> away{std::max(0, -offset[axis]), std::max(0, offset[axis])};
         for (std::size_t side = 0; side < 2; ++side) {
-            const bool is_mirrored = field.boundary[axis][1 - side].kind == BoundaryKind::mirror;
+            const bool is_mirrored =
+                field.image(static_cast<int>(axis), 1 - static_cast<int>(side)).reflects();
             reach[axis][side] += is_mirrored ? std::max(away[0], away[1]) : away[side];
         }
     }

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/ir/boundary.h"
 #include "compiler/ir/constants.h"
 #include "compiler/ir/noise.h"
 #include "compiler/ir/rounding.h"

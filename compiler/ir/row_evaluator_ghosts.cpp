@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/ir/boundary.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
 
@@ -94,18 +93,18 @@ double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
     const Field& field = program_[id];
     for (int axis = 0; axis < program_.rank(); ++axis) {
         const std::int64_t n = extent_[axis];
-        if (field.boundary[axis][0].kind == BoundaryKind::periodic) cell[axis] = (cell[axis] % n + n) % n;
+        if (field.image(axis, 0).wraps()) cell[axis] = (cell[axis] % n + n) % n;
     }
     for (int axis = 0; axis < program_.rank(); ++axis) {
-        const BoundaryKind low = field.boundary[axis][0].kind, high = field.boundary[axis][1].kind;
+        const auto& faces = field.boundary[axis];
         const std::int64_t n = extent_[axis];
-        const std::optional<std::int64_t> source = source_index(low, high, cell[axis], n);
-        if (source) {
-            cell[axis] = *source;
+        const rt::ImageSource source = rt::image_source(faces[0].kind, faces[1].kind, cell[axis], n);
+        if (source.shows == rt::ImageMap::Shows::cell) {
+            cell[axis] = source.cell;
             continue;
         }
-        const int side = outside_side(low, high, cell[axis], n);
-        if (field.boundary[axis][side].kind != BoundaryKind::formula) {
+        const int side = source.side;
+        if (source.shows != rt::ImageMap::Shows::formula) {
             const double value = face_value(field, axis, side);
             if (field.storage != Storage::i64) return value;
             return std::bit_cast<double>(to_integer<std::int64_t>(value));  // as its level keeps it

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/ir/boundary.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
 
@@ -29,11 +28,10 @@ T unpacked(double cell) {
 }  // namespace
 
 std::int32_t RowEvaluator::source_code(const Field& field, int axis, std::int64_t index) const {
-    const BoundaryKind low = field.boundary[axis][0].kind;
-    const BoundaryKind high = field.boundary[axis][1].kind;
-    const std::optional<std::int64_t> cell = source_index(low, high, index, extent_[axis]);
-    if (cell) return static_cast<std::int32_t>(*cell);
-    return -1 - outside_side(low, high, index, extent_[axis]);
+    const auto& faces = field.boundary[axis];
+    const rt::ImageSource source = rt::image_source(faces[0].kind, faces[1].kind, index, extent_[axis]);
+    if (source.shows == rt::ImageMap::Shows::cell) return static_cast<std::int32_t>(source.cell);
+    return -1 - source.side;
 }
 
 void RowEvaluator::prepare_reading(ExprId id, const Access& access) {

@@ -12,7 +12,6 @@ namespace halo::passes {
 
 namespace {
 
-using ir::BoundaryKind;
 using ir::Region;
 
 bool is_read_past(const ir::Field& field, int axis) {
@@ -21,8 +20,7 @@ bool is_read_past(const ir::Field& field, int axis) {
 }
 
 bool is_periodic(const ir::Field& field, int axis) {
-    const auto& faces = field.boundary[static_cast<std::size_t>(axis)];
-    return faces[0].kind == BoundaryKind::periodic && faces[1].kind == BoundaryKind::periodic;
+    return field.image(axis, 0).wraps() && field.image(axis, 1).wraps();
 }
 
 // The region and margins of a statement that has any.

@@ -131,8 +131,8 @@ std::optional<Fold> form_fold(const ir::Program& program, const ir::Stage& stage
         }
     }
     if (assign == nullptr) return std::nullopt;
-    for (const ir::Face& face : program[field].boundary[program.rank() - 1])
-        if (face.kind == ir::BoundaryKind::mirror) return std::nullopt;
+    for (int side = 0; side < 2; ++side)
+        if (program[field].image(program.rank() - 1, side).reflects()) return std::nullopt;
     return Folder(program, *assign, reductions, field, time).fold();
 }
 

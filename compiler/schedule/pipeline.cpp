@@ -134,9 +134,9 @@ private:
 
     // A face of the walked axis takes its images from the planes on the other side of the cell.
     bool reflects(ir::FieldId field) const {
-        const auto& faces = program_[field].boundary[pipeline_.walked()];
-        return std::ranges::any_of(faces, [](const ir::Face& face) {
-            return face.kind == ir::BoundaryKind::mirror || face.kind == ir::BoundaryKind::clamp;
+        return std::ranges::any_of(std::array{0, 1}, [&](int side) {
+            const rt::ImageMap map = program_[field].image(pipeline_.walked(), side);
+            return map.reflects() || map.repeats_edge();
         });
     }
 
@@ -319,7 +319,7 @@ private:
     // Past the walk's far face a mirror shows planes that lie before it, which a walk that begins there has
     // to compute, too. Those that the other mirror shows come later in any walk.
     bool mirrors_far_face(ir::FieldId field) const {
-        return program_[field].boundary[pipeline_.walked()][1].kind == ir::BoundaryKind::mirror;
+        return program_[field].image(pipeline_.walked(), 1).reflects();
     }
 
     ir::Offset seen_in_mirror(ir::Offset offset) const {

@@ -91,10 +91,9 @@ private:
         for (const std::uint32_t index : used) {
             const ir::Field& field = program_.fields[index];
             for (int side = 0; side < 2; ++side) {
-                const ir::BoundaryKind kind = field.boundary[axis][side].kind;
-                const bool is_read = field.halo[axis][side] > 0 || kind == ir::BoundaryKind::free;
-                if (kind == ir::BoundaryKind::periodic) periodic = periodic || is_read;
-                if (kind != ir::BoundaryKind::periodic) other = other || field.halo[axis][side] > 0;
+                const bool wraps = field.image(axis, side).wraps();
+                if (wraps) periodic = periodic || field.halo[axis][side] > 0;
+                if (!wraps) other = other || field.halo[axis][side] > 0;
             }
         }
         for (const ir::Statement& statement : program_.statements)

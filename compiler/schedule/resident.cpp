@@ -51,9 +51,7 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
     for (int axis = 0; axis < core.rank() && queue.role != ir::Role::input; ++axis) {
         const auto index = static_cast<std::size_t>(axis);
         const bool shows_none =
-            std::ranges::all_of(core[queue.field].boundary[index], [](const ir::Face& face) {
-                return face.kind == ir::BoundaryKind::fixed || face.kind == ir::BoundaryKind::free;
-            });
+            !core[queue.field].image(axis, 0).shows_cell() && !core[queue.field].image(axis, 1).shows_cell();
         box.exchanged_along[index] = box.reach[index] > 0 && !(schedule.is_alone[index] && shows_none);
         box.is_exchanged = box.is_exchanged || box.exchanged_along[index];
     }

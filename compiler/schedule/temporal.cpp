@@ -30,8 +30,7 @@ int bytes_of(const ir::Program& core, ir::FieldId field) {
 bool is_periodic(const ir::Program& core, const Pipeline& pipeline, int axis) {
     return std::ranges::any_of(pipeline.queues, [&](const Pipeline::Queue& queue) {
         const ir::Field& field = core[queue.field];
-        return field.boundary[axis][0].kind == ir::BoundaryKind::periodic &&
-               field.halo[axis][0] + field.halo[axis][1] > 0;
+        return field.image(axis, 0).wraps() && field.halo[axis][0] + field.halo[axis][1] > 0;
     });
 }
 
@@ -48,8 +47,7 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
                 if (reach > cells)
                     return "`" + field.name + "` is read " + std::to_string(reach) + " cells away along " +
                            name + ", and a thread has " + std::to_string(cells);
-                if (field.boundary[axis][side].kind == ir::BoundaryKind::mirror && reach > 0 &&
-                    reach >= cells)
+                if (field.image(axis, side).reflects() && reach > 0 && reach >= cells)
                     return "the mirror of `" + field.name + "` along " + name + " shows cells " +
                            std::to_string(reach) + " away, and a thread has " + std::to_string(cells);
             }

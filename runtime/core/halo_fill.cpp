@@ -12,23 +12,6 @@ namespace halo::rt {
 
 namespace {
 
-std::int64_t modulo(std::int64_t index, std::int64_t n) {
-    const std::int64_t rest = index % n;
-    return rest < 0 ? rest + n : rest;
-}
-
-// Reflections about the centres of both edge cells, repeated.
-std::int64_t fold(std::int64_t index, std::int64_t n) {
-    if (n == 1) return 0;
-    const std::int64_t period = 2 * (n - 1);
-    const std::int64_t place = modulo(index, period);
-    return place < n ? place : period - place;
-}
-
-HaloSource cell_source(std::int64_t cell) {
-    return {HaloSource::Kind::cell, cell, 0};
-}
-
 // Cells that a pass covers along an axis: with the field's halo or without.
 struct Span {
     std::int64_t low = 0;
@@ -62,16 +45,16 @@ private:
 void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int64_t start,
                           bool constants) const {
     const auto& faces = field_.boundary[axis];
-    const HaloSource source = halo_source(faces[0].kind, faces[1].kind, index, geometry_.extent[axis]);
+    const ImageSource source = image_source(faces[0].kind, faces[1].kind, index, geometry_.extent[axis]);
     HaloPass::Layer layer;
     layer.to = index;
     layer.from = source.cell;
     layer.destination = start + index * stride_[axis];
-    if (source.kind == HaloSource::Kind::fixed && constants) {
+    if (source.shows == ImageMap::Shows::value && constants) {
         layer.constant = true;
         layer.value = evaluate(faces[source.side].value, params_, geometry_.extent);
         pass.layers.push_back(layer);
-    } else if (source.kind == HaloSource::Kind::cell && !constants) {
+    } else if (source.shows == ImageMap::Shows::cell && !constants) {
         layer.source = start + source.cell * stride_[axis];
         pass.layers.push_back(layer);
     }
@@ -167,43 +150,6 @@ void fill_planes(const HaloPass& pass, const HaloPass* across_rows, ElementType 
 }
 
 }  // namespace
-
-HaloSource halo_source(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int64_t n) {
-    if (index >= 0 && index < n) return cell_source(index);
-    const int side = index < 0 ? 0 : 1;
-    const BoundaryKind kind = side == 0 ? low : high;
-    const BoundaryKind across = side == 0 ? high : low;
-    const std::int64_t edge = side == 0 ? 0 : n - 1;
-    switch (kind) {
-        case BoundaryKind::periodic:
-            return cell_source(modulo(index, n));
-        case BoundaryKind::clamp:
-            return cell_source(edge);
-        case BoundaryKind::fixed:
-            return {HaloSource::Kind::fixed, 0, side};
-        case BoundaryKind::free:
-        case BoundaryKind::formula:  // a halo kernel's work
-            return {HaloSource::Kind::free, 0, side};
-        case BoundaryKind::mirror:
-            break;
-    }
-    const std::int64_t reflected = 2 * edge - index;
-    if (reflected >= 0 && reflected < n) return cell_source(reflected);
-    // A halo wider than the grid: the image lies past the other face.
-    switch (across) {
-        case BoundaryKind::periodic:
-            return cell_source(modulo(reflected, n));
-        case BoundaryKind::clamp:
-            return cell_source(n - 1 - edge);
-        case BoundaryKind::fixed:
-            return {HaloSource::Kind::fixed, 0, 1 - side};
-        case BoundaryKind::mirror:
-        case BoundaryKind::free:
-        case BoundaryKind::formula:
-            break;  // nothing lies past a free face that could be shown: reflect on
-    }
-    return cell_source(fold(index, n));
-}
 
 std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
                                        const std::vector<double>& params, HaloPart part) {

@@ -16,15 +16,6 @@
 
 namespace halo::rt {
 
-// Where a read at `index` (any integer) along an axis of n >= 1 cells goes.
-struct HaloSource {
-    enum class Kind : std::uint8_t { cell, fixed, free };
-    Kind kind = Kind::cell;
-    std::int64_t cell = 0;  // of `cell`: in [0, n)
-    int side = 0;           // of `fixed` and `free`: the face, 0 low, 1 high
-};
-HaloSource halo_source(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int64_t n);
-
 // Offsets and strides in elements, relative to the start of the array.
 struct HaloPass {
     struct Layer {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/core/grid_rules.h"
+#include "runtime/core/image_map.h"
 
 namespace halo::rt {
 
@@ -104,7 +105,6 @@ struct HostScalar {
     std::vector<Step> steps;
 };
 
-enum class BoundaryKind : std::uint8_t { periodic, fixed, clamp, mirror, free, formula };
 struct FacePlan {
     BoundaryKind kind = BoundaryKind::free;
     HostScalar value;  // of fixed
@@ -127,6 +127,11 @@ struct FieldPlan {
     int interleave = 1;
     int component = 0;
     int spare_levels = 0;  // of a state, for kernels that do several steps and write levels past t+1
+
+    ImageMap image(int axis, int side) const {
+        const auto& faces = boundary[static_cast<std::size_t>(axis)];
+        return image_map(faces[static_cast<std::size_t>(side)].kind, side);
+    }
 };
 
 struct ParamPlan {

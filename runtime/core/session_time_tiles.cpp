@@ -73,8 +73,8 @@ std::array<bool, kMaxRank> Session::State::periodic_axes() const {
     std::array<bool, kMaxRank> periodic{};
     for (const FieldPlan& field : plan.fields)
         for (int axis = 0; axis < plan.rank; ++axis)
-            for (const FacePlan& face : field.boundary[axis])
-                periodic[axis] = periodic[axis] || face.kind == BoundaryKind::periodic;
+            for (int side = 0; side < 2; ++side)
+                periodic[axis] = periodic[axis] || field.image(axis, side).wraps();
     return periodic;
 }
 

@@ -170,13 +170,13 @@ std::int64_t image_distance(const FieldPlan& field, int axis, std::int64_t n, st
     std::int64_t most = reach;
     for (std::int64_t past = 1; past <= reach; ++past) {
         // From the edge cell at the face it is so far to the source, and on a ring the other way round.
-        const auto add = [&](const HaloSource& source, std::int64_t inwards) {
-            if (source.kind != HaloSource::Kind::cell) return;
+        const auto add = [&](const ImageSource& source, std::int64_t inwards) {
+            if (source.shows != ImageMap::Shows::cell) return;
             const std::int64_t around = n - inwards + reach - past;
             most = std::max(most, ring ? std::min(inwards, around) : inwards);
         };
-        const HaloSource low = halo_source(faces[0].kind, faces[1].kind, -past, n);
-        const HaloSource high = halo_source(faces[0].kind, faces[1].kind, n - 1 + past, n);
+        const ImageSource low = image_source(faces[0].kind, faces[1].kind, -past, n);
+        const ImageSource high = image_source(faces[0].kind, faces[1].kind, n - 1 + past, n);
         add(low, low.cell);
         add(high, n - 1 - high.cell);
     }

@@ -243,7 +243,7 @@ bool Pieces::mirrors_ghosts(std::size_t index) const {
             if (!cut_.is_cut(axis) || piece(index).ghosts[along][side] > 0) continue;
             for (const Carried& carried : carried_)
                 for (const FieldPlan& field : carried.components)
-                    if (field.boundary[along][side].kind == BoundaryKind::mirror &&
+                    if (field.image(axis, static_cast<int>(side)).reflects() &&
                         piece(index).own(axis) <= field.halo[along][side])
                         return true;
         }

@@ -2,7 +2,6 @@
 #include <functional>
 
 #include "catch.h"
-#include "compiler/ir/boundary.h"
 #include "compiler/ir/interpreter.h"
 #include "program_maker.h"
 
@@ -131,11 +130,11 @@ TEST_CASE("every mix of faces gives the value that boundary.h names, first axis 
         interpreter.step();
         for (std::int64_t j = 0; j < ny; ++j) {
             for (std::int64_t i = 0; i < nx; ++i) {
-                const auto x = source_index(face[0][0], face[0][1], i - 4, nx);
-                const auto y = source_index(face[1][0], face[1][1], j + 3, ny);
-                const double expected = !x   ? 100 + outside_side(face[0][0], face[0][1], i - 4, nx)
-                                        : !y ? 110 + outside_side(face[1][0], face[1][1], j + 3, ny)
-                                             : u[*x + nx * *y];
+                const rt::ImageSource x = rt::image_source(face[0][0], face[0][1], i - 4, nx);
+                const rt::ImageSource y = rt::image_source(face[1][0], face[1][1], j + 3, ny);
+                const double expected = x.shows != rt::ImageMap::Shows::cell   ? 100 + x.side
+                                        : y.shows != rt::ImageMap::Shows::cell ? 110 + y.side
+                                                                               : u[x.cell + nx * y.cell];
                 CHECK(interpreter.field("out")[i + nx * j] == expected);
             }
         }

@@ -19,22 +19,24 @@ constexpr BoundaryKind kKinds[] = {BoundaryKind::periodic, BoundaryKind::fixed, 
                                    BoundaryKind::mirror, BoundaryKind::free};
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
+using Shows = ImageMap::Shows;
+
 // Where a read ends, by walking: one reflection or one period at a time.
-HaloSource walk(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int64_t n) {
+ImageSource walk(BoundaryKind low, BoundaryKind high, std::int64_t index, std::int64_t n) {
     bool reflected = false;
     for (int guard = 0; guard < 1000; ++guard) {
-        if (index >= 0 && index < n) return {HaloSource::Kind::cell, index, 0};
+        if (index >= 0 && index < n) return {Shows::cell, index, 0};
         const int side = index < 0 ? 0 : 1;
         const BoundaryKind kind = side == 0 ? low : high;
         const std::int64_t edge = side == 0 ? 0 : n - 1;
-        if (kind == BoundaryKind::fixed) return {HaloSource::Kind::fixed, 0, side};
-        if (kind == BoundaryKind::free && !reflected) return {HaloSource::Kind::free, 0, side};
+        if (kind == BoundaryKind::fixed) return {Shows::value, 0, side};
+        if (kind == BoundaryKind::free && !reflected) return {Shows::nothing, 0, side};
         if (kind == BoundaryKind::clamp) {
             index = edge;
         } else if (kind == BoundaryKind::periodic) {
             index += side == 0 ? n : -n;
         } else {
-            if (n == 1 && reflected) return {HaloSource::Kind::cell, 0, 0};  // only one cell to show
+            if (n == 1 && reflected) return {Shows::cell, 0, 0};  // only one cell to show
             index = 2 * edge - index;
             reflected = true;
         }
@@ -78,10 +80,9 @@ std::optional<double> expected(const Case& c, const std::array<std::int64_t, 3>&
     bool free = false;
     for (int axis = 0; axis < c.rank; ++axis) {
         const auto& faces = c.field.boundary[axis];
-        const HaloSource found = walk(faces[0].kind, faces[1].kind, cell[axis], c.extent[axis]);
-        if (found.kind == HaloSource::Kind::fixed)
-            return c.face_value(axis, found.side);  // the first such axis
-        free = free || found.kind == HaloSource::Kind::free;
+        const ImageSource found = walk(faces[0].kind, faces[1].kind, cell[axis], c.extent[axis]);
+        if (found.shows == Shows::value) return c.face_value(axis, found.side);  // the first such axis
+        free = free || found.shows == Shows::nothing;
         source[axis] = found.cell;
     }
     if (free) return std::nullopt;
@@ -182,11 +183,11 @@ TEST_CASE("a read past an edge goes where walking there one image at a time ends
         for (const BoundaryKind high : kKinds) {
             for (std::int64_t n = 1; n <= 6; ++n) {
                 for (std::int64_t index = -20; index < n + 20; ++index) {
-                    const HaloSource wanted = walk(low, high, index, n);
-                    const HaloSource found = halo_source(low, high, index, n);
-                    const bool same = wanted.kind == found.kind &&
-                                      (wanted.kind == HaloSource::Kind::cell ? wanted.cell == found.cell
-                                                                             : wanted.side == found.side);
+                    const ImageSource wanted = walk(low, high, index, n);
+                    const ImageSource found = image_source(low, high, index, n);
+                    const bool same =
+                        wanted.shows == found.shows &&
+                        (wanted.shows == Shows::cell ? wanted.cell == found.cell : wanted.side == found.side);
                     if (!same) {
                         INFO(static_cast<int>(low)
                              << " " << static_cast<int>(high) << " " << index << " of " << n);

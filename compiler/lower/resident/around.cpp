@@ -1,5 +1,6 @@
 #include "compiler/kernel/rewrite.h"
 #include "compiler/lower/resident/block.h"
+#include "compiler/lower/shared/images.h"
 
 namespace halo::lower {
 
@@ -149,21 +150,21 @@ ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Sl
 // Whether a ghost cell is past a face beyond which no cell of the grid is shown.
 ResidentBlock::Expr ResidentBlock::is_past(const ResidentBox& box, int axis, int side, const Expr& cell) {
     if (box.reach[static_cast<std::size_t>(axis)] == 0) return {};
-    const ir::BoundaryKind kind = face(box, axis, side).kind;
-    if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return {};
+    if (image(box, axis, side).shows_cell()) return {};
     return side == 0 ? cell < 0 : cell >= context_.extent(axis);
 }
 
 ResidentBlock::Expr ResidentBlock::shown(const ResidentBox& box, int axis, Expr cell) {
     if (box.reach[static_cast<std::size_t>(axis)] == 0) return cell;
     const Expr n = context_.extent(axis), index = cell;
-    const auto kind = [&](int side) { return face(box, axis, side).kind; };
-    if (kind(0) == ir::BoundaryKind::periodic) cell = kernel::select(index < 0, index + n, cell);
-    if (kind(1) == ir::BoundaryKind::periodic) cell = kernel::select(index >= n, index - n, cell);
-    if (kind(0) == ir::BoundaryKind::clamp) cell = kernel::select(index < 0, 0, cell);
-    if (kind(1) == ir::BoundaryKind::clamp) cell = kernel::select(index >= n, n - 1, cell);
-    if (kind(0) == ir::BoundaryKind::mirror) cell = kernel::select(index < 0, Expr(0) - index, cell);
-    if (kind(1) == ir::BoundaryKind::mirror) cell = kernel::select(index >= n, (n + n) - (index + 2), cell);
+    for (const bool reflects : {false, true}) {  // reflections are tested first
+        for (int side = 0; side < 2; ++side) {
+            const rt::ImageMap map = image(box, axis, side);
+            if (!map.shows_cell() || map.reflects() != reflects) continue;
+            const Expr is_past = side == 0 ? index < 0 : index >= n;
+            cell = kernel::select(is_past, shown_cell(map, index, n), cell);
+        }
+    }
     return cell;
 }
 
@@ -259,10 +260,9 @@ std::vector<ResidentBlock::Fixed> ResidentBlock::fixed_faces(const ResidentBox& 
     std::vector<Fixed> faces;
     for (int axis = 0; axis < rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
-            const ir::Face& its = face(box, axis, side);
             const Expr beyond = is_past(box, axis, side, cell[static_cast<std::size_t>(axis)]);
-            if (!beyond || its.kind != ir::BoundaryKind::fixed) continue;
-            const Expr value = context_.scalar(its.value, type_of(box.field));
+if (!beyond || !image(box, axis, side).shows_value()) continue;
+            const Expr value = context_.scalar(face(box, axis, side).value, type_of(box.field));
             if (!faces.empty() && kernel::same(faces.back().value, value)) {
                 faces.back().beyond = faces.back().beyond || beyond;
             } else {
@@ -279,7 +279,7 @@ bool ResidentBlock::is_one_value(const ResidentBox& box, const std::vector<Fixed
     for (int axis = 0; axis < rank(); ++axis)
         for (int side = 0; side < 2; ++side)
             has_free = has_free || (box.reach[static_cast<std::size_t>(axis)] > 0 &&
-                                    face(box, axis, side).kind == ir::BoundaryKind::free);
+                                    image(box, axis, side).shows_nothing());
     return faces.size() == 1 && !has_free;
 }
 

@@ -268,6 +268,9 @@ protected:
     void declare_around(const ResidentBox& box);
     // Polls the packets of an epoch and stores their values in the box.
     void receive(const ResidentBox& box, Block& step);
+    rt::ImageMap image(const ResidentBox& box, int axis, int side) const {
+        return context_.program()[box.field].image(axis, side);
+    }
     const ir::Face& face(const ResidentBox& box, int axis, int side) const {
         return context_.program()[box.field].boundary[axis][side];
     }

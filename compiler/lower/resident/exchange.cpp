@@ -47,8 +47,7 @@ ResidentBlock::MessageLayout ResidentBlock::message_layout(const ResidentBox& bo
 // face.
 int ResidentBlock::depth(const ResidentBox& box, int axis) const {
     const int reach = box.reach[static_cast<std::size_t>(axis)];
-    const bool is_mirror = face(box, axis, 0).kind == ir::BoundaryKind::mirror ||
-                           face(box, axis, 1).kind == ir::BoundaryKind::mirror;
+    const bool is_mirror = image(box, axis, 0).reflects() || image(box, axis, 1).reflects();
     return reach > 0 && is_mirror ? reach + 1 : reach;
 }
 
@@ -124,8 +123,7 @@ void ResidentBlock::declare_blocks() {
 
 // Whether ghost cells of other blocks show cells at this face; empty where they always do.
 ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int side) {
-    const ir::BoundaryKind kind = face(box, axis, side).kind;
-    if (kind != ir::BoundaryKind::fixed && kind != ir::BoundaryKind::free) return {};
+    if (image(box, axis, side).shows_cell()) return {};
     return side == 0 ? origin(axis) > 0 : origin(axis) + size(axis) < context_.extent(axis);
 }
 

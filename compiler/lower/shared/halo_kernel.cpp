@@ -6,15 +6,16 @@
 #include <limits>
 
 #include "compiler/lower/shared/cell.h"
+#include "compiler/lower/shared/images.h"
 #include "compiler/lower/shared/strategy.h"
 
 namespace halo::lower {
 namespace {
 
-using ir::BoundaryKind;
 using kernel::Block;
 using kernel::Expr;
 using kernel::Type;
+using Shows = rt::ImageMap::Shows;
 
 constexpr int kThreads = 128;
 constexpr int kWholeAxis = std::numeric_limits<int>::max();
@@ -23,7 +24,7 @@ constexpr int kWholeAxis = std::numeric_limits<int>::max();
 std::vector<int> fill_order(const ir::Program& program, const ir::Field& field) {
     std::vector<int> order;
     const auto take = [&](int axis, bool periodic) {
-        const bool is_periodic = field.boundary[axis][0].kind == BoundaryKind::periodic;
+        const bool is_periodic = field.image(axis, 0).wraps();
         const bool is_read = field.halo[axis][0] > 0 || field.halo[axis][1] > 0;
         if (is_read && is_periodic == periodic) order.push_back(axis);
     };
@@ -119,48 +120,45 @@ private:
 
     void ghost(int side, int distance, Block& body) {
         const ir::Face& face = field_.boundary[axis_][side];
-        const BoundaryKind across = field_.boundary[axis_][1 - side].kind;
-        switch (face.kind) {
-            case BoundaryKind::periodic: {
-                if (distance == 1) return store(side, distance, inside(1 - side, 0), body);
-                const Expr number = Expr(distance - 1) % extent();  // the halo may be wider than the grid
-                return store(side, distance, counted(side == 0 ? extent() - 1 - number : number), body);
+        const rt::ImageMap map = field_.image(axis_, side);
+        switch (map.shows) {
+            case Shows::cell: {
+                if (map.wraps()) return period(side, distance, body);
+                // Face::reach keeps a reflection inside where the other face has a formula.
+                const bool may_leave =
+                    map.reflects() && field_.image(axis_, 1 - side).shows != Shows::formula;
+                if (may_leave) return mirror(side, distance, body);
+                return store(side, distance, inside(side, map.inwards(distance)), body);
             }
-            case BoundaryKind::clamp:
-                return store(side, distance, inside(side, 0), body);
-            case BoundaryKind::fixed:
+            case Shows::value:
                 return store(side, distance, fixed_value(face.value), body);
-            case BoundaryKind::mirror:
-                if (across == BoundaryKind::formula)  // Face::reach keeps the reflection inside
-                    return store(side, distance, inside(side, distance), body);
-                return mirror(side, distance, body);
-            case BoundaryKind::formula:
+            case Shows::formula:
                 return formula(side, distance, face.ghosts[static_cast<std::size_t>(distance - 1)], body);
-            case BoundaryKind::free:
+            case Shows::nothing:
                 return;
         }
     }
 
+    void period(int side, int distance, Block& body) {
+        if (distance == 1) return store(side, distance, inside(1 - side, 0), body);
+        const Expr number = Expr(distance - 1) % extent();  // the halo may be wider than the grid
+        store(side, distance, counted(side == 0 ? extent() - 1 - number : number), body);
+    }
+
     // A reflection may leave through the other face, and come back.
     void mirror(int side, int distance, Block& body) {
-        const auto constant = [](BoundaryKind kind) {
-            const char* name = kind == BoundaryKind::clamp    ? "kClamp"
-                               : kind == BoundaryKind::mirror ? "kMirror"
-                               : kind == BoundaryKind::fixed  ? "kFixed"
-                                                              : "kFree";
-            return kernel::variable(name, Type::i32);
-        };
-        const auto& faces = field_.boundary[axis_];
-        const Expr source = kernel::call_helper(
-            kernel::Helper::face_source,
-            {ghost_index(side, distance), extent(), constant(faces[0].kind), constant(faces[1].kind)});
+        const Expr source =
+            kernel::call_helper(kernel::Helper::face_source,
+                                {ghost_index(side, distance), extent(), face_constant(field_.image(axis_, 0)),
+                                 face_constant(field_.image(axis_, 1))});
         Block scope;
         scope.push_back(kernel::Declare{Type::i32, "source", source});
         const Expr shown = kernel::variable("source", Type::i32);
         Block image, value;
         store(side, distance, counted(shown), image);
-        const ir::Face& across = faces[1 - side];
-        if (across.kind == BoundaryKind::fixed) store(side, distance, fixed_value(across.value), value);
+        const ir::Face& across = field_.boundary[axis_][1 - side];
+        if (field_.image(axis_, 1 - side).shows_value())
+            store(side, distance, fixed_value(across.value), value);
         scope.push_back(kernel::If{shown >= 0, std::move(image), std::move(value)});
         body.push_back(kernel::Scope{std::move(scope)});
     }

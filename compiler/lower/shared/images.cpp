@@ -4,83 +4,52 @@
 
 #include <algorithm>
 
+#include "compiler/ir/print.h"
 #include "compiler/kernel/build.h"
 
 namespace halo::lower {
 namespace {
 
-using ir::BoundaryKind;
 using kernel::Block;
 using kernel::Expr;
 using kernel::Type;
-
-bool shows_interior(BoundaryKind kind) {
-    return kind == BoundaryKind::periodic || kind == BoundaryKind::clamp || kind == BoundaryKind::mirror;
-}
+using rt::ImageMap;
 
 // One axis of a field's boundary.
 struct AxisImages {
-    BoundaryKind low, high;
+    ir::BoundaryKind kind_low, kind_high;
+    ImageMap low, high;
     int halo_low, halo_high;  // cells past each face that are read and show interior ones
 
     friend bool operator==(const AxisImages&, const AxisImages&) = default;
     bool any() const { return halo_low > 0 || halo_high > 0; }
-    bool mirrors() const { return low == BoundaryKind::mirror || high == BoundaryKind::mirror; }
+    bool mirrors() const { return low.reflects() || high.reflects(); }
     // How many cells from a face have images.
     int reach_low() const {
-        if (low == BoundaryKind::periodic) return halo_high;
-        if (halo_low == 0) return 0;
-        return low == BoundaryKind::mirror ? halo_low + 1 : 1;
+        if (low.wraps()) return halo_high;
+        return halo_low == 0 ? 0 : low.inwards(halo_low) + 1;
     }
     int reach_high() const {
-        if (low == BoundaryKind::periodic) return halo_low;
-        if (halo_high == 0) return 0;
-        return high == BoundaryKind::mirror ? halo_high + 1 : 1;
+        if (low.wraps()) return halo_low;
+        return halo_high == 0 ? 0 : high.inwards(halo_high) + 1;
     }
 };
 
 AxisImages axis_images(const ir::Field& field, int axis) {
-    const BoundaryKind low = field.boundary[axis][0].kind, high = field.boundary[axis][1].kind;
-    return {low, high, shows_interior(low) ? field.halo[axis][0] : 0,
-            shows_interior(high) ? field.halo[axis][1] : 0};
-}
-
-const char* word(BoundaryKind kind) {
-    switch (kind) {
-        case BoundaryKind::periodic:
-            return "periodic";
-        case BoundaryKind::fixed:
-            return "fixed";
-        case BoundaryKind::clamp:
-            return "clamp";
-        case BoundaryKind::mirror:
-            return "mirror";
-        case BoundaryKind::free:
-            return "free";
-        case BoundaryKind::formula:
-            return "formula";
-    }
-    return "";
-}
-
-const char* constant_of(BoundaryKind kind) {
-    switch (kind) {
-        case BoundaryKind::clamp:
-            return "kClamp";
-        case BoundaryKind::mirror:
-            return "kMirror";
-        case BoundaryKind::fixed:
-            return "kFixed";
-        default:
-            return "kFree";
-    }
+    const ImageMap low = field.image(axis, 0), high = field.image(axis, 1);
+    return {field.boundary[axis][0].kind,
+            field.boundary[axis][1].kind,
+            low,
+            high,
+            low.shows_cell() ? field.halo[axis][0] : 0,
+            high.shows_cell() ? field.halo[axis][1] : 0};
 }
 
 // A loop over the cell itself and its images along one axis, around `inner`.
 Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own, const Expr& n,
                  Block inner) {
     const Expr image = kernel::variable(var, Type::i32);
-    if (axis.low == BoundaryKind::periodic) {
+    if (axis.low.wraps()) {
         const Expr first = kernel::call_helper(kernel::Helper::first_image, {own, n, axis.halo_low});
         return {kernel::For{var, first, n + axis.halo_high, n, kernel::Unroll::leave, std::move(inner)}};
     }
@@ -96,8 +65,7 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
     const Expr place = kernel::select(at < axis.halo_low, at - axis.halo_low,
                                       kernel::select(at == axis.halo_low, own, n + at - (axis.halo_low + 1)));
     const Expr source = kernel::call_helper(kernel::Helper::face_source,
-                                            {image, n, kernel::variable(constant_of(axis.low), Type::i32),
-                                             kernel::variable(constant_of(axis.high), Type::i32)});
+                                            {image, n, face_constant(axis.low), face_constant(axis.high)});
     Block body;
     body.push_back(kernel::Declare{Type::i32, var, place});
     body.push_back(kernel::If{source == own, std::move(inner), {}});
@@ -106,6 +74,20 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
 }
 
 }  // namespace
+
+Expr face_constant(const ImageMap& map) {
+    const char* name = map.repeats_edge()  ? "kClamp"
+                       : map.reflects()    ? "kMirror"
+                       : map.shows_value() ? "kFixed"
+                                           : "kFree";
+    return kernel::variable(name, Type::i32);
+}
+
+Expr shown_cell(const ImageMap& map, const Expr& index, const Expr& n) {
+    if (map.wraps()) return map.extents > 0 ? index + n : index - n;
+    if (map.repeats_edge()) return map.extents > 0 ? n - -map.offset : Expr(0);
+    return map.extents > 0 ? (n + n) - (index + -map.offset) : Expr(0) - index;
+}
 
 // Whether a stage writes all components of a level that lie side by side, and their halos show the same
 // cells: one loop stores them all.
@@ -148,12 +130,13 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     std::string words;
     for (int axis = 0; axis < rank; ++axis) {
         const AxisImages images = axis_images(field, axis);
-        key +=
-            fmt::format(" {}{}{}{}", word(images.low), images.halo_low, word(images.high), images.halo_high);
+        key += fmt::format(" {}{}{}{}", ir::name_of(images.kind_low), images.halo_low,
+                           ir::name_of(images.kind_high), images.halo_high);
         if (!images.any()) continue;
         words += fmt::format("{}{} {}", words.empty() ? "" : ", ", context.program().axes[axis].name,
-                             word(images.low));
-        if (images.low != images.high) words += fmt::format(" and {}", word(images.high));
+                             ir::name_of(images.kind_low));
+        if (images.kind_low != images.kind_high)
+            words += fmt::format(" and {}", ir::name_of(images.kind_high));
     }
     if (const auto known = helpers_.find(key); known != helpers_.end()) return known->second;
 

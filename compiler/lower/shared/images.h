@@ -5,6 +5,11 @@
 
 namespace halo::lower {
 
+// A face as face_source of the prelude takes it, which follows reflections that leave through the other face.
+kernel::Expr face_constant(const rt::ImageMap& map);
+// The cell that a face shows at `index`, past it, of an axis of n cells: for maps that show cells.
+kernel::Expr shown_cell(const rt::ImageMap& map, const kernel::Expr& index, const kernel::Expr& n);
+
 // The helper function that stores the images of cell (i, j, k) of `write`; empty name where the level has
 // none. Helpers of equal boundaries and type are one.
 class Images {

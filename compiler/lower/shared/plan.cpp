@@ -10,24 +10,6 @@
 namespace halo::lower {
 namespace {
 
-rt::BoundaryKind plan_kind(ir::BoundaryKind kind) {
-    switch (kind) {
-        case ir::BoundaryKind::periodic:
-            return rt::BoundaryKind::periodic;
-        case ir::BoundaryKind::fixed:
-            return rt::BoundaryKind::fixed;
-        case ir::BoundaryKind::clamp:
-            return rt::BoundaryKind::clamp;
-        case ir::BoundaryKind::mirror:
-            return rt::BoundaryKind::mirror;
-        case ir::BoundaryKind::free:
-            return rt::BoundaryKind::free;
-        case ir::BoundaryKind::formula:
-            return rt::BoundaryKind::formula;
-    }
-    return rt::BoundaryKind::free;
-}
-
 rt::Role plan_role(ir::Role role) {
     switch (role) {
         case ir::Role::input:
@@ -60,7 +42,7 @@ rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
     for (int axis = 0; axis < program.rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
             const ir::Face& face = field.boundary[axis][side];
-            plan.boundary[axis][side].kind = plan_kind(face.kind);
+            plan.boundary[axis][side].kind = face.kind;
             plan.boundary[axis][side].reach = face.reach;
             if (face.kind == ir::BoundaryKind::fixed)
                 plan.boundary[axis][side].value = host_scalar(program, face.value);

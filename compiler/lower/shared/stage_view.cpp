@@ -142,10 +142,10 @@ std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
         const auto* assign = std::get_if<ir::Assign>(&program.statements[i]);
         if (assign == nullptr || !in_place[i]) continue;
         bool shows_cells = false;  // constants past fixed faces never change
-        for (const auto& faces : program[assign->target].boundary) {
-            for (const ir::Face& face : faces) {
-                shows_cells = shows_cells ||
-                              (face.kind != ir::BoundaryKind::fixed && face.kind != ir::BoundaryKind::free);
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            for (int side = 0; side < 2; ++side) {
+                const rt::ImageMap map = program[assign->target].image(axis, side);
+                shows_cells = shows_cells || map.shows_cell() || map.shows == rt::ImageMap::Shows::formula;
             }
         }
         if (!shows_cells) continue;

@@ -86,7 +86,7 @@ void TemporalStages::add_planes(int stage, const Expr& stage_plane, const Use& u
 // The first plane is shown in place of those before it: by now it is there.
 void TemporalStages::show_first_plane(int stage, const Expr& stage_plane, const Use& use, Block& body) {
     const Fold& fold = *frame_.pipeline.find(use.field)->fold;
-    if (frame_.face(use.field, frame_.walked, 0).kind != ir::BoundaryKind::clamp || fold.low >= 0) return;
+    if (!frame_.face(use.field, frame_.walked, 0).map.repeats_edge() || fold.low >= 0) return;
     Block images;
     for (int plane = fold.low; plane < 0; ++plane)
         append(images, add_plane(stage, stage_plane, use, plane));

@@ -86,8 +86,8 @@ Type TemporalFrame::type_of(ir::FieldId field) const {
 
 FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
     const ir::Face& face = context.program()[field].boundary[axis][side];
-    FaceRule rule{face.kind, {}};
-    if (face.kind == ir::BoundaryKind::fixed) rule.value = context.scalar(face.value, type_of(field));
+    FaceRule rule{context.program()[field].image(axis, side), {}};
+    if (rule.map.shows_value()) rule.value = context.scalar(face.value, type_of(field));
     return rule;
 }
 

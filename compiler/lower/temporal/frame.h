@@ -10,14 +10,11 @@ namespace halo::lower {
 // A face's images along one axis, as seen from the cells beside it: how the `distance`-th value past it is
 // made.
 struct FaceRule {
-    ir::BoundaryKind kind = ir::BoundaryKind::free;
+    rt::ImageMap map;
     kernel::Expr value;  // of fixed
-    bool makes_images() const {
-        return kind == ir::BoundaryKind::fixed || kind == ir::BoundaryKind::clamp ||
-               kind == ir::BoundaryKind::mirror;
-    }
+    bool makes_images() const { return map.shows_value() || (map.shows_cell() && !map.wraps()); }
     // Cells from the face's own cell inwards to the one that is shown `distance` past the face.
-    int inwards(int distance) const { return kind == ir::BoundaryKind::mirror ? distance : 0; }
+    int inwards(int distance) const { return map.inwards(distance); }
 };
 
 struct TemporalFrame {

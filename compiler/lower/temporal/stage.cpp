@@ -239,7 +239,7 @@ void TemporalStages::push(const Queue& queue, const Expr& plane, const RegisterA
     const Expr newest = planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()});
     Block keep = frame_.over_cells({kernel::Assign{newest, fresh.at({frame_.y(), frame_.x()})}});
     if (queue.fold) {
-        if (frame_.face(queue.field, frame_.walked, 1).kind == ir::BoundaryKind::clamp) {
+        if (frame_.face(queue.field, frame_.walked, 1).map.repeats_edge()) {
             // Past the last plane that one is shown.
             const Expr in_grid = plane < frame_.context.extent(frame_.walked);
             keep = {kernel::If{kernel::logical_not(frame_.near_face) || in_grid, std::move(keep), {}}};

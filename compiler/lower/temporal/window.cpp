@@ -176,7 +176,7 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.two_rows ? frame_.face(queue.field, 1, side) : FaceRule{};
         if (!rule.makes_images() || queue.reach[1][side] == 0) continue;
-        if (fixed_alone && rule.kind != ir::BoundaryKind::fixed) continue;
+        if (fixed_alone && !rule.map.shows_value()) continue;
         Block rows;
         for (int past = 1; past <= queue.reach[1][side]; ++past) {
             const int edge = side == 0 ? above : above + frame_.cells_y - 1, out = side == 0 ? -1 : 1;
@@ -196,7 +196,7 @@ void TemporalStages::show_face_columns(const Queue& queue, const Window& window,
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.face(queue.field, 0, side);
         if (!rule.makes_images() || queue.reach[0][side] == 0) continue;
-        if (fixed_alone && rule.kind != ir::BoundaryKind::fixed) continue;
+        if (fixed_alone && !rule.map.shows_value()) continue;
         Block columns;
         for (int past = 1; past <= queue.reach[0][side]; ++past) {
             const int edge = side == 0 ? left : left + frame_.cells_x - 1, out = side == 0 ? -1 : 1;
