@@ -261,7 +261,7 @@ std::vector<ResidentBlock::Fixed> ResidentBlock::fixed_faces(const ResidentBox& 
     for (int axis = 0; axis < rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
             const Expr beyond = is_past(box, axis, side, cell[static_cast<std::size_t>(axis)]);
-if (!beyond || !image(box, axis, side).shows_value()) continue;
+            if (!beyond || !image(box, axis, side).shows_value()) continue;
             const Expr value = context_.scalar(face(box, axis, side).value, type_of(box.field));
             if (!faces.empty() && kernel::same(faces.back().value, value)) {
                 faces.back().beyond = faces.back().beyond || beyond;

@@ -1,15 +1,12 @@
-// Several steps at once on pieces of the grid that stay in a cache (time_tiles.h), on devices that can.
-//
-// Whether a plan may run so is decided in can_tile_time() alone, from the plan: all that is not known to be
-// safe there takes its steps one after the other.
+#include "runtime/core/session/time_tile_steps.h"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
 
 #include "runtime/core/plan_check.h"
-#include "runtime/core/session_state.h"
 
-namespace halo::rt {
+namespace halo::rt::session {
 
 namespace {
 
@@ -53,23 +50,26 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 }  // namespace
 
-bool Session::State::can_tile_time() const {
-    if (plan.rank < 2 || plan.kernels.empty() || options.time_tiles.steps == 1 || !device->cache_share())
+bool TimeTileSteps::can_run() const {
+    const LaunchPlan& plan = parts_.setup.plan;
+    if (plan.rank < 2 || plan.kernels.empty() || parts_.setup.options.time_tiles.steps == 1 ||
+        !parts_.setup.device->cache_share())
         return false;
     // The past of an output moves on by copying, and what a reduction comes to is known after its step.
     const bool moves = std::any_of(plan.fields.begin(), plan.fields.end(), [](const FieldPlan& field) {
         return field.role != Role::state && field.history > 0;
     });
-    if (moves || (changing && !plan.reductions.empty())) return false;
+    if (moves || (parts_.launches.change_with_step() && !plan.reductions.empty())) return false;
     return std::all_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelPlan& kernel) {
         if (kernel.domain.kind == Domain::Kind::rows) return true;  // of no step
         return !kernel.fills_halo && is_whole_grid(kernel.domain) &&
-               counts_planes_or_rows(kernel, geometry) &&
+               counts_planes_or_rows(kernel, parts_.setup.geometry) &&
                std::all_of(kernel.arguments.begin(), kernel.arguments.end(), is_known);
     });
 }
 
-std::array<bool, kMaxRank> Session::State::periodic_axes() const {
+std::array<bool, kMaxRank> TimeTileSteps::periodic_axes() const {
+    const LaunchPlan& plan = parts_.setup.plan;
     std::array<bool, kMaxRank> periodic{};
     for (const FieldPlan& field : plan.fields)
         for (int axis = 0; axis < plan.rank; ++axis)
@@ -78,13 +78,15 @@ std::array<bool, kMaxRank> Session::State::periodic_axes() const {
     return periodic;
 }
 
-Sweep Session::State::sweep_of(int kernel, PreparedLaunch& launch) const {
-    const KernelPlan& kernel_plan = plan.kernels[kernel];
+Sweep TimeTileSteps::sweep_of(int kernel, PreparedLaunch& launch) const {
+    const LaunchPlan& plan = parts_.setup.plan;
+    const std::array<std::int64_t, kMaxRank>& extent = parts_.setup.geometry.extent;
+    const KernelPlan& kernel_plan = plan.kernels[static_cast<std::size_t>(kernel)];
     const std::array<bool, kMaxRank> rings = periodic_axes();
     Sweep sweep;
-    sweep.kernel = kernels[kernel];
+    sweep.kernel = &parts_.kernels[kernel];
     sweep.arguments = launch.pointers.data();
-    sweep.rows = plan.rank == 2 || blocks[kernel][1] == geometry.extent[1];
+    sweep.rows = plan.rank == 2 || parts_.kernels.blocks(kernel)[1] == extent[1];
     for (std::size_t i = 0; i < kernel_plan.arguments.size(); ++i) {
         const Argument& argument = kernel_plan.arguments[i];
         Sweep::Use use;
@@ -97,36 +99,39 @@ Sweep Session::State::sweep_of(int kernel, PreparedLaunch& launch) const {
             const auto first = plan.fields.begin() + argument.field;
             for (int axis = 0; axis < plan.rank; ++axis)
                 for (auto field = first; field != first + first->interleave; ++field)
-                    use.reach[axis] =
-                        std::max(use.reach[axis], image_distance(*field, axis, geometry.extent[axis],
-                                                                 argument.use->reach[axis], rings[axis]));
+                    use.reach[axis] = std::max(
+                        use.reach[axis],
+                        image_distance(*field, axis, extent[axis], argument.use->reach[axis], rings[axis]));
         } else {
             continue;
         }
         sweep.uses.push_back(use);
     }
     for (const auto& refresh : launch.refresh)
-        sweep.refresh.push_back(
-            {&fields[refresh.field].images, plan.fields[refresh.field].type, refresh.array});
+        sweep.refresh.push_back({&parts_.arrays.images(refresh.field),
+                                 plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array});
     return sweep;
 }
 
 // The sweeps of `count` steps, from the next one on. Where scalars change with the step, `own` keeps each
 // step's launches.
-std::vector<Sweep> Session::State::sweeps_of(std::int64_t count, std::vector<PreparedLaunch>& own) {
+std::vector<Sweep> TimeTileSteps::sweeps_of(std::int64_t count, std::vector<PreparedLaunch>& own) const {
+    const std::vector<KernelPlan>& kernels = parts_.setup.plan.kernels;
+    const Clock& clock = parts_.clock;
+    const bool changing = parts_.launches.change_with_step();
     std::vector<Sweep> sweeps;
-    const std::vector<double> values = changing ? param_values() : std::vector<double>();
-    if (changing) own.reserve(static_cast<std::size_t>(count) * plan.kernels.size());
-    for (std::int64_t step = steps_done; step < steps_done + count; ++step) {
-        for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    const std::vector<double> params = changing ? parts_.params.values() : std::vector<double>();
+    if (changing) own.reserve(static_cast<std::size_t>(count) * kernels.size());
+    for (std::int64_t step = clock.steps_done; step < clock.steps_done + count; ++step) {
+        const std::int64_t phase = step + clock.phase_shift;
+        for (std::size_t k = 0; k < kernels.size(); ++k) {
             const int kernel = static_cast<int>(k);
-            if (plan.kernels[k].domain.kind == Domain::Kind::rows) continue;
-            const std::int64_t in_cycle = modulo(step + phase_shift, cycle);
-            PreparedLaunch* launch = &launches[static_cast<std::size_t>(in_cycle)][k];
+            if (kernels[k].domain.kind == Domain::Kind::rows) continue;
+            PreparedLaunch* launch = &parts_.launches.at(kernel, phase);
             if (!launch->changing.empty()) {
-                own.push_back(prepare_launch(plan.kernels[k], in_cycle, values));
+                own.push_back(parts_.launches.prepare(kernels[k], modulo(phase, clock.cycle), params));
                 launch = &own.back();
-                update(*launch, plan.kernels[k], step, values);
+                parts_.launches.update(*launch, kernels[k], step, params);
             }
             sweeps.push_back(sweep_of(kernel, *launch));
         }
@@ -134,27 +139,16 @@ std::vector<Sweep> Session::State::sweeps_of(std::int64_t count, std::vector<Pre
     return sweeps;
 }
 
-// The lags are those of any step to start from: only the slots differ that arrays have.
-void Session::State::choose_time_tiles() {
-    time_tiles.emplace();
-    if (!can_tile_time()) return;
-    const CacheShare cache = *device->cache_share();
-    // Tiles of such a grid win nothing, and looking for them takes its time.
-    if (options.time_tiles.steps == 0 && array_bytes() < cache.own_bytes * cache.threads) return;
-    std::vector<PreparedLaunch> own;
-    const int asked = options.time_tiles.steps;
-    const int most = asked > 0 ? asked : kMostSteps;
-    const std::vector<Sweep> sweeps = sweeps_of(most, own);
-    std::optional<Lags> lags = find_lags(sweeps);
-    if (!lags) return;
+TileNeeds TimeTileSteps::needs_of(const std::vector<Sweep>& sweeps, const Lags& lags, int steps) const {
+    const LaunchPlan& plan = parts_.setup.plan;
     TileNeeds needs;
-    const std::size_t each = sweeps.size() / static_cast<std::size_t>(most);
+    const std::size_t each = sweeps.size() / static_cast<std::size_t>(steps);
     for (std::size_t last = each; last <= sweeps.size(); last += each) {
         // Kernels that share nothing need not lag behind each other.
         auto lag = needs.lags.empty() ? std::array<std::int64_t, kMaxRank>{} : needs.lags.back();
         for (std::size_t s = last - each; s < last; ++s)
             for (int axis = 0; axis < kMaxRank; ++axis)
-                lag[axis] = std::max(lag[axis], (*lags)[s][axis]);
+                lag[axis] = std::max(lag[axis], lags[s][axis]);
         needs.lags.push_back(lag);
     }
     needs.strips = plan.rank == 3;
@@ -168,31 +162,49 @@ void Session::State::choose_time_tiles() {
                 needs.reach[axis] = std::max(needs.reach[axis], use.reach[axis]);
         }
     }
-    for (std::size_t i = 0; i < fields.size(); ++i) {
+    for (std::size_t i = 0; i < plan.fields.size(); ++i) {
         const FieldPlan& field = plan.fields[i];
+        const int index = static_cast<int>(i);
         if (field.component > 0) continue;
-        for (const Level& level : fields[i].slots)
-            if (arrays.count(first_cell(static_cast<int>(i), level)) > 0)
+        for (const Level& level : parts_.arrays.slots(index))
+            if (arrays.count(parts_.arrays.first_cell(index, level)) > 0)
                 needs.cell_bytes += size_of(field.type) * field.interleave;
     }
-    time_tiles->shape = choose_shape(geometry, needs, cache, options.time_tiles);
-    time_tiles->lags = std::move(*lags);
+    return needs;
 }
 
-std::int64_t Session::State::step_time_tiles(std::int64_t count) {
-    if (!time_tiles) choose_time_tiles();
-    const std::int64_t steps = std::min<std::int64_t>(count, time_tiles->shape.steps);
+// The lags are those of any step to start from: only the slots differ that arrays have.
+void TimeTileSteps::choose() {
+    chosen_.emplace();
+    if (!can_run()) return;
+    const TimeTileOptions& options = parts_.setup.options.time_tiles;
+    const CacheShare cache = *parts_.setup.device->cache_share();
+    // Tiles of such a grid win nothing, and looking for them takes its time.
+    if (options.steps == 0 && parts_.arrays.bytes() < cache.own_bytes * cache.threads) return;
+    std::vector<PreparedLaunch> own;
+    const int most = options.steps > 0 ? options.steps : kMostSteps;
+    const std::vector<Sweep> sweeps = sweeps_of(most, own);
+    std::optional<Lags> lags = find_lags(sweeps);
+    if (!lags) return;
+    chosen_->shape = choose_shape(parts_.setup.geometry, needs_of(sweeps, *lags, most), cache, options);
+    chosen_->lags = std::move(*lags);
+}
+
+std::int64_t TimeTileSteps::step(std::int64_t count, bool /*with_results*/) {
+    if (!chosen_) choose();
+    const std::int64_t steps = std::min<std::int64_t>(count, chosen_->shape.steps);
     if (steps < 2) return 0;
     std::vector<PreparedLaunch> own;
     TimeTiles tiles;
-    tiles.geometry = geometry;
-    tiles.shape = time_tiles->shape;
+    tiles.geometry = parts_.setup.geometry;
+    tiles.shape = chosen_->shape;
     tiles.rings = periodic_axes();
     tiles.sweeps = sweeps_of(steps, own);
-    tiles.lags.assign(time_tiles->lags.begin(),
-                      time_tiles->lags.begin() + static_cast<std::ptrdiff_t>(tiles.sweeps.size()));
-    device->run_time_tiles(tiles);
+    tiles.lags.assign(chosen_->lags.begin(),
+                      chosen_->lags.begin() + static_cast<std::ptrdiff_t>(tiles.sweeps.size()));
+    parts_.setup.device->run_time_tiles(tiles);
+    parts_.clock.advance(steps, steps);
     return steps;
 }
 
-}  // namespace halo::rt
+}  // namespace halo::rt::session

@@ -1,0 +1,102 @@
+// The cells of a level from and to dense arrays on the host.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "runtime/core/session/arrays.h"
+#include "runtime/core/text.h"
+
+namespace halo::rt::session {
+
+namespace {
+
+// An array of several components as one of numbers: a cell of it is a component of a cell.
+Geometry of_components(Geometry geometry, int count) {
+    geometry.extent[0] *= count;
+    geometry.pitch *= count;
+    geometry.slice *= count;
+    geometry.origin *= count;
+    geometry.elements *= count;
+    return geometry;
+}
+
+// That of a box's cells, in the same array.
+Geometry of_box(Geometry geometry, const Box& box) {
+    geometry.origin += box.begin[0] + box.begin[1] * geometry.pitch + box.begin[2] * geometry.slice;
+    geometry.extent = box.extent();
+    return geometry;
+}
+
+// All components of an interleaved field's level, those of a cell side by side.
+std::vector<char> download_all(Device& device, const Geometry& geometry, const FieldPlan& field,
+                               const Level& level) {
+    const Geometry all = of_components(geometry, field.interleave);
+    const std::int64_t elements = all.extent[0] * all.extent[1] * all.extent[2];
+    std::vector<char> values(static_cast<std::size_t>(elements * size_of(field.type)));
+    device.download_cells(values.data(), level.array, all, field.type);
+    return values;
+}
+
+// Copies `count` elements, which are so many elements apart on either side.
+void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t from_step, std::size_t count,
+                   std::size_t size) {
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + i * to_step * size, from + i * from_step * size, size);
+}
+
+}  // namespace
+
+// Devices copy rows of neighbouring elements. One component of an interleaved array goes by way of all.
+void Arrays::upload(int field, const Level& level, const Box& box, const void* dense) {
+    if (box.is_empty()) return;
+    Device& device = *setup_.device;
+    const FieldPlan& known = plan_of(field);
+    const Geometry cells = of_box(setup_.geometry, box);
+    if (known.interleave == 1) return device.upload_cells(level.array, cells, known.type, dense);
+    const auto size = static_cast<std::size_t>(size_of(known.type));
+    std::vector<char> values = download_all(device, cells, known, level);
+    copy_elements(values.data() + static_cast<std::size_t>(known.component) * size,
+                  static_cast<std::size_t>(known.interleave), static_cast<const char*>(dense), 1,
+                  static_cast<std::size_t>(box.cells()), size);
+    device.upload_cells(level.array, of_components(cells, known.interleave), known.type, values.data());
+}
+
+void Arrays::download(int field, const Level& level, const Box& box, void* dense) const {
+    if (box.is_empty()) return;
+    Device& device = *setup_.device;
+    const FieldPlan& known = plan_of(field);
+    const Geometry cells = of_box(setup_.geometry, box);
+    if (known.interleave == 1) return device.download_cells(dense, level.array, cells, known.type);
+    const auto size = static_cast<std::size_t>(size_of(known.type));
+    const std::vector<char> values = download_all(device, cells, known, level);
+    copy_elements(static_cast<char*>(dense), 1,
+                  values.data() + static_cast<std::size_t>(known.component) * size,
+                  static_cast<std::size_t>(known.interleave), static_cast<std::size_t>(box.cells()), size);
+}
+
+void Arrays::upload(int field, const Level& level, const void* dense) {
+    upload(field, level, whole_box(setup_.geometry.extent), dense);
+}
+
+void Arrays::download(int field, const Level& level, void* dense) const {
+    download(field, level, whole_box(setup_.geometry.extent), dense);
+}
+
+void Arrays::check_box(int field, const Box& box) const {
+    if (intersection(box, whole_box(setup_.geometry.extent)) == box) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("cells of field '{}' were asked for that its grid of {} has not",
+                            plan_of(field).name, extent_text(setup_.plan.rank, setup_.geometry.extent)));
+}
+
+void Arrays::check_bytes(int field, std::int64_t bytes) const {
+    const FieldPlan& known = plan_of(field);
+    const std::int64_t cells = setup_.cell_count(), needed = cells * size_of(known.type);
+    if (bytes == needed) return;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("field '{}' has {} = {} values of {} bytes, {} bytes, and {} were given",
+                            known.name, extent_text(setup_.plan.rank, setup_.geometry.extent), cells,
+                            size_of(known.type), needed, bytes));
+}
+
+}  // namespace halo::rt::session

@@ -1,0 +1,43 @@
+#include "runtime/core/session/kernels.h"
+
+#include <fmt/format.h>
+
+namespace halo::rt::session {
+
+Kernels::Kernels(const Setup& setup, std::vector<std::unique_ptr<Module>> modules)
+    : plan_(setup.plan), modules_(std::move(modules)) {
+    for (const KernelPlan& kernel_plan : plan_.kernels) {
+        kernels_.push_back(&find(kernel_plan));
+        Blocks count = domain_extent(kernel_plan.domain, setup.geometry);
+        for (int axis = 0; axis < 3; ++axis)
+            count[axis] = (count[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
+        blocks_.push_back(count);
+    }
+}
+
+Kernel& Kernels::find(const KernelPlan& kernel_plan, bool newest_first) const {
+    const std::size_t count = modules_.size();
+    for (std::size_t i = 0; i < count; ++i)
+        if (Kernel* found = modules_[newest_first ? count - 1 - i : i]->find_kernel(kernel_plan))
+            return *found;
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("kernel '{}' of the launch plan is not in the compiled code", kernel_plan.name));
+}
+
+std::int64_t Kernels::block_count(int kernel) const {
+    const Blocks& count = blocks(kernel);
+    return count[0] * count[1] * count[2];
+}
+
+void Kernels::set_items(int kernel, std::int64_t count) {
+    const auto index = static_cast<std::size_t>(kernel);
+    const std::int64_t tile = plan_.kernels[index].tile[0];
+    blocks_[index] = {(count + tile - 1) / tile, 1, 1};
+}
+
+void Kernels::set_constant(const std::string& symbol, const void* data, std::int64_t bytes) {
+    for (const auto& module : modules_)
+        module->set_constant(symbol, data, bytes);
+}
+
+}  // namespace halo::rt::session

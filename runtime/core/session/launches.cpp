@@ -1,0 +1,170 @@
+#include "runtime/core/session/launches.h"
+
+#include <algorithm>
+
+#include "runtime/core/element.h"
+
+namespace halo::rt::session {
+
+namespace {
+
+PreparedLaunch::Value scalar_value(ElementType type, double number) {
+    PreparedLaunch::Value value{};
+    encode(number, type, &value);
+    return value;
+}
+
+}  // namespace
+
+Launches::Launches(const Sources& sources) : from_(sources) {
+    for (const KernelPlan& kernel : from_.setup.plan.kernels)
+        for (const Argument& argument : kernel.arguments)
+            changing_ = changing_ || changes(argument);
+}
+
+bool Launches::changes(const Argument& argument) const {
+    return from_.points.is_trace(argument) ||
+           (argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar));
+}
+
+PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t phase,
+                                         const std::vector<double>& params) {
+    const Geometry& geometry = from_.setup.geometry;
+    const auto index = static_cast<std::size_t>(argument.index);
+    PreparedLaunch::Value value{};
+    switch (argument.kind) {
+        case Argument::Kind::field:
+            value.address = from_.arrays.first_cell(
+                argument.field, from_.arrays.level_in_step(argument.field, argument.time, phase));
+            break;
+        case Argument::Kind::scalar:
+            if (rt::changes_with_step(argument.scalar)) break;  // update() does those
+            return scalar_value(argument.type, rt::evaluate(argument.scalar, params, geometry.extent));
+        case Argument::Kind::extent:
+            value.i32 = static_cast<std::int32_t>(geometry.extent[index]);
+            break;
+        case Argument::Kind::pitch:
+            value.i32 = static_cast<std::int32_t>(geometry.pitch);
+            break;
+        case Argument::Kind::slice:
+            value.i64 = geometry.slice;
+            break;
+        case Argument::Kind::partials:
+            value.address = from_.reductions.partials(argument.index);
+            break;
+        case Argument::Kind::coefs:
+            value.address = from_.coefs.address(argument.index);
+            break;
+        case Argument::Kind::table:
+            value.address = from_.tables.address(argument.index);
+            break;
+        case Argument::Kind::rows:
+            value.i32 = static_cast<std::int32_t>(from_.tables.rows(argument.index));
+            break;
+        case Argument::Kind::points:
+            value.address = from_.points.address(argument, from_.clock.steps_done);
+            break;
+        case Argument::Kind::count:
+            value.i32 = static_cast<std::int32_t>(from_.points.count(argument));
+            break;
+        case Argument::Kind::step_partials:
+        case Argument::Kind::exchange:
+        case Argument::Kind::steps:
+        case Argument::Kind::sent:
+        case Argument::Kind::planes:
+        case Argument::Kind::neighbour:
+            break;  // the stepper of the time block gives them
+    }
+    return value;
+}
+
+PreparedLaunch Launches::prepare(const KernelPlan& kernel, std::int64_t phase,
+                                 const std::vector<double>& params) {
+    PreparedLaunch launch;
+    launch.values.reserve(kernel.arguments.size());
+    for (const Argument& argument : kernel.arguments) {
+        if (changes(argument)) launch.changing.push_back(static_cast<int>(launch.values.size()));
+        launch.values.push_back(value_of(argument, phase, params));
+    }
+    for (auto& value : launch.values)
+        launch.pointers.push_back(&value);
+    for (const auto& written : kernel.refresh_halos) {
+        if (from_.arrays.images(written.field).empty()) continue;
+        launch.refresh.push_back(
+            {written.field, from_.arrays.level_in_step(written.field, written.time, phase).array});
+    }
+    return launch;
+}
+
+void Launches::prepare(const std::vector<double>& params) {
+    launches_.clear();
+    for (std::int64_t phase = 0; phase < from_.clock.cycle; ++phase) {
+        launches_.emplace_back();
+        for (const KernelPlan& kernel : from_.setup.plan.kernels)
+            launches_.back().push_back(prepare(kernel, phase, params));
+    }
+}
+
+PreparedLaunch& Launches::at(int kernel, std::int64_t phase) {
+    return launches_[from_.clock.in_cycle(phase)][static_cast<std::size_t>(kernel)];
+}
+
+void Launches::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
+                      const std::vector<double>& params) {
+    // What lies past the faces of t+1 has the step of t+1.
+    const std::int64_t ahead = kernel.fills_halo ? kernel.fills_halo->time : 0;
+    for (const int index : launch.changing) {
+        const Argument& argument = kernel.arguments[static_cast<std::size_t>(index)];
+        PreparedLaunch::Value& value = launch.values[static_cast<std::size_t>(index)];
+        if (argument.kind == Argument::Kind::points) {
+            value.address = from_.points.address(argument, step);
+            continue;
+        }
+        const double number =
+            rt::evaluate(argument.scalar, params, from_.setup.geometry.extent,
+                         static_cast<double>(step + ahead), from_.reductions.latest(argument.scalar));
+        value = scalar_value(argument.type, number);
+    }
+}
+
+void Launches::fill_halo(int field, int time, const std::vector<double>& params) {
+    Level& filled = from_.arrays.level(field, time);
+    if (!filled.images_due) return;
+    for (const int filler : from_.arrays.fillers(field)) {
+        const KernelPlan& kernel = from_.setup.plan.kernels[static_cast<std::size_t>(filler)];
+        PreparedLaunch launch = prepare(kernel, from_.clock.phase(), params);
+        for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+            const Argument& argument = kernel.arguments[i];
+            if (argument.kind == Argument::Kind::field) {
+                launch.values[i].address = from_.arrays.first_cell(field, filled);
+            } else if (argument.kind == Argument::Kind::scalar) {
+                launch.values[i] = scalar_value(
+                    argument.type, rt::evaluate(argument.scalar, params, from_.setup.geometry.extent,
+                                                static_cast<double>(from_.clock.steps_done + time)));
+            }
+        }
+        from_.setup.device->launch(from_.kernels[filler], from_.kernels.blocks(filler),
+                                   launch.pointers.data());
+    }
+    filled.images_due = false;
+}
+
+void Launches::mark_formulas_due() {
+    for (std::size_t i = 0; i < from_.setup.plan.fields.size(); ++i)
+        if (!from_.arrays.fillers(static_cast<int>(i)).empty())
+            from_.arrays.mark_written(static_cast<int>(i));
+}
+
+void Launches::compute_columns() {
+    const std::vector<KernelPlan>& kernels = from_.setup.plan.kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+        if (kernels[k].domain.kind != Domain::Kind::rows) continue;
+        const std::int64_t rows = from_.tables.rows(kernels[k].domain.index);
+        if (rows == 0) continue;
+        const std::int64_t count = (rows + kernels[k].tile[0] - 1) / kernels[k].tile[0];
+        const int kernel = static_cast<int>(k);
+        from_.setup.device->launch(from_.kernels[kernel], {count, 1, 1}, at(kernel, 0).pointers.data());
+    }
+}
+
+}  // namespace halo::rt::session

@@ -1,0 +1,82 @@
+// Kernels with their arguments, made ready to launch. Not for other rooms.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/core/session/arrays.h"
+#include "runtime/core/session/inputs.h"
+#include "runtime/core/session/kernels.h"
+#include "runtime/core/session/parts.h"
+#include "runtime/core/session/point_sets.h"
+#include "runtime/core/session/reductions.h"
+
+namespace halo::rt::session {
+
+// A kernel with its arguments in one phase. `pointers` point into `values`: move it, do not copy.
+struct PreparedLaunch {
+    union Value {
+        void* address;
+        double f64;
+        float f32;
+        std::int32_t i32;
+        std::int64_t i64;
+    };
+    PreparedLaunch() = default;
+    PreparedLaunch(PreparedLaunch&&) = default;
+    PreparedLaunch& operator=(PreparedLaunch&&) = default;
+    PreparedLaunch(const PreparedLaunch&) = delete;
+    PreparedLaunch& operator=(const PreparedLaunch&) = delete;
+
+    std::vector<Value> values;
+    std::vector<void*> pointers;
+    std::vector<int> changing;  // those of `values` that are computed anew for each step
+    struct Refresh {
+        int field = 0;
+        void* array = nullptr;
+    };
+    std::vector<Refresh> refresh;
+};
+
+class Launches {
+public:
+    // What arguments are taken from.
+    struct Sources {
+        const Setup& setup;
+        const Clock& clock;
+        const Kernels& kernels;
+        Arrays& arrays;
+        const Coefs& coefs;
+        const Tables& tables;
+        PointSets& points;
+        Reductions& reductions;
+    };
+    explicit Launches(const Sources& sources);
+
+    // Whether some argument is another one in each step, so that no launch can be replayed.
+    bool change_with_step() const { return changing_; }
+    void prepare(const std::vector<double>& params);  // all, in all phases
+    // Of a kernel that is not among the plan's, or by itself. Arguments that a stepper gives at each launch
+    // stay zero (Argument::Kind of time blocks).
+    PreparedLaunch prepare(const KernelPlan& kernel, std::int64_t phase, const std::vector<double>& params);
+    PreparedLaunch& at(int kernel, std::int64_t phase);
+    // Launches copy their arguments, so values may change while earlier launches still wait for their turn.
+    void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
+                const std::vector<double>& params);
+
+    // Halos that kernels fill, outside of steps: of the levels at `time` whose images are due.
+    void fill_halo(int field, int time, const std::vector<double>& params);
+    void mark_formulas_due();  // of the levels that steps read: a param in their formulas changed
+    void compute_columns();    // runs the kernels over rows of tables
+
+private:
+    PreparedLaunch::Value value_of(const Argument& argument, std::int64_t phase,
+                                   const std::vector<double>& params);
+    bool changes(const Argument& argument) const;
+
+    Sources from_;
+    bool changing_ = false;
+    std::vector<std::vector<PreparedLaunch>> launches_;  // [phase][kernel]
+};
+
+}  // namespace halo::rt::session

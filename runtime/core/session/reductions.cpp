@@ -1,0 +1,136 @@
+#include "runtime/core/session/reductions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halo::rt {
+
+double PartialResults::combined() const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    double result = 0;
+    switch (op) {
+        case ReductionPlan::Op::sum:
+            for (double value : values)
+                result += value;
+            break;
+        case ReductionPlan::Op::min:
+            result = kInfinity;
+            for (double value : values)
+                result = value < result || std::isnan(value) ? value : result;
+            break;
+        case ReductionPlan::Op::max:
+            result = -kInfinity;
+            for (double value : values)
+                result = value > result || std::isnan(value) ? value : result;
+            break;
+    }
+    return square_root ? std::sqrt(result) : result;
+}
+
+}  // namespace halo::rt
+
+namespace halo::rt::session {
+
+Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& kernels)
+    : setup_(setup), clock_(clock), kernels_(kernels) {
+    const std::size_t count = setup.plan.reductions.size();
+    for (const ReductionPlan& reduction : setup.plan.reductions)
+        own_.emplace_back(*setup.device, 8 * kernels.block_count(reduction.kernel));
+    in_block_.resize(count);
+    reduced_.resize(count);
+    latest_.resize(count);
+}
+
+void Reductions::found_by_steps() {
+    std::fill(in_block_.begin(), in_block_.end(), InBlock{});
+}
+
+void Reductions::found_by_block(int index, const void* partials, std::int64_t count) {
+    in_block_[static_cast<std::size_t>(index)] = {partials, count};
+}
+
+void Reductions::found_within_step(int index) {
+    reduced_[static_cast<std::size_t>(index)] = true;
+    latest_[static_cast<std::size_t>(index)].reset();
+}
+
+bool Reductions::is_read_by(const HostScalar& scalar, std::size_t index) const {
+    return std::any_of(scalar.steps.begin(), scalar.steps.end(), [&](const HostScalar::Step& step) {
+        return step.op == HostScalar::Op::param && step.index >= 0 &&
+               static_cast<std::size_t>(step.index) == setup_.plan.params.size() + index;
+    });
+}
+
+double Reductions::value(int index) const {
+    if (clock_.steps_done == 0)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("'{}' has no value before the first step", plan_of(index).name));
+    const std::optional<double>& latest = latest_[static_cast<std::size_t>(index)];
+    if (clock_.steps_done == clock_.continued_from && latest) return *latest;
+    return combined(index);
+}
+
+double Reductions::combined(int index) const {
+    const InBlock& in_block = in_block_[static_cast<std::size_t>(index)];
+    if (in_block.partials != nullptr) return fetch(index, in_block.partials, in_block.count).combined();
+    return fetch(index, partials(index), kernels_.block_count(plan_of(index).kernel)).combined();
+}
+
+PartialResults Reductions::fetch(int index, const void* partials, std::int64_t count) const {
+    PartialResults results;
+    results.op = plan_of(index).op;
+    results.square_root = plan_of(index).square_root;
+    results.values.resize(static_cast<std::size_t>(count));
+    setup_.device->copy_to_host(results.values.data(), partials, 8 * count);
+    return results;
+}
+
+PartialResults Reductions::parts(int index) const {
+    const std::string& name = plan_of(index).name;
+    if (clock_.steps_done == 0 && !reduced_[static_cast<std::size_t>(index)])
+        throw Error(ErrorCode::bad_argument, fmt::format("'{}' has no value before the first step", name));
+    if (in_block_[static_cast<std::size_t>(index)].partials != nullptr)
+        throw Error(
+            ErrorCode::bad_argument,
+            fmt::format("'{}' was found by a kernel that does several steps, and not in parts", name));
+    return fetch(index, partials(index), kernels_.block_count(plan_of(index).kernel));
+}
+
+std::vector<double> Reductions::latest(const HostScalar& scalar) {
+    std::vector<double> values(size());
+    for (const HostScalar::Step& step : scalar.steps) {
+        if (step.op != HostScalar::Op::reduction) continue;
+        const auto place = static_cast<std::size_t>(step.index);
+        std::optional<double>& value = latest_[place];
+        if (!reduced_[place]) value = plan_of(step.index).initial;
+        if (!value) value = combine_ ? combine_(plan_of(step.index).name) : combined(step.index);
+        values[place] = *value;
+    }
+    return values;
+}
+
+std::vector<double> Reductions::values_for(const HostScalar& scalar) const {
+    std::vector<double> values(size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (is_read_by(scalar, i)) values[i] = value(static_cast<int>(i));
+    return values;
+}
+
+void Reductions::continue_from(int index, double value) {
+    latest_[static_cast<std::size_t>(index)] = value;
+    reduced_[static_cast<std::size_t>(index)] = true;
+}
+
+void Reductions::finish(double* results) const {
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+        const ReductionPlan& reduction = setup_.plan.reductions[i];
+        if (reduction.op != ReductionPlan::Op::sum)
+            setup_.device->finish_reductions(reduction.op, own_[i].address(),
+                                             kernels_.block_count(reduction.kernel), 1, results + i);
+    }
+}
+
+}  // namespace halo::rt::session

@@ -1,0 +1,60 @@
+// The reductions of a session: partial results on the device, and what they come to. Not for other rooms.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/core/session/kernels.h"
+#include "runtime/core/session/parts.h"
+
+namespace halo::rt::session {
+
+class Reductions {
+public:
+    Reductions(const Setup& setup, const Clock& clock, const Kernels& kernels);
+
+    std::size_t size() const { return own_.size(); }
+    // Of single steps: a number for each block of the reduction's kernel.
+    void* partials(int index) const { return own_[static_cast<std::size_t>(index)].address(); }
+    // After a step: where its partial results are. A time block has arrays of its own for those it gives.
+    void found_by_steps();
+    void found_by_block(int index, const void* partials, std::int64_t count);
+    void found_within_step(int index);  // its kernel has run, whatever follows in the step
+
+    bool is_read_by(const HostScalar& scalar, std::size_t index) const;
+    double value(int index) const;  // of the last step; throws before the first
+    PartialResults parts(int index) const;
+    PartialResults fetch(int index, const void* partials, std::int64_t count) const;
+    // For scalars that a kernel takes: the latest values, the initial ones where there are none yet. 0 for
+    // those that it does not read.
+    std::vector<double> latest(const HostScalar& scalar);
+    std::vector<double> values_for(const HostScalar& scalar) const;  // of the last step, those that it reads
+    void continue_from(int index, double value);
+    void combine_with(std::function<double(const std::string&)> combine) { combine_ = std::move(combine); }
+    // By the device, of single steps, all that it can: value after value to `results`.
+    void finish(double* results) const;
+
+private:
+    struct InBlock {
+        const void* partials = nullptr;
+        std::int64_t count = 0;
+    };
+    double combined(int index) const;
+    const ReductionPlan& plan_of(int index) const {
+        return setup_.plan.reductions[static_cast<std::size_t>(index)];
+    }
+
+    const Setup& setup_;
+    const Clock& clock_;
+    const Kernels& kernels_;
+    std::vector<DeviceMemory> own_;                      // by ReductionPlan, as all that follow
+    std::vector<InBlock> in_block_;                      // where a block did the last step
+    std::vector<bool> reduced_;                          // its kernel has run, if only once
+    std::vector<std::optional<double>> latest_;          // what its partials come to, once asked for
+    std::function<double(const std::string&)> combine_;  // where it is not this session alone
+};
+
+}  // namespace halo::rt::session

@@ -1,0 +1,208 @@
+#include "runtime/core/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/core/element.h"
+#include "runtime/core/session/names.h"
+#include "runtime/core/session/state.h"
+#include "runtime/core/text.h"
+
+namespace halo::rt {
+
+using session::find_named;
+
+Session::Session(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+                 std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options)
+    : state_(std::make_unique<State>(std::move(plan), extent, device, std::move(modules), options)) {}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+const LaunchPlan& Session::plan() const {
+    return state_->parts.setup.plan;
+}
+const Geometry& Session::geometry() const {
+    return state_->parts.setup.geometry;
+}
+Device& Session::device() const {
+    return *state_->parts.setup.device;
+}
+std::int64_t Session::cells() const {
+    return state_->parts.setup.cell_count();
+}
+std::int64_t Session::array_bytes() const {
+    return state_->parts.arrays.bytes();
+}
+void Session::expect_steps(std::int64_t at_a_time) {
+    state_->recorded.expect(at_a_time);
+}
+
+int Session::steps_at_once() const {
+    return state_->time_tiles.steps_at_once();
+}
+
+std::int64_t Session::whole_steps(std::int64_t steps) const {
+    return state_->block == nullptr ? steps : state_->block->whole_steps(steps);
+}
+
+std::int64_t Session::steps_done() const {
+    return state_->parts.clock.steps_done;
+}
+KernelInfo Session::kernel_info(int index) const {
+    return state_->parts.kernels[index].info();
+}
+std::optional<KernelInfo> Session::time_block_info() const {
+    if (state_->block == nullptr) return std::nullopt;
+    return state_->block->kernel_info();
+}
+void Session::synchronize() {
+    state_->parts.setup.device->synchronize();
+}
+
+void Session::set_param(const std::string& name, double value) {
+    session::Parts& parts = state_->parts;
+    const int index = find_named(plan().params, name, "parameter", plan().name);
+    if (parts.params[index] == value) return;
+    parts.params.set(index, value);
+    parts.due.scalars = true;
+}
+
+double Session::param(const std::string& name) const {
+    const auto& value = state_->parts.params[find_named(plan().params, name, "parameter", plan().name)];
+    if (!value)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("parameter '{}' has no default and was not given a value", name));
+    return *value;
+}
+
+void Session::set_coef(const std::string& name, std::span<const double> values) {
+    state_->parts.coefs.set(find_named(plan().coefs, name, "launch-time coefficient", plan().name), values);
+}
+
+void Session::set_table(const std::string& name, std::span<const double> values) {
+    state_->parts.tables.set(find_named(plan().tables, name, "table", plan().name), values);
+}
+
+void Session::set_points(const std::string& points, std::span<const double> positions) {
+    state_->parts.points.set(find_named(plan().points, points, "set of points", plan().name), positions);
+}
+
+void Session::set_point_values(const std::string& points, const std::string& name,
+                               std::span<const double> values) {
+    state_->parts.points.set_values(find_named(plan().points, points, "set of points", plan().name), name,
+                                    values);
+}
+
+std::vector<double> Session::trace(const std::string& points, const std::string& name) {
+    return state_->parts.points.trace(find_named(plan().points, points, "set of points", plan().name), name);
+}
+
+void Session::step(std::int64_t count, bool with_results) {
+    state_->step(count, with_results);
+}
+
+RunResult Session::run(const RunOptions& options) {
+    if (options.check_every < 1 || options.batch < 0)
+        throw Error(ErrorCode::bad_argument, "the steps between checks must be 1 or more");
+    RunResult result;
+    while (result.steps < options.steps) {
+        std::int64_t target = options.steps;
+        if (options.keep_going && options.batch > 0)
+            target = std::min(target, (result.steps / options.batch + 1) * options.batch);
+        if (options.until) {
+            const auto watched = state_->step_until(
+                target - result.steps, {*options.until, options.check_every, result.steps, options.steps});
+            result.steps += watched.steps;
+            if (watched.holds) result.stop = RunResult::Stop::until;
+        } else {
+            step(target - result.steps);
+            result.steps = target;
+        }
+        const bool finished = result.steps == options.steps || result.stop == RunResult::Stop::until;
+        if (options.keep_going && (finished || options.batch > 0)) {
+            synchronize();
+            if (!options.keep_going(result.steps) && !finished) result.stop = RunResult::Stop::asked;
+        }
+        if (result.stop != RunResult::Stop::steps) break;
+    }
+    synchronize();
+    return result;
+}
+
+void Session::continue_from(const StepsBefore& before) {
+    state_->continue_from(before);
+}
+
+double Session::reduction(const std::string& name) {
+    return state_->parts.reductions.value(find_named(plan().reductions, name, "reduction", plan().name));
+}
+
+PartialResults Session::partial_results(const std::string& name) {
+    return state_->parts.reductions.parts(find_named(plan().reductions, name, "reduction", plan().name));
+}
+
+void Session::combine_with(std::function<double(const std::string& name)> combine) {
+    state_->parts.reductions.combine_with(std::move(combine));
+}
+
+bool Session::reads_reductions() const {
+    const auto reads = [](const Argument& argument) {
+        return argument.kind == Argument::Kind::scalar &&
+               std::any_of(argument.scalar.steps.begin(), argument.scalar.steps.end(),
+                           [](const HostScalar::Step& step) { return step.op == HostScalar::Op::reduction; });
+    };
+    return std::any_of(plan().kernels.begin(), plan().kernels.end(), [&](const KernelPlan& kernel) {
+        return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), reads);
+    });
+}
+
+PointGrid Session::point_grid() const {
+    return state_->parts.points.grid(state_->parts.params.values());
+}
+
+double Session::evaluate(const HostScalar& scalar) const {
+    const session::Parts& parts = state_->parts;
+    return rt::evaluate(scalar, parts.params.values(), parts.setup.geometry.extent,
+                        static_cast<double>(parts.clock.steps_done));
+}
+
+double Session::evaluate_with_reductions(const HostScalar& scalar) {
+    const session::Parts& parts = state_->parts;
+    std::vector<double> values = parts.params.values();
+    const std::vector<double> reductions = parts.reductions.values_for(scalar);
+    values.insert(values.end(), reductions.begin(), reductions.end());
+    return rt::evaluate(scalar, values, parts.setup.geometry.extent,
+                        static_cast<double>(parts.clock.steps_done));
+}
+
+// ---- pieces of a grid
+
+bool Session::gives_planes() const {
+    return state_->pieces() != nullptr;
+}
+
+bool Session::stores_ghosts() const {
+    return gives_planes() && state_->pieces()->stores_ghosts();
+}
+
+void Session::set_neighbour(int side, Session& other, const GivenPlanes& given) {
+    state_->pieces()->set_neighbour(side, other.state_->parts, given);
+}
+
+void Session::launch_planes(const PlaneRange& planes, bool to_neighbours) {
+    state_->prepare();
+    state_->pieces()->launch_planes(state_->parts.clock.phase(), planes, to_neighbours);
+}
+
+void Session::finish_block() {
+    state_->pieces()->finish();
+}
+
+const LateBlock& Session::late_block() const {
+    return state_->late;
+}
+
+}  // namespace halo::rt

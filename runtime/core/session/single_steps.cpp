@@ -1,0 +1,159 @@
+#include "runtime/core/session/single_steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halo::rt::session {
+
+namespace {
+
+// Enough that starting a recording costs nothing against running it.
+constexpr std::int64_t kRecordedLaunches = 64;
+// With fewer, launches cost the host no more than starting a recording does.
+constexpr std::int64_t kLeastRecordedLaunches = 8;
+
+}  // namespace
+
+// An output with a past moves on before it is written; cells that a step leaves alone keep their value.
+void SingleSteps::move_outputs(std::int64_t phase) {
+    const std::vector<FieldPlan>& fields = parts_.setup.plan.fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const FieldPlan& field = fields[i];
+        if (field.role == Role::state || field.history == 0 || field.component > 0) continue;
+        const int index = static_cast<int>(i);
+        const Level& next = parts_.arrays.level(index, 0, phase + 1);
+        parts_.setup.device->copy_on_device(next.array, parts_.arrays.level(index, 0, phase).array,
+                                            parts_.arrays.level_bytes(index));
+    }
+}
+
+// Kernels over rows of tables run when these change. The halo of an input is filled when it is uploaded; in a
+// step only where what lies past it depends on that.
+bool SingleSteps::runs_in_step(const KernelPlan& kernel) const {
+    if (kernel.domain.kind == Domain::Kind::rows) return false;
+    const auto& fields = parts_.setup.plan.fields;
+    if (!kernel.fills_halo || fields[static_cast<std::size_t>(kernel.fills_halo->field)].role != Role::input)
+        return true;
+    return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), [](const Argument& argument) {
+        return argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
+    });
+}
+
+void SingleSteps::launch(std::int64_t step, std::int64_t phase) {
+    const LaunchPlan& plan = parts_.setup.plan;
+    Device& device = *parts_.setup.device;
+    const bool changing = parts_.launches.change_with_step();
+    move_outputs(phase);
+    const std::vector<double> params = changing ? parts_.params.values() : std::vector<double>();
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+        if (!runs_in_step(plan.kernels[k])) continue;
+        const int kernel = static_cast<int>(k);
+        PreparedLaunch& launch = parts_.launches.at(kernel, phase);
+        if (!launch.changing.empty()) parts_.launches.update(launch, plan.kernels[k], step, params);
+        if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
+            device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
+        for (std::size_t i = 0; changing && i < plan.reductions.size(); ++i)
+            if (plan.reductions[i].kernel == kernel) parts_.reductions.found_within_step(static_cast<int>(i));
+        for (const auto& refresh : launch.refresh)
+            device.run_halo_passes(parts_.arrays.images(refresh.field),
+                                   plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);
+    }
+}
+
+std::int64_t SingleSteps::step(std::int64_t /*count*/, bool /*with_results*/) {
+    launch(parts_.clock.steps_done, parts_.clock.phase());
+    parts_.clock.advance(1, 1);
+    return 1;
+}
+
+RecordedSteps::RecordedSteps(Parts& parts, SingleSteps& singles, Snapshot& snapshot)
+    : parts_(parts), singles_(singles), snapshot_(snapshot) {
+    const std::int64_t cycle = parts.clock.cycle;
+    const auto launches_per_cycle = static_cast<std::int64_t>(parts.setup.plan.kernels.size()) * cycle;
+    length_ =
+        cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
+}
+
+void RecordedSteps::prepare(const std::vector<double>& /*params*/) {
+    recording_.reset();
+    watched_.reset();
+}
+
+void RecordedSteps::expect(std::int64_t at_a_time) {
+    // Wherever in a cycle they begin, some may have to be done until the next phase 0.
+    const std::int64_t cycle = parts_.clock.cycle, usable = at_a_time - (cycle - 1);
+    if (usable * static_cast<std::int64_t>(parts_.setup.plan.kernels.size()) < kLeastRecordedLaunches) return;
+    const std::int64_t recordings = (usable + length_ - 1) / length_;
+    const std::int64_t steps = usable / recordings / cycle * cycle;
+    if (steps == 0 || steps == length_) return;
+    length_ = steps;
+    recording_.reset();
+    watched_.reset();
+}
+
+std::int64_t RecordedSteps::step(std::int64_t count, bool /*with_results*/) {
+    const bool can = parts_.setup.can_record() && !parts_.setup.plan.kernels.empty() &&
+                     !parts_.launches.change_with_step();
+    if (!can || count < length_ || !parts_.clock.at_cycle_start()) return 0;
+    Device& device = *parts_.setup.device;
+    if (recording_ == nullptr)
+        recording_ = record(device, length_, [&](std::int64_t each) { singles_.launch(each, each); });
+    device.replay(*recording_);
+    parts_.clock.advance(length_, length_);
+    return length_;
+}
+
+bool RecordedSteps::can_watch(const HostScalar& until) {
+    const LaunchPlan& plan = parts_.setup.plan;
+    if (!parts_.setup.can_record() || !parts_.setup.device->can_finish_reductions() || plan.kernels.empty() ||
+        parts_.launches.change_with_step())
+        return false;
+    // Sums that are added up in another order might hold where the host's do not.
+    for (std::size_t i = 0; i < plan.reductions.size(); ++i)
+        if (parts_.reductions.is_read_by(until, i) && plan.reductions[i].op == ReductionPlan::Op::sum)
+            return false;
+    return snapshot_.has_room();
+}
+
+Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
+    Device& device = *parts_.setup.device;
+    const std::vector<ReductionPlan>& reductions = parts_.setup.plan.reductions;
+    const auto width = static_cast<std::ptrdiff_t>(reductions.size());
+    const auto result_bytes = std::int64_t{8 * width} * length_;
+    if (results_.bytes() < result_bytes || results_.address() == nullptr)
+        results_ = DeviceMemory(device, std::max<std::int64_t>(result_bytes, 8));
+    const auto finish = [&](std::int64_t step) {
+        parts_.reductions.finish(static_cast<double*>(results_.address()) + step * width);
+    };
+    if (watched_ == nullptr) {
+        finish(0);  // see Device::begin_recording(); what it says now does not matter
+        watched_ = record(device, length_, [&](std::int64_t each) {
+            singles_.launch(each, each);
+            finish(each);
+        });
+    }
+    snapshot_.save();
+    parts_.reductions.found_by_steps();
+    device.replay(*watched_);
+    parts_.clock.advance(length_, length_);
+    std::vector<double> results(static_cast<std::size_t>(width * length_));
+    device.copy_to_host(results.data(), results_.address(), result_bytes);
+
+    for (std::int64_t done = 1; done <= length_; ++done) {
+        if (!watch.due(watch.steps_before + done)) continue;
+        const auto first = results.begin() + width * (done - 1);
+        std::vector<double> values(first, first + width);
+        for (std::size_t i = 0; i < reductions.size(); ++i)
+            if (reductions[i].square_root) values[i] = std::sqrt(values[i]);
+        if (!holds(parts_, watch.until, values, parts_.clock.steps_done - length_ + done)) continue;
+        if (done < length_) {
+            snapshot_.restore();
+            parts_.clock.steps_done -= length_;
+            again(done);
+        }
+        return {done, true};
+    }
+    return {length_, false};
+}
+
+}  // namespace halo::rt::session

@@ -1,0 +1,48 @@
+// Steps one at a time, and recordings of many that are replayed. Not for other rooms.
+#pragma once
+
+#include "runtime/core/session/stepper.h"
+#include "runtime/core/session/watch.h"
+
+namespace halo::rt::session {
+
+class SingleSteps final : public Stepper {
+public:
+    explicit SingleSteps(Parts& parts) : parts_(parts) {}
+    std::int64_t step(std::int64_t count, bool with_results) override;
+    void prepare(const std::vector<double>& /*params*/) override {}  // what it launches, Launches prepares
+    // `step` counts the steps done before, or a recording's own from its start, at phase 0.
+    void launch(std::int64_t step, std::int64_t phase);
+
+private:
+    void move_outputs(std::int64_t phase);
+    bool runs_in_step(const KernelPlan& kernel) const;
+
+    Parts& parts_;
+};
+
+class RecordedSteps final : public Stepper {
+public:
+    RecordedSteps(Parts& parts, SingleSteps& singles, Snapshot& snapshot);
+    std::int64_t step(std::int64_t count, bool with_results) override;
+    void prepare(const std::vector<double>& params) override;
+    // Steps come about so many at a time: recordings are no longer than that.
+    void expect(std::int64_t at_a_time);
+
+    std::int64_t length() const { return length_; }  // steps of a recording, from phase 0
+    // Whether a recording can keep what the condition reads.
+    bool can_watch(const HostScalar& until);
+    // One recording, from phase 0; halos are filled.
+    Watched watch(const Watch& watch, const StepAgain& again);
+
+private:
+    Parts& parts_;
+    SingleSteps& singles_;
+    Snapshot& snapshot_;
+    std::int64_t length_ = 0;
+    std::unique_ptr<Recording> recording_;
+    std::unique_ptr<Recording> watched_;  // one that also keeps each step's reductions
+    DeviceMemory results_;                // of `watched_`: [step][reduction]
+};
+
+}  // namespace halo::rt::session

@@ -1,0 +1,145 @@
+#include "runtime/core/session/state.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+
+#include "runtime/core/session/names.h"
+
+namespace halo::rt {
+
+Session::State::State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+                      std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options)
+    : parts(std::move(plan), extent, device, std::move(modules), options) {
+    if (parts.setup.plan.time_block && options.time_block_code.valid()) {
+        late.state = LateBlock::State::awaited;
+    } else {
+        block = session::make_block_stepper(parts, snapshot);
+    }
+}
+
+int Session::State::field(const std::string& name, int time) const {
+    const LaunchPlan& plan = parts.setup.plan;
+    const int index = session::find_named(plan.fields, name, "field", plan.name);
+    const FieldPlan& field = plan.fields[static_cast<std::size_t>(index)];
+    if (time > 0 || time < -field.history)
+        throw Error(ErrorCode::bad_argument,
+                    field.history == 0
+                        ? fmt::format("field '{}' keeps no level but the present one", name)
+                        : fmt::format("field '{}' keeps {} past level{}; there is no level {:+}", name,
+                                      field.history, field.history == 1 ? "" : "s", time));
+    return index;
+}
+
+void Session::State::prepare() {
+    session::Due& due = parts.due;
+    const bool launches_due = due.scalars || due.launches;
+    if (due.scalars) {
+        parts.tables.check();
+        const std::vector<double> params = parts.params.values();
+        parts.points.place(params, parts.kernels);
+        parts.arrays.set_constants(params);
+    }
+    if (launches_due) {
+        const std::vector<double> params = parts.params.values();
+        parts.launches.prepare(params);
+        if (block != nullptr) block->prepare(params);
+        recorded.prepare(params);
+        due.launches = false;
+    }
+    if (due.scalars) parts.launches.mark_formulas_due();
+    if (due.scalars || due.columns) parts.launches.compute_columns();
+    due.scalars = due.columns = false;
+}
+
+void Session::State::fill_due_halos() {
+    session::Arrays& arrays = parts.arrays;
+    const std::vector<FieldPlan>& fields = parts.setup.plan.fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const int index = static_cast<int>(i);
+        const FieldPlan& field = fields[i];
+        if (arrays.fillers(index).empty()) {
+            arrays.fill_images(index);
+            continue;
+        }
+        // What a step writes is filled there, and read after that alone.
+        const bool is_kept = field.role == Role::state || field.role == Role::input;
+        for (int time = 0; is_kept && time >= -field.history; --time)
+            parts.launches.fill_halo(index, time, parts.params.values());
+    }
+}
+
+void Session::State::step(std::int64_t count, bool with_results) {
+    if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
+    if (count == 0) return;
+    prepare();
+    take_late_block();
+    while (block != nullptr && count > 0) {
+        const std::int64_t done = block->step(count, with_results);
+        if (done == 0) break;
+        count -= done;
+    }
+    if (count == 0) return;
+    fill_due_halos();
+    step_without_block(count);
+}
+
+void Session::State::step_without_block(std::int64_t count) {
+    if (count > 0) parts.reductions.found_by_steps();
+    session::Stepper* const in_order[] = {&recorded, &time_tiles, &singles};
+    while (count > 0) {
+        std::int64_t done = 0;
+        for (session::Stepper* const stepper : in_order) {
+            done = stepper->step(count, true);
+            if (done > 0) break;
+        }
+        count -= done;
+    }
+}
+
+// All arrays are laid out for a time block from the start, and blocks begin wherever single steps ended; so
+// one whose code is compiled beside the session's work (SessionOptions::time_block_code) is taken between any
+// two steps, and what comes out is the same.
+void Session::State::take_late_block() {
+    using Clock = std::chrono::steady_clock;
+    if (late.state != LateBlock::State::awaited) return;
+    std::shared_future<LateCode>& compiling = parts.setup.options.time_block_code;
+    if (compiling.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    late.after_steps = parts.clock.steps_done;
+    const Clock::time_point start = Clock::now();
+    try {
+        const LateCode& code = compiling.get();
+        late.compile_seconds = code.seconds;
+        parts.kernels.add(parts.setup.device->load(code.bytes, parts.setup.plan.name));
+        parts.coefs.send_all();
+        block = session::make_block_stepper(parts, snapshot);
+        if (block != nullptr) block->prepare(parts.params.values());
+        late.state = block != nullptr ? LateBlock::State::taken : LateBlock::State::unfit;
+    } catch (const std::exception& trouble) {  // single steps can do without
+        block.reset();
+        late.state = LateBlock::State::failed;
+        late.trouble = trouble.what();
+    }
+    late.load_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    compiling = {};
+}
+
+// The phase stays as it is, so that levels are where they were.
+void Session::State::continue_from(const StepsBefore& before) {
+    const LaunchPlan& plan = parts.setup.plan;
+    session::Clock& clock = parts.clock;
+    if (clock.steps_done != clock.continued_from)
+        throw Error(ErrorCode::bad_argument, "a session that has done steps goes on from its own");
+    clock.phase_shift = clock.phase() - before.steps;
+    clock.steps_done = clock.continued_from = before.steps;
+    for (const auto& [name, value] : before.reductions)
+        parts.reductions.continue_from(session::find_named(plan.reductions, name, "reduction", plan.name),
+                                       value);
+    for (const StepsBefore::Trace& trace : before.traces)
+        parts.points.continue_trace(
+            session::find_named(plan.points, trace.points, "set of points", plan.name), trace.name,
+            trace.rows);
+}
+
+}  // namespace halo::rt

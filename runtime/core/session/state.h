@@ -1,0 +1,43 @@
+// The inside of a Session: its parts (stepper.h), and the steppers that work on them. Not for other rooms.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/core/session/block_steps.h"
+#include "runtime/core/session/single_steps.h"
+#include "runtime/core/session/stepper.h"
+#include "runtime/core/session/time_tile_steps.h"
+#include "runtime/core/session/watch.h"
+
+namespace halo::rt {
+
+struct Session::State {
+    State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+          std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
+
+    session::Parts parts;
+    session::Snapshot snapshot{parts};
+    std::unique_ptr<session::BlockStepper> block;  // where there is one for this grid
+    session::SingleSteps singles{parts};
+    session::RecordedSteps recorded{parts, singles, snapshot};
+    session::TimeTileSteps time_tiles{parts};
+    LateBlock late;
+
+    // state.cpp
+    int field(const std::string& name, int time = 0) const;  // throws where the plan has no such level
+    session::Level& level(int field, int time) { return parts.arrays.level(field, time); }
+    void prepare();  // what is due
+    void fill_due_halos();
+    void step(std::int64_t count, bool with_results = true);
+    void step_without_block(std::int64_t count);
+    void take_late_block();  // after prepare(), where its code is there
+    void continue_from(const StepsBefore& before);
+    session::PieceSteps* pieces() const { return dynamic_cast<session::PieceSteps*>(block.get()); }
+
+    // until.cpp
+    session::Watched step_until(std::int64_t count, session::Watch watch);
+    session::Watched step_until_known(std::int64_t count, const session::Watch& watch);
+};
+
+}  // namespace halo::rt

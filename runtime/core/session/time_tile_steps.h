@@ -1,0 +1,39 @@
+// Several steps at once on pieces of the grid that stay in a cache (time_tiles.h), on devices that can. Not
+// for other rooms.
+//
+// Whether a plan may run so is decided in can_run() alone, from the plan: all that is not known to be safe
+// there takes its steps one after the other.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "runtime/core/session/stepper.h"
+#include "runtime/core/time_tiles.h"
+
+namespace halo::rt::session {
+
+class TimeTileSteps final : public Stepper {
+public:
+    explicit TimeTileSteps(Parts& parts) : parts_(parts) {}
+    std::int64_t step(std::int64_t count, bool with_results) override;
+    void prepare(const std::vector<double>& /*params*/) override {}           // takes what Launches prepares
+    int steps_at_once() const { return chosen_ ? chosen_->shape.steps : 1; }  // 1, too, before any step
+
+private:
+    struct Chosen {
+        TileShape shape;
+        Lags lags;  // of the sweeps of the most steps done at once
+    };
+    bool can_run() const;
+    void choose();
+    TileNeeds needs_of(const std::vector<Sweep>& sweeps, const Lags& lags, int steps) const;
+    std::array<bool, kMaxRank> periodic_axes() const;
+    Sweep sweep_of(int kernel, PreparedLaunch& launch) const;
+    std::vector<Sweep> sweeps_of(std::int64_t count, std::vector<PreparedLaunch>& own) const;
+
+    Parts& parts_;
+    std::optional<Chosen> chosen_;  // at the first step
+};
+
+}  // namespace halo::rt::session
