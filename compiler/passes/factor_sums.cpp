@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/passes/real_operations.h"
 #include "compiler/passes/rebuild.h"
 #include "compiler/passes/sum_cost.h"
 #include "compiler/passes/sum_plan.h"
@@ -21,16 +22,6 @@ namespace {
 constexpr std::size_t kFewestTaps = 4;  // fewer have nothing to share: u[x-1] + u[x+1] is as short as it gets
 constexpr int kNowhere = std::numeric_limits<int>::min();
 constexpr int kLast = std::numeric_limits<int>::max();
-
-const Binary* sum_of(const Expr& expr) {
-    const Binary* binary = std::get_if<Binary>(&expr.node);
-    const bool adds = binary && (binary->op == BinaryOp::add || binary->op == BinaryOp::sub);
-    return adds && is_real(expr.type) ? binary : nullptr;
-}
-const Unary* negation_of(const Expr& expr) {
-    const Unary* unary = std::get_if<Unary>(&expr.node);
-    return unary && unary->op == UnaryOp::negate && is_real(expr.type) ? unary : nullptr;
-}
 
 struct Signed {
     ExprId value;

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/passes/linear_form.h"
+#include "compiler/passes/real_operations.h"
 #include "compiler/passes/rebuild.h"
 
 namespace halo::passes {
@@ -13,22 +14,6 @@ namespace halo::passes {
 using namespace ir;
 
 namespace {
-
-const Binary* binary_of(const Expr& expr, BinaryOp first, BinaryOp second) {
-    const Binary* binary = std::get_if<Binary>(&expr.node);
-    const bool is_arithmetic = is_real(expr.type);  // integers stay as they are written
-    return binary && is_arithmetic && (binary->op == first || binary->op == second) ? binary : nullptr;
-}
-const Binary* sum_of(const Expr& expr) {
-    return binary_of(expr, BinaryOp::add, BinaryOp::sub);
-}
-const Binary* product_of(const Expr& expr) {
-    return binary_of(expr, BinaryOp::mul, BinaryOp::div);
-}
-const Unary* negation_of(const Expr& expr) {
-    const Unary* unary = std::get_if<Unary>(&expr.node);
-    return unary && unary->op == UnaryOp::negate && is_real(expr.type) ? unary : nullptr;
-}
 
 class Grouper {
 public:

@@ -19,7 +19,7 @@ bool is_read_past(const ir::Field& field, int axis) {
     return low > 0 || high > 0;
 }
 
-bool is_periodic(const ir::Field& field, int axis) {
+bool wraps_along(const ir::Field& field, int axis) {
     return field.image(axis, 0).wraps() && field.image(axis, 1).wraps();
 }
 
@@ -107,14 +107,14 @@ Region::Range range_of_part(const Region::Range& range, const Part& part, std::s
 
 bool is_periodic(const ir::Program& program, int axis) {
     return std::any_of(program.fields.begin(), program.fields.end(), [&](const ir::Field& field) {
-        return is_read_past(field, axis) && is_periodic(field, axis);
+        return is_read_past(field, axis) && wraps_along(field, axis);
     });
 }
 
 std::string why_uncut(const ir::Program& program, int axis) {
     if (!is_periodic(program, axis)) return {};
     for (const ir::Field& field : program.fields)
-        if (is_read_past(field, axis) && !is_periodic(field, axis))
+        if (is_read_past(field, axis) && !wraps_along(field, axis))
             return fmt::format("`{}` is not periodic along {}, but others are", field.name,
                                program.axes[static_cast<std::size_t>(axis)].name);
     if (has_part_along(program, axis))

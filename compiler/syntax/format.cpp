@@ -21,7 +21,7 @@ constexpr std::size_t kMaxAligned = 100;  // longer lines do not move their neig
 bool is_opener(TokenKind kind) {
     return kind == TokenKind::left_paren || kind == TokenKind::left_bracket;
 }
-bool is_closer(TokenKind kind) {
+bool closes_bracket(TokenKind kind) {
     return kind == TokenKind::right_paren || kind == TokenKind::right_bracket;
 }
 bool is_arithmetic(TokenKind kind) {
@@ -265,7 +265,7 @@ private:
     std::size_t indent_of(const Token& token, bool is_start) const {
         const bool is_aligned = !brackets_.empty() && brackets_.back().column > 0;
         const bool is_outdented =
-            is_start || token.kind == TokenKind::left_brace || (is_closer(token.kind) && !is_aligned);
+            is_start || token.kind == TokenKind::left_brace || (closes_bracket(token.kind) && !is_aligned);
         return is_outdented ? kIndent * blocks_.size() : continuation();
     }
 
@@ -308,7 +308,7 @@ private:
             const bool is_hanging = tokens_.tokens[i + 1].newline_before || column > kMaxColumn;
             brackets_.push_back({roles_.indices.count(token.where.begin) != 0, is_hanging ? 0 : column});
         }
-        if (is_closer(token.kind) && !brackets_.empty()) brackets_.pop_back();
+        if (closes_bracket(token.kind) && !brackets_.empty()) brackets_.pop_back();
         if (token.kind == TokenKind::left_brace) {
             blocks_.push_back({is_multi_line(i), std::exchange(is_schedule_next_, false)});
             needs_break_ = blocks_.back().is_multi_line;
@@ -323,7 +323,7 @@ private:
             return left.kind != TokenKind::left_brace || closed.is_multi_line;
         if (left.kind == TokenKind::left_brace || right.kind == TokenKind::left_brace) return true;
         if (left.kind == TokenKind::right_brace)  // of a sum's block, perhaps within brackets
-            return !is_closer(right.kind) && right.kind != TokenKind::comma;
+            return !closes_bracket(right.kind) && right.kind != TokenKind::comma;
         if (!blocks_.empty() && blocks_.back().is_schedule) return right.space_before;
         // `4.` is a number, and so is `.5` where it follows one; in `f.3` it is not.
         if (left.kind == TokenKind::number && right.kind == TokenKind::dot) return true;
@@ -333,7 +333,7 @@ private:
         // `++` is no operator.
         if (left.kind == TokenKind::plus && right.kind == TokenKind::plus) return true;
         if (is_tight(left) || is_tight(right)) return false;
-        if (is_opener(left.kind) || is_closer(right.kind)) return false;
+        if (is_opener(left.kind) || closes_bracket(right.kind)) return false;
         if (right.kind == TokenKind::comma || right.kind == TokenKind::colon) return false;
         if (left.kind == TokenKind::assign || right.kind == TokenKind::assign) return !is_keyword_argument();
         if (is_sign(left)) return left.kind == TokenKind::kw_not;
@@ -342,7 +342,7 @@ private:
         }
         if (roles_.lists.count(right.where.begin) != 0) return !is_arithmetic(left.kind) || is_spaced(i - 1);
         if (right.kind == TokenKind::left_bracket)
-            return left.kind != TokenKind::identifier && !is_closer(left.kind);
+            return left.kind != TokenKind::identifier && !closes_bracket(left.kind);
         if (is_arithmetic(left.kind) && !is_sign(left)) return is_spaced(i - 1);
         if (is_arithmetic(right.kind) && !is_sign(right)) return is_spaced(i);
         return true;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "halocline/error.hpp"
+#include "runtime/api/errors.h"
 #include "runtime/core/geometry.h"
 
 namespace halocline::detail {
@@ -17,10 +18,6 @@ namespace rt = halo::rt;
 namespace {
 
 constexpr int kMaxLevels = 1 << 16;
-
-[[noreturn]] void refuse(const std::string& why) {
-    throw Error(ErrorCode::bad_argument, why);
-}
 
 }  // namespace
 

@@ -24,13 +24,13 @@ namespace {
 constexpr std::string_view kMagic = "halocline bundle ";
 constexpr std::string_view kVersion = "1";
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+[[noreturn]] void refuse_bundle(const std::string& name, const std::string& why) {
     throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("{}: {}", name, why));
 }
 
 std::string_view take_line(std::string_view& rest, const std::string& name) {
     const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) refuse(name, "this is no Halocline bundle");
+    if (end == std::string_view::npos) refuse_bundle(name, "this is no Halocline bundle");
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
     return line;
@@ -39,18 +39,19 @@ std::string_view take_line(std::string_view& rest, const std::string& name) {
 // The index; `rest` is the code after it.
 Value read_index(std::string_view& rest, const std::string& name) {
     const std::string_view magic = take_line(rest, name);
-    if (!magic.starts_with(kMagic)) refuse(name, "this is no Halocline bundle");
+    if (!magic.starts_with(kMagic)) refuse_bundle(name, "this is no Halocline bundle");
     if (magic.substr(kMagic.size()) != kVersion)
-        refuse(name,
-               fmt::format(
-                   "this is a bundle of another Halocline (format {}, and this one reads {}); make it anew",
-                   magic.substr(kMagic.size()), kVersion));
+        refuse_bundle(
+            name,
+            fmt::format(
+                "this is a bundle of another Halocline (format {}, and this one reads {}); make it anew",
+                magic.substr(kMagic.size()), kVersion));
     const std::string_view sum = take_line(rest, name);
-    if (sum != rt::hash_key({rest})) refuse(name, "the bundle is damaged: its checksum is wrong");
+    if (sum != rt::hash_key({rest})) refuse_bundle(name, "the bundle is damaged: its checksum is wrong");
     const std::string_view digits = take_line(rest, name);
     std::size_t bytes = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-    if (bytes > rest.size()) refuse(name, "the bundle is damaged: its index is cut short");
+    if (bytes > rest.size()) refuse_bundle(name, "the bundle is damaged: its index is cut short");
     Value index = Value::parse(rest.substr(0, bytes));
     rest.remove_prefix(bytes);
     return index;
@@ -178,16 +179,16 @@ std::vector<Variant> parse_bundle(std::string_view bundle, const std::string& na
             rt::check_plan(variant.plan);
             for (const Value& size : entry.at("code").items()) {
                 const auto bytes = size.get<std::size_t>();
-                if (bytes > rest.size()) refuse(name, "the bundle is damaged: its code is cut short");
+                if (bytes > rest.size()) refuse_bundle(name, "the bundle is damaged: its code is cut short");
                 variant.code.emplace_back(rest.substr(0, bytes));
                 rest.remove_prefix(bytes);
             }
             variants.push_back(std::move(variant));
         }
     } catch (const rt::json::Mistake& error) {
-        refuse(name, fmt::format("the bundle's index cannot be read: {}", error.what()));
+        refuse_bundle(name, fmt::format("the bundle's index cannot be read: {}", error.what()));
     }
-    if (variants.empty()) refuse(name, "the bundle has no code");
+    if (variants.empty()) refuse_bundle(name, "the bundle has no code");
     return variants;
 }
 

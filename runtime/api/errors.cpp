@@ -30,6 +30,10 @@ ErrorCode code_of(halo::rt::ErrorCode code) {
 
 }  // namespace
 
+void refuse(const std::string& why) {
+    throw Error(ErrorCode::bad_argument, why);
+}
+
 void rethrow_translated() {
     try {
         throw;

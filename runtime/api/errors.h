@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "halocline/error.hpp"
@@ -10,7 +11,8 @@
 
 namespace halocline::detail {
 
-[[noreturn]] void rethrow_translated();  // the exception that is being handled, as an Error
+[[noreturn]] void refuse(const std::string& why);  // throws bad_argument
+[[noreturn]] void rethrow_translated();            // the exception that is being handled, as an Error
 
 // Runs `work`; what it throws comes out as an Error.
 template <class Work>

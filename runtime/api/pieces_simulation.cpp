@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/api/arguments.h"
+#include "runtime/api/errors.h"
 #include "runtime/core/element.h"
 #include "runtime/core/text.h"
 
@@ -15,10 +16,6 @@ namespace halocline::detail {
 namespace rt = halo::rt;
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& why) {
-    throw Error(ErrorCode::bad_argument, why);
-}
 
 [[noreturn]] void refuse_on_several(const std::string& what) {
     refuse(fmt::format("{}, and this simulation is in pieces on several; see Simulation::view() for a piece",

@@ -13,10 +13,6 @@ namespace rt = halo::rt;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
-    throw Error(ErrorCode::bad_argument, why);
-}
-
 // Of kinds that put cells past a face; what lies past a free one is never read.
 bool reads_past(const rt::FieldPlan& field, std::size_t axis, std::size_t side) {
     return field.halo[axis][side] > 0 && field.boundary[axis][side].kind != rt::BoundaryKind::free;
