@@ -26,7 +26,7 @@ TEST_CASE("blocks walk columns where they are so many times as many, in more tha
     const Extent large{1024, 1024, 512}, small{256, 128, 512};
     const auto walks = [&](const Extent& extent, int blocks) {
         schedule.blocks = blocks;
-        return walks_of_column(program, schedule, Target{}, extent);
+        return traversals_of_column(program, schedule, Target{}, extent);
     };
     const auto columns = static_cast<int>(tiles(program, schedule, large));
     REQUIRE(columns == 387);
@@ -55,7 +55,7 @@ TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left wi
         for (const int parts : {16, 19, 20, 23}) {
             const int all = (parts * columns + 3) / 4;
             schedule.blocks = all;
-            CHECK(walks_of_column(program, schedule, Target{}, extent) == parts);
+            CHECK(traversals_of_column(program, schedule, Target{}, extent) == parts);
             // Launches of some of them, as sessions make them, leave no more.
             for (int walks = 1; walks <= parts; ++walks) {
                 const int warps = 4 * ((all * walks + parts - 1) / parts);
@@ -63,7 +63,7 @@ TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left wi
                 CHECK(warps - walks * columns <= most_left);
             }
             schedule.blocks = all + 2;
-            CHECK(walks_of_column(program, schedule, Target{}, extent) == 0);
+            CHECK(traversals_of_column(program, schedule, Target{}, extent) == 0);
         }
     }
 }
@@ -80,7 +80,7 @@ TEST_CASE(
         schedule.blocks = static_cast<int>((parts * tiles(program, schedule, extent) + 3) / 4);
         const bool together = schedule.blocks <= Target{}.sms * min_blocks;
         CHECK(together == (min_blocks > 1));
-        return walks_of_column(program, schedule, Target{}, extent);
+        return traversals_of_column(program, schedule, Target{}, extent);
     };
     CHECK(walks(4096, 14, 4) == 0);  // of 293 rows each; 341 where two are left
     CHECK(walks(4096, 40, 4) == 40);
