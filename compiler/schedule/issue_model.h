@@ -1,5 +1,5 @@
-// Issue slots of operations, for the models that count instructions (temporal.cpp, resident.cpp). Fitted on an
-// NVIDIA H200. `haloc tune FILE` runs a program by many schedules and keeps each predicted time beside the
+// Issue slots of operations, for the models that count instructions (temporal.cpp, resident.cpp). Fitted on
+// an NVIDIA H200. `haloc tune FILE` runs a program by many schedules and keeps each predicted time beside the
 // measured one.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The fitted constants of the model of `resident`. Fitted on an NVIDIA H200. Times are of `haloc run --timings
+// The fitted constants of the model of `resident`. Fitted on an NVIDIA H200. Times are of `haloc run
+// --timings
 // --schedule 'resident ...'`, 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes, which
 // the model gives within a fifth; registers are those of `haloc explain FILE --schedule 'resident ...'`.
 #pragma once

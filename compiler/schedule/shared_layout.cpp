@@ -65,7 +65,8 @@ struct Passes {
     int least = 1;
 };
 
-// Of the block's worst warp. One count holds for every offset, as an offset turns all threads' banks alike.
+// The passes of the block's worst warp. They are the same for every offset, as an offset rotates the banks of
+// all threads by the same amount.
 Passes worst_passes(const StagedLevel& level, const Schedule& schedule, int streaming, int width) {
     const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
     const int access_bytes = width * size_of(level.type);
