@@ -90,7 +90,7 @@ private:
                                    format_step_time(known->seconds), among));
             return true;
         }
-        // A run that looks at what this cannot give after each step needs another.
+        // A run that reads reductions after each step needs a grouping that computes them.
         if (kind != nullptr && !kind->why_not_watched(program_, options_.watched).empty()) return false;
         schedule::GroupingChoice choice = tuned_choice(kind, known->schedule);
         if (!choice.grouping) {
